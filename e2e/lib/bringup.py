@@ -1,0 +1,142 @@
+"""The way from nothing to a ready cluster."""
+import os
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from . import controlplane, kwok, pki, ports, tools, trainyard
+from .api import ApiError
+from .errors import E2EError
+from .progress import Progress
+from .state import State
+
+_READY_SECONDS = 60
+
+
+def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyard=True, bin_dir=None,
+       fast_eviction=False, audit=False, progress=None):
+    """Starts a cluster and returns it ready; on failure ends what it started and keeps only the logs.
+
+    directory: must be new or empty; default: a fresh one. nodes, shape: simulated nodes (kwok.Shape).
+    ports_from: first port of its block; default: a free block. with_trainyard: operator and extender from bin_dir
+    (CRDs and rights are installed in any case). fast_eviction: pods leave a crashed node within seconds.
+    audit: who asked what, in D/audit.log.
+    """
+    progress = progress or Progress(quiet=True)
+    binaries = trainyard.binaries(bin_dir or trainyard.DEFAULT_BIN) if with_trainyard else {}
+    if with_trainyard and not trainyard.crd_files():
+        raise E2EError(f"no CRDs in {trainyard.CRDS}: the operator would have nothing to watch")
+    paths = tools.ensure(progress)
+    folder = _new_directory(directory)
+    block = ports.claim(ports_from)
+    try:
+        options = {"nodes": nodes, "trainyard": with_trainyard, "fast_eviction": fast_eviction, "audit": audit}
+        cluster = cls(State.create(folder, block.ports, block.spare, paths, options))
+        cluster.lock_fds = (block.lock_fd,)
+        try:
+            progress.say(f"cluster in {folder}, ports from {block.base}")
+            _bring_up(cluster, nodes, shape or kwok.Shape(), binaries, progress)
+        except BaseException as error:
+            raise _abandon(cluster, error) from error
+        return cluster
+    finally:
+        # The processes have inherited it: the block stays taken for as long as one of them lives.
+        os.close(block.lock_fd)
+        if "cluster" in locals():
+            cluster.lock_fds = ()
+
+
+def _new_directory(wanted):
+    if wanted is None:
+        home = ports.state_home()
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix="cluster-", dir=home))
+    folder = Path(wanted).resolve()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise E2EError(f"{folder} is not empty: end the cluster there with `e2e/cluster down --dir {folder}`, "
+                       "or name another directory")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def _bring_up(cluster, nodes, shape, binaries, progress):
+    (cluster.dir / "logs").mkdir()
+    with progress.step("certificates made"):
+        pki.create(cluster.pki)
+        pki.kubeconfig(cluster.kubeconfig, cluster.server, cluster.pki, "admin")
+        for client in ("kube-controller-manager", "kube-scheduler", "kwok"):
+            pki.kubeconfig(cluster.dir / f"{client}.kubeconfig", cluster.server, cluster.pki, client)
+    options = cluster.options
+    with progress.step("etcd ready"):
+        cluster.add(controlplane.etcd(cluster))
+        cluster.wait_ready("etcd", _READY_SECONDS)
+    with progress.step("kube-apiserver ready"):
+        cluster.add(controlplane.apiserver(cluster, options["fast_eviction"], options["audit"]))
+        cluster.wait_ready("kube-apiserver", _READY_SECONDS)
+
+    cluster.add(controlplane.controller_manager(cluster, options["fast_eviction"]))
+    cluster.add(controlplane.scheduler(cluster, with_extender=bool(binaries)))
+    stages = trainyard.MANIFESTS / "stages.yaml"
+    cluster.add(controlplane.kwok(cluster, _copy(stages, cluster.dir), kwok.SELECTOR, options["fast_eviction"]))
+    with ThreadPoolExecutor(1) as pool:
+        installed = pool.submit(_install, cluster, binaries, progress)
+        with progress.step(f"{nodes} nodes created"):
+            kwok.create_nodes(cluster.api, range(nodes), shape)
+        installed.result()
+    with progress.step("kube-controller-manager, kube-scheduler, kwok ready"):
+        for name in ("kube-controller-manager", "kube-scheduler", "kwok"):
+            cluster.wait_ready(name, _READY_SECONDS)
+    with progress.step(f"{nodes} nodes ready and free of start-up taints"):
+        _wait_nodes(cluster, nodes, progress)
+    for name in binaries:
+        with progress.step(f"{name} ready"):
+            cluster.wait_ready(name, _READY_SECONDS)
+    cluster.check_alive()
+
+
+def _install(cluster, binaries, progress):
+    with progress.step(f"{len(trainyard.crd_files())} CRD files and rights installed"):
+        trainyard.install_objects(cluster)
+    makers = {trainyard.OPERATOR: trainyard.operator, trainyard.EXTENDER: trainyard.extender}
+    for name, binary in binaries.items():
+        cluster.add(makers[name](cluster, binary, trainyard.write_kubeconfig(cluster, name)))
+
+
+def _wait_nodes(cluster, nodes, progress):
+    def watch(text=None):
+        cluster.check_alive()
+        if text:
+            progress.say(text)
+
+    # Without this account every pod is refused; a controller makes it soon after the start.
+    kwok.poll(lambda: _exists(cluster, "/api/v1/namespaces/default/serviceaccounts/default"), 60,
+              lambda: "namespace default has no ServiceAccount yet", watch)
+    kwok.wait_ready(cluster.api, [kwok.node_name(index) for index in range(nodes)], 60 + nodes / 10, watch)
+
+
+def _exists(cluster, path):
+    try:
+        return cluster.api.get(path) is not None
+    except ApiError as error:
+        if error.code == 404:
+            return False
+        raise
+
+
+def _copy(source, folder):
+    target = folder / source.name
+    target.write_text(source.read_text())
+    return target
+
+
+def _abandon(cluster, error):
+    """Ends what was started; returns the error that tells best what happened."""
+    try:
+        cluster.check_alive()
+    except E2EError as death:
+        # A dead process explains the refused connection, not the other way round.
+        error = death
+    cluster.down(keep=True)
+    if isinstance(error, E2EError):
+        return E2EError(f"{error}\nall processes were ended; logs are kept in {cluster.dir}/logs")
+    return error

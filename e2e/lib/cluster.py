@@ -1,0 +1,252 @@
+"""A real Kubernetes control plane as plain processes, as an object for tests.
+
+    from lib.cluster import Cluster
+
+    cluster = Cluster.up(kwok=24)                 # etcd, API server, controller manager, scheduler, kwok, Trainyard
+    cluster.kubectl("apply", "-f", "job.yaml")    # returns stdout; raises E2EError with kubectl's words
+    cluster.kubectl("apply", "-f", "-", input=text)
+    cluster.json("get", "pods", "-A")             # kubectl … -o json, decoded
+    cluster.api.get("/api/v1/nodes/n0000")        # raw API calls as admin (lib/api.py)
+    cluster.kubeconfig                            # path, for other programs
+    cluster.add_nodes(8, Shape(gpus=4))           # more simulated nodes (lib/kwok.py)
+    cluster.crash_node("n0003"); cluster.revive_node("n0003")
+
+    cluster.kill("trainyard-operator")            # SIGKILL; kill(name, signal.SIGSTOP) pauses
+    cluster.start("trainyard-operator")           # the same command line again; waits until it is ready
+    cluster.restart("kube-scheduler")             # ends it (the API server by SIGKILL), starts it again
+    cluster.run("standby", argv, ready=url)       # a process of the test's own, ended by down() with the rest
+    cluster.metrics("kube-scheduler")             # {'name{label="value"}': float}
+    cluster.log("kwok")                           # path of a log
+    cluster.down()                                # ends exactly what was started, removes the directory
+
+`with Cluster.up(...) as cluster:` ends it in any case. Cluster.load(directory) finds a running one again, also from
+another Python process. Several clusters live side by side, each in its own directory and block of ports.
+Names of processes: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kwok, trainyard-operator,
+trainyard-extender. All failures are E2EError with a message for people.
+"""
+import json
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from . import kwok, processes
+from .api import Api, fetch
+from .errors import E2EError
+from .ports import state_home
+from .state import FILE, State
+
+# With open watches the API server takes up to a minute to obey SIGTERM, and a successor meets the old one's port.
+_STOP_SIGNALS = {"kube-apiserver": signal.SIGKILL}
+_STOP_SECONDS = 10
+
+
+class Cluster:
+    def __init__(self, state):
+        self._state = state
+        self.dir = state.dir
+        self.pki = self.dir / "pki"
+        self.ports = state.data["ports"]
+        self.spare_ports = state.data["spare"]
+        self.tools = state.data["tools"]
+        self.options = state.data["options"]
+        self.server = f"https://127.0.0.1:{self.ports['apiserver']}"
+        self.kubeconfig = self.dir / "kubeconfig"
+        self._api = None
+        # Set by up() only: keeps the block of ports ours while at least one process of the cluster lives.
+        self.lock_fds = ()
+
+    @classmethod
+    def up(cls, **options):
+        """Brings a cluster up; see lib/bringup.py for the options."""
+        from . import bringup  # bringup needs this class
+        return bringup.up(cls, **options)
+
+    @classmethod
+    def load(cls, folder):
+        return cls(State.load(Path(folder).resolve()))
+
+    @classmethod
+    def find(cls):
+        """The only cluster in this user's default place."""
+        found = sorted(path.parent for path in state_home().glob(f"cluster-*/{FILE}"))
+        if not found:
+            raise E2EError(f"no cluster in {state_home()}: start one with `e2e/cluster up`, or give --dir")
+        if len(found) > 1:
+            raise E2EError("several clusters, name one with --dir: " + ", ".join(map(str, found)))
+        return cls.load(found[0])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.down()
+
+    @property
+    def api(self):
+        if self._api is None:
+            self._api = Api(self.ports["apiserver"], self.pki)
+        return self._api
+
+    # ---- kubectl
+
+    def kubectl(self, *args, input=None, timeout=120):  # pylint: disable=redefined-builtin
+        """Runs kubectl as admin and returns its stdout; input (text) goes to its stdin."""
+        argv = [self.tools["kubectl"], f"--kubeconfig={self.kubeconfig}", f"--cache-dir={self.dir}/kubectl-cache",
+                *map(str, args)]
+        try:
+            done = subprocess.run(argv, input=input, capture_output=True, text=True, timeout=timeout, check=False)
+        except subprocess.TimeoutExpired:
+            raise E2EError(f"kubectl {' '.join(map(str, args))}: no answer within {timeout} s") from None
+        if done.returncode:
+            raise E2EError(f"kubectl {' '.join(map(str, args))}: {done.stderr.strip() or done.stdout.strip()}")
+        return done.stdout
+
+    def json(self, *args):
+        return json.loads(self.kubectl(*args, "-o", "json"))
+
+    # ---- processes
+
+    def add(self, program):
+        """Records and starts a new process; does not wait for it."""
+        with self._state.edit() as data:
+            if program.name in data["processes"]:
+                raise E2EError(f"there is a process {program.name!r} already")
+            data["processes"][program.name] = {**program.to_json(), "pid": None, "ticks": None, "since": None}
+        self._spawn(program.name)
+
+    def run(self, name, argv, ready=None, metrics=None, timeout=30):
+        """Starts a process of the caller's own; waits for ready (a URL that answers 200), if given."""
+        from .controlplane import Program
+        self.add(Program(name, argv, ready, metrics))
+        self.wait_ready(name, timeout)
+
+    def start(self, name, timeout=60):
+        """Starts an ended process again with the same command line, and waits until it is ready."""
+        if self.alive(name):
+            raise E2EError(f"{name} is running already")
+        self._spawn(name)
+        self.wait_ready(name, timeout)
+
+    def kill(self, name, sig=signal.SIGKILL):
+        """Sends a signal; waits for the end where the signal is SIGKILL."""
+        record = self._state.process(name)
+        if not processes.send(record["pid"], record["ticks"], sig):
+            raise E2EError(f"{name} is not running")
+        if sig == signal.SIGKILL:
+            processes.wait_gone(record["pid"], record["ticks"], _STOP_SECONDS)
+
+    def stop(self, name, sig=None, timeout=_STOP_SECONDS):
+        """Ends a process the way it likes; SIGKILL if it does not obey within timeout seconds."""
+        record = self._state.process(name)
+        sig = sig or _STOP_SIGNALS.get(name, signal.SIGTERM)
+        if record["pid"]:
+            processes.stop(record["pid"], record["ticks"], sig, timeout)
+
+    def restart(self, name, sig=None, timeout=60):
+        self.stop(name, sig)
+        self.start(name, timeout)
+
+    def alive(self, name):
+        record = self._state.process(name)
+        return processes.alive(record["pid"], record["ticks"])
+
+    def pid(self, name):
+        return self._state.process(name)["pid"]
+
+    def processes(self):
+        """{name: record} of all processes, dead ones included."""
+        self._state.reload()
+        return self._state.data["processes"]
+
+    def log(self, name):
+        return self.dir / "logs" / f"{name}.log"
+
+    def wait_ready(self, name, timeout=60):
+        """Waits for the process' health URL; fails at once when the process ends."""
+        record = self._state.process(name)
+        deadline = time.monotonic() + timeout
+        while True:
+            answer = self.health(record)
+            if answer == "ok":
+                return
+            if not processes.alive(record["pid"], record["ticks"]):
+                raise E2EError(self.obituary(name))
+            if time.monotonic() > deadline:
+                raise E2EError(f"{name} is not ready after {timeout:.0f} s ({answer}); last lines of its log:\n"
+                               + processes.tail(self.log(name)))
+            time.sleep(0.05)
+
+    def health(self, record):
+        """'ok', or why not."""
+        if not record["ready"]:
+            return "ok"
+        status, text = fetch(record["ready"])
+        if status == 200:
+            return "ok"
+        return f"{record['ready']}: {text if status is None else f'HTTP {status}'}"
+
+    def check_alive(self):
+        """Raises for the first process that ended by itself."""
+        for name, record in self.processes().items():
+            if not processes.alive(record["pid"], record["ticks"]):
+                raise E2EError(self.obituary(name))
+
+    def obituary(self, name):
+        record = self._state.process(name)
+        how = processes.exit_text(record["pid"], record["ticks"])
+        return f"{name} ended ({how}); last lines of {self.log(name)}:\n" + processes.tail(self.log(name))
+
+    def metrics(self, name):
+        """The process' Prometheus metrics: {'name{label="value",…}': float}."""
+        url = self._state.process(name)["metrics"]
+        if not url:
+            raise E2EError(f"{name} has no metrics")
+        if name == "kube-apiserver":
+            text = self.api.get("/metrics")
+        else:
+            status, text = fetch(url, timeout=10)
+            if status != 200:
+                raise E2EError(f"{url}: {text if status is None else f'HTTP {status}'}")
+        samples = (line.rpartition(" ") for line in text.splitlines() if line and not line.startswith("#"))
+        return {key: float(value) for key, _, value in samples}
+
+    # ---- nodes
+
+    def add_nodes(self, count, shape=None, start=None, timeout=180):
+        """Creates count simulated nodes and waits until pods can go there; numbered on from those there are."""
+        if start is None:
+            start = len(self.api.list("/api/v1/nodes"))
+        indices = range(start, start + count)
+        kwok.create_nodes(self.api, indices, shape or kwok.Shape())
+        kwok.wait_ready(self.api, [kwok.node_name(index) for index in indices], timeout)
+
+    def crash_node(self, name):
+        kwok.crash(self.api, name)
+
+    def revive_node(self, name):
+        kwok.revive(self.api, name)
+
+    # ---- end
+
+    def down(self, keep=False):
+        """Ends every process of the cluster; removes its directory unless keep."""
+        with self._state.edit() as data:
+            records = data["processes"].items()
+            live = {name: (record["pid"], record["ticks"], _STOP_SIGNALS.get(name, signal.SIGTERM))
+                    for name, record in records if processes.alive(record["pid"], record["ticks"])}
+        # Trainyard first, while the API server still answers: it may give its lease back.
+        base = {"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"}
+        processes.stop_all([target for name, target in live.items() if name not in base], _STOP_SECONDS)
+        processes.stop_all([target for name, target in live.items() if name in base], _STOP_SECONDS)
+        if not keep:
+            shutil.rmtree(self.dir)
+
+    def _spawn(self, name):
+        with self._state.edit() as data:
+            record = data["processes"][name]
+            if processes.alive(record["pid"], record["ticks"]):
+                raise E2EError(f"{name} is running already")
+            record["pid"], record["ticks"] = processes.spawn(record["argv"], self.log(name), self.dir, self.lock_fds)
+            record["since"] = time.time()

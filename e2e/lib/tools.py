@@ -1,0 +1,131 @@
+"""Builds the cluster's programs from their Go modules into a cache outside the tree.
+
+One module per tool under e2e/tools: Kubernetes needs its replace directives, which would force foreign
+versions on the others. A cache entry is named after its module files and the build recipe, so a changed
+version never meets an old binary, and an entry is either complete or not there.
+"""
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from .errors import E2EError
+from .progress import Progress
+
+MODULES = Path(__file__).resolve().parent.parent / "tools"
+
+# tool -> {binary: package}
+RECIPES = {
+    "etcd": {"etcd": "go.etcd.io/etcd/server/v3"},
+    "k8s": {name: f"k8s.io/kubernetes/cmd/{name}"
+            for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")},
+    "kwok": {"kwok": "sigs.k8s.io/kwok/cmd/kwok"},
+}
+
+
+def cache_root():
+    base = os.environ.get("TRAINYARD_CACHE")
+    if base:
+        return Path(base) / "tools"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trainyard" / "tools"
+
+
+def ensure(progress=None):
+    """Returns {binary name: path}, building what the cache lacks. Safe when several run at once."""
+    paths = {}
+    for tool in RECIPES:
+        folder = _entry(tool)
+        if not _complete(tool, folder):
+            _build_locked(tool, folder, progress or Progress())
+        paths.update({name: folder / name for name in RECIPES[tool]})
+    return paths
+
+
+def missing():
+    """The tools that a call of ensure() would have to build."""
+    return [tool for tool in RECIPES if not _complete(tool, _entry(tool))]
+
+
+def _entry(tool):
+    digest = hashlib.sha256()
+    for name in ("go.mod", "go.sum"):
+        try:
+            digest.update((MODULES / tool / name).read_bytes())
+        except FileNotFoundError:
+            raise E2EError(f"{MODULES / tool / name} is missing: the checkout is incomplete") from None
+    digest.update(json.dumps([RECIPES[tool], _ldflags(tool)]).encode())
+    return cache_root() / f"{tool}-{digest.hexdigest()[:16]}"
+
+
+def _complete(tool, folder):
+    return all((folder / name).is_file() for name in RECIPES[tool])
+
+
+def _ldflags(tool):
+    flags = "-s -w"
+    if tool == "k8s":
+        # Unstamped, the servers report a placeholder version, which breaks every version check of a client.
+        version = _required_version(tool, "k8s.io/kubernetes")
+        major, minor, _ = version[1:].split(".", 2)
+        stamp = "k8s.io/component-base/version"
+        flags += (f" -X {stamp}.gitVersion={version} -X {stamp}.gitMajor={major} -X {stamp}.gitMinor={minor}"
+                  f" -X k8s.io/client-go/pkg/version.gitVersion={version}")
+    return flags
+
+
+def _required_version(tool, module):
+    text = (MODULES / tool / "go.mod").read_text()
+    match = re.search(rf"^\s*(?:require\s+)?{re.escape(module)}\s+(v\S+)", text, re.MULTILINE)
+    if not match:
+        raise E2EError(f"{MODULES / tool / 'go.mod'} requires no version of {module}")
+    return match.group(1)
+
+
+def _build_locked(tool, folder, progress):
+    go = shutil.which("go")
+    if not go:
+        raise E2EError(f"the {tool} programs are not built yet and there is no go on PATH: "
+                       "install Go 1.26 or later, then run e2e/tools/build")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with open(folder.parent / f".{tool}.lock", "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress.say(f"{tool}: another build is running, waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        folder.mkdir(exist_ok=True)
+        for name, package in RECIPES[tool].items():
+            if not (folder / name).is_file():
+                progress.say(f"{tool}: building {name} (minutes when nothing is cached)")
+                with progress.step(f"{tool}: built {name}"):
+                    _build(go, tool, package, folder / name)
+
+
+def _build(go, tool, package, target):
+    # Built beside its place and renamed: who sees the name sees a whole binary.
+    partial = target.with_name(f".{target.name}.partial")
+    argv = [go, "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", _ldflags(tool),
+            "-o", str(partial), package]
+    result = subprocess.run(argv, cwd=MODULES / tool, env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"},
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            text=True, errors="replace", check=False)
+    if result.returncode == 0:
+        partial.rename(target)
+        return
+    partial.unlink(missing_ok=True)
+    raise E2EError(_explain(tool, target.name, result.stdout))
+
+
+def _explain(tool, name, output):
+    lines = [line for line in output.splitlines() if line.strip() and not line.startswith("go: downloading")]
+    last = lines[-1] if lines else "go build said nothing"
+    if re.search(r"dial tcp|no such host|i/o timeout|proxyconnect|connection refused|TLS handshake", output):
+        return (f"cannot build {name}: the Go module proxy is not reachable, and its modules are not in the "
+                f"local module cache ({last})")
+    if re.search(r"toolchain not available|requires go >=", output):
+        return f"cannot build {name}: the installed Go is too old for e2e/tools/{tool}/go.mod ({last})"
+    return f"cannot build {name} from e2e/tools/{tool}:\n" + "\n".join(lines[-20:])

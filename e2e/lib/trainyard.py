@@ -1,0 +1,96 @@
+"""Puts Trainyard itself onto a cluster: CRDs, rights, and its two programs under their own ServiceAccounts."""
+import os
+import time
+from pathlib import Path
+
+from . import pki
+from .controlplane import Program
+from .errors import E2EError
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+DEFAULT_BIN = REPOSITORY / "build" / "release"
+MANIFESTS = REPOSITORY / "e2e" / "manifests"
+CRDS = REPOSITORY / "crds"
+NAMESPACE = "trainyard-system"
+
+OPERATOR, EXTENDER = "trainyard-operator", "trainyard-extender"
+
+# Long enough for the longest soak run; the cluster and its signing key end before.
+_TOKEN_SECONDS = 7 * 24 * 3600
+
+
+def binaries(folder):
+    """{name: path} of both programs below folder; a clear error when one is not built."""
+    folder = Path(folder).resolve()
+    found = {name: _binary(folder, name) for name in (OPERATOR, EXTENDER)}
+    absent = [name for name, path in found.items() if path is None]
+    if absent:
+        raise E2EError(f"{' and '.join(absent)} not found in {folder}: build with `make build`, name another "
+                       "directory with --bin, or leave Trainyard out with --no-trainyard")
+    return found
+
+
+def _binary(folder, name):
+    # CMake puts a program into the directory of its source, an installation into one.
+    for path in (folder / name, folder / "bin" / name, folder / name.removeprefix("trainyard-") / name):
+        if path.is_file() and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def crd_files():
+    return sorted([*CRDS.glob("*.yaml"), *CRDS.glob("*.yml")])
+
+
+def install_objects(cluster):
+    """Applies CRDs, namespace, ServiceAccounts and rights; returns once the API serves the new kinds."""
+    files = crd_files()
+    arguments = [arg for path in [*files, MANIFESTS / "rbac.yaml"] for arg in ("-f", str(path))]
+    cluster.kubectl("apply", "--server-side", "--field-manager=e2e", *arguments)
+    if files:
+        _wait_established(cluster)
+
+
+def _wait_established(cluster, timeout=30):
+    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    deadline = time.monotonic() + timeout
+    while True:
+        waiting = [item["metadata"]["name"] for item in cluster.api.list(path)
+                   if not _established(item)]
+        if not waiting:
+            return
+        if time.monotonic() > deadline:
+            raise E2EError(f"the API server does not establish {', '.join(waiting)}")
+        time.sleep(0.1)
+
+
+def _established(crd):
+    return any(condition["type"] == "Established" and condition["status"] == "True"
+               for condition in crd.get("status", {}).get("conditions", []))
+
+
+def write_kubeconfig(cluster, account):
+    """A kubeconfig with the rights of a ServiceAccount of the system's namespace; returns its path."""
+    path = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{account}/token"
+    answer = cluster.api.call("POST", path, {
+        "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
+        "spec": {"expirationSeconds": _TOKEN_SECONDS}})
+    target = cluster.dir / f"{account}.kubeconfig"
+    pki.kubeconfig(target, cluster.server, cluster.pki, token=answer["status"]["token"], namespace=NAMESPACE)
+    return target
+
+
+def operator(cluster, binary, kubeconfig):
+    port = cluster.ports["operator"]
+    return Program(OPERATOR, [
+        binary, f"--kubeconfig={kubeconfig}", f"--listen=127.0.0.1:{port}", f"--namespace={NAMESPACE}",
+    ], ready=f"http://127.0.0.1:{port}/readyz", metrics=f"http://127.0.0.1:{port}/metrics", port=port)
+
+
+def extender(cluster, binary, kubeconfig):
+    port, metrics = cluster.ports["extender"], cluster.ports["extender-metrics"]
+    return Program(EXTENDER, [
+        binary, f"--kubeconfig={kubeconfig}", f"--listen=127.0.0.1:{port}",
+        f"--tls-cert={cluster.pki}/extender.crt", f"--tls-key={cluster.pki}/extender.key",
+        f"--client-ca={cluster.pki}/extender-ca.crt", f"--metrics-listen=127.0.0.1:{metrics}",
+    ], ready=f"http://127.0.0.1:{metrics}/readyz", metrics=f"http://127.0.0.1:{metrics}/metrics", port=port)
