@@ -1,0 +1,12 @@
+# Every library is a Debian package; tools/deps installs them.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(tl-expected REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(simdjson REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(cpprestsdk REQUIRED)
+find_package(Boost 1.74 REQUIRED COMPONENTS system)
+find_package(prometheus-cpp REQUIRED COMPONENTS core)
+find_package(CLI11 REQUIRED)

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "base/time.h"
+
+namespace trainyard::base {
+
+using Task = std::function<void()>;
+
+// Names a pending timer of one executor; 0 names none.
+struct TimerId {
+  std::uint64_t value = 0;
+  friend bool operator==(TimerId, TimerId) = default;
+};
+
+// The one event loop that all logic of a program runs on. EventLoop drives it by real time,
+// VirtualLoop by simulated time, so that the very same code runs in production and in simulation.
+// Tasks run one at a time, in the order of their time and then of their posting.
+class Executor {
+ public:
+  Executor() = default;
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+  virtual ~Executor() = default;
+
+  // Safe from any thread; every other call belongs to the loop's own thread.
+  virtual void post(Task task) = 0;
+  // Runs `task` at `when`, or as soon as possible when that has passed.
+  virtual TimerId postAt(Instant when, Task task) = 0;
+  // Does nothing for a timer that has fired or was cancelled before.
+  virtual void cancel(TimerId timer) = 0;
+
+  [[nodiscard]] virtual Instant now() const = 0;
+  [[nodiscard]] virtual WallTime wallNow() const = 0;
+
+  TimerId postAfter(Instant::duration delay, Task task) { return postAt(now() + delay, std::move(task)); }
+};
+
+}  // namespace trainyard::base

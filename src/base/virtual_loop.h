@@ -1,0 +1,44 @@
+#pragma once
+
+#include <deque>
+
+#include "base/executor.h"
+#include "base/timer_queue.h"
+
+namespace trainyard::base {
+
+// Executor on simulated time: time jumps from one task to the next. Single-threaded and deterministic.
+class VirtualLoop final : public Executor {
+ public:
+  explicit VirtualLoop(WallTime start = WallTime{std::chrono::days{20'000}}) : wallStart_(start) {}
+
+  void post(Task task) override;
+  TimerId postAt(Instant when, Task task) override { return timers_.add(when, std::move(task)); }
+  void cancel(TimerId timer) override { timers_.cancel(timer); }
+  [[nodiscard]] Instant now() const override { return now_; }
+  [[nodiscard]] WallTime wallNow() const override { return wallStart_ + now_.time_since_epoch(); }
+
+  // Runs one task, moving time forward to it if nothing is due; false when nothing is left before `limit`.
+  bool step(Instant limit = Instant::max());
+  // Runs everything due until `until`, and leaves the time there.
+  void runUntil(Instant until);
+  void runFor(Instant::duration span) { runUntil(now_ + span); }
+  // Runs until `done` holds or `limit` passes; returns whether it holds.
+  template <typename Predicate>
+  bool runUntilTrue(Predicate done, Instant::duration limit) {
+    const Instant end = now_ + limit;
+    while (!done()) {
+      if (!step(end)) return done();
+    }
+    return true;
+  }
+  [[nodiscard]] bool idle() const { return posted_.empty() && timers_.empty(); }
+
+ private:
+  std::deque<Task> posted_;
+  TimerQueue timers_;
+  Instant now_{};
+  WallTime wallStart_;
+};
+
+}  // namespace trainyard::base

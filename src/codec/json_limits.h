@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace trainyard::codec {
+
+struct JsonLimits {
+  std::size_t maxBytes = 16u << 20;
+  // Far above any Kubernetes object, far below where a recursive copy or dump of a parsed tree overflows the stack.
+  std::size_t maxDepth = 64;
+};
+
+// Refuses what is too big or too deeply nested, before a parser builds a tree of it. Says nothing else about
+// the syntax. kInvalid names the limit.
+[[nodiscard]] base::Result<void> checkJsonLimits(std::string_view text, const JsonLimits& limits = {});
+
+}  // namespace trainyard::codec

@@ -1,0 +1,107 @@
+#include "codec/status.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+namespace trainyard::codec {
+namespace {
+
+using base::ErrorCode;
+namespace dom = simdjson::dom;
+
+constexpr std::size_t kMaxStatusBytes = 1u << 20;
+constexpr std::size_t kMaxQuotedBytes = 300;
+constexpr std::size_t kMaxCauses = 16;
+
+std::string text(simdjson::simdjson_result<dom::element> value) {
+  std::string_view out;
+  return value.get(out) == simdjson::SUCCESS ? std::string(out) : std::string();
+}
+
+std::vector<StatusCause> readCauses(const dom::element& document) {
+  std::vector<StatusCause> causes;
+  dom::array entries;
+  if (document["details"]["causes"].get(entries) != simdjson::SUCCESS) return causes;
+  for (const dom::element entry : entries) {
+    if (causes.size() == kMaxCauses) break;
+    causes.push_back({text(entry["field"]), text(entry["reason"]), text(entry["message"])});
+  }
+  return causes;
+}
+
+// Every 5xx leaves the outcome open, 503 too: etcd losing its leader in the middle of a write answers that.
+ErrorCode codeOf(int status, std::string_view reason) {
+  switch (status) {
+    case 400:
+    case 413:
+    case 414:
+    case 422: return ErrorCode::kInvalid;
+    case 401: return ErrorCode::kUnauthorized;
+    case 403: return ErrorCode::kForbidden;
+    case 404: return ErrorCode::kNotFound;
+    case 405:
+    case 406:
+    case 415:
+    case 501: return ErrorCode::kUnsupported;
+    case 409: return reason == "AlreadyExists" ? ErrorCode::kAlreadyExists : ErrorCode::kConflict;
+    case 410: return ErrorCode::kExpired;
+    case 429: return ErrorCode::kThrottled;
+    default: break;
+  }
+  // The API server names an expired page token or resourceVersion by reason, whatever the code.
+  if (reason == "Expired" || reason == "Gone") return ErrorCode::kExpired;
+  if (status >= 500) return ErrorCode::kOutcomeUnknown;
+  return ErrorCode::kInternal;
+}
+
+std::string shortened(std::string_view body) {
+  if (body.size() <= kMaxQuotedBytes) return std::string(body);
+  return fmt::format("{}… ({} bytes)", body.substr(0, kMaxQuotedBytes), body.size());
+}
+
+}  // namespace
+
+base::Result<Status> decodeStatus(std::string_view json) {
+  if (json.size() > kMaxStatusBytes) return base::fail(ErrorCode::kInvalid, "Status object is too large");
+  dom::parser parser;
+  dom::element document;
+  if (const auto error = parser.parse(simdjson::padded_string(json)).get(document)) {
+    return base::fail(ErrorCode::kInvalid, fmt::format("not JSON: {}", simdjson::error_message(error)));
+  }
+  if (text(document["kind"]) != "Status") return base::fail(ErrorCode::kInvalid, "not a Status object");
+  Status status;
+  std::int64_t code = 0;
+  if (document["code"].get(code) == simdjson::SUCCESS && code > 0 && code < 1000) status.code = static_cast<int>(code);
+  status.reason = text(document["reason"]);
+  status.message = text(document["message"]);
+  status.causes = readCauses(document);
+  std::int64_t seconds = 0;
+  if (document["details"]["retryAfterSeconds"].get(seconds) == simdjson::SUCCESS && seconds > 0 &&
+      seconds < 86'400) {
+    status.retryAfter = std::chrono::seconds(seconds);
+  }
+  return status;
+}
+
+base::Error errorFromStatus(const Status& status, std::string_view what) {
+  std::string message = fmt::format("{}: {} {}", what, status.code, status.reason);
+  if (!status.message.empty()) message += ": " + status.message;
+  // Most messages spell their causes out; what they leave out is added, since the field is what a user looks for.
+  for (const StatusCause& cause : status.causes) {
+    if (cause.field.empty() || status.message.find(cause.field) != std::string::npos) continue;
+    message += fmt::format("; {}: {}", cause.field, cause.message.empty() ? cause.reason : cause.message);
+  }
+  base::Error error{codeOf(status.code, status.reason), std::move(message), status.reason};
+  if (error.code == ErrorCode::kThrottled) error.retryAfter = status.retryAfter;
+  return error;
+}
+
+base::Error errorFromAnswer(int httpStatus, std::string_view body, std::string_view what) {
+  if (auto status = decodeStatus(body)) {
+    status->code = httpStatus;
+    return errorFromStatus(*status, what);
+  }
+  return errorFromStatus(Status{.code = httpStatus, .reason = "", .message = shortened(body)}, what);
+}
+
+}  // namespace trainyard::codec

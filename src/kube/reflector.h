@@ -1,0 +1,65 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/executor.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "kube/api_client.h"
+#include "kube/paths.h"
+
+namespace trainyard::kube {
+
+enum class WatchEventType { kAdded, kModified, kDeleted, kBookmark, kError };
+
+// What a reflector keeps up to date. Objects arrive as the JSON text of one object each, so that the reflector
+// knows nothing of their type; the cache decodes what it keeps (a projection) and drops the text.
+class ReflectorSink {
+ public:
+  ReflectorSink() = default;
+  ReflectorSink(const ReflectorSink&) = delete;
+  ReflectorSink& operator=(const ReflectorSink&) = delete;
+  virtual ~ReflectorSink() = default;
+
+  // The whole collection after a list: what is not in it was deleted meanwhile.
+  virtual void replace(const std::vector<std::string>& objects) = 0;
+  virtual void upsert(std::string_view object) = 0;
+  virtual void remove(std::string_view object) = 0;
+};
+
+struct ReflectorOptions {
+  ResourceType type;
+  Query selectors = {};  // labelSelector, fieldSelector
+  int pageSize = 500;
+};
+
+// List, then watch, for ever: paging, bookmarks, resume from the last resourceVersion, list again on 410,
+// back-off 0.8 s to 30 s with jitter on failures. The first list is consistent (resourceVersion unset),
+// so that a program never starts from a past that another replica has already left.
+class Reflector {
+ public:
+  Reflector(ReflectorOptions options, ApiClient& api, base::Executor& executor, base::Rng rng,
+            base::Logger log, ReflectorSink& sink);
+  ~Reflector();
+  Reflector(const Reflector&) = delete;
+  Reflector& operator=(const Reflector&) = delete;
+
+  void start();
+  // Cancels the watch; no further call reaches the sink.
+  void stop();
+  // True once the first list has been delivered.
+  [[nodiscard]] bool synced() const;
+  // How long ago the server was last heard of: an event, a bookmark or a list.
+  [[nodiscard]] base::Instant lastHeard() const;
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace trainyard::kube

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/resources.h"
+
+namespace trainyard::model {
+
+// Sorted by key; small, so a vector beats a map.
+class Labels {
+ public:
+  Labels() = default;
+  // Later entries win over earlier ones with the same key.
+  explicit Labels(std::vector<std::pair<std::string, std::string>> entries);
+
+  // nullptr when the key is absent.
+  [[nodiscard]] const std::string* find(std::string_view key) const;
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& entries() const { return entries_; }
+  friend bool operator==(const Labels&, const Labels&) = default;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> entries_;
+};
+
+enum class TaintEffect { kNoSchedule, kPreferNoSchedule, kNoExecute };
+
+struct Taint {
+  std::string key;
+  std::string value;
+  TaintEffect effect = TaintEffect::kNoSchedule;
+  friend bool operator==(const Taint&, const Taint&) = default;
+};
+
+struct Toleration {
+  std::string key;  // empty with exists: every taint
+  std::string value;
+  bool exists = false;                               // operator Exists instead of Equal
+  std::optional<TaintEffect> effect = std::nullopt;  // absent: every effect
+  friend bool operator==(const Toleration&, const Toleration&) = default;
+};
+
+enum class SelectorOperator { kIn, kNotIn, kExists, kDoesNotExist, kGt, kLt };
+
+struct SelectorRequirement {
+  std::string key;
+  SelectorOperator op = SelectorOperator::kIn;
+  std::vector<std::string> values;
+  friend bool operator==(const SelectorRequirement&, const SelectorRequirement&) = default;
+};
+
+// All requirements of a term must hold; the terms of a list are alternatives.
+struct NodeSelectorTerm {
+  std::vector<SelectorRequirement> labels;  // matchExpressions
+  std::vector<SelectorRequirement> fields;  // matchFields: metadata.name only
+  friend bool operator==(const NodeSelectorTerm&, const NodeSelectorTerm&) = default;
+};
+
+// What a pod asks of its node: everything the planner must honour so that kube-scheduler agrees with it.
+struct PodShape {
+  Resources requests;  // with pods = 1
+  Labels nodeSelector;
+  // requiredDuringScheduling node affinity; absent when the pod has none. An empty list matches no node.
+  std::optional<std::vector<NodeSelectorTerm>> affinity = std::nullopt;
+  std::vector<Toleration> tolerations;
+  friend bool operator==(const PodShape&, const PodShape&) = default;
+};
+
+}  // namespace trainyard::model

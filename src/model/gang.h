@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "model/ids.h"
+#include "model/index_set.h"
+
+namespace trainyard::model {
+
+// Members of one role on one node.
+struct Assignment {
+  NodeName node;
+  std::string role;
+  IndexSet indices;
+  friend bool operator==(const Assignment&, const Assignment&) = default;
+};
+
+enum class ProposalKind { kStart, kGrow, kShrink, kMove, kReplace, kRestart };
+
+// Claiming: victims are being evicted. Reserved: the places are ours. Creating: pods are made, gated.
+// Releasing: pods are pinned and let go. Aborting: our pods are being deleted, the places still count.
+enum class ProposalPhase { kClaiming, kReserved, kCreating, kReleasing, kAborting };
+
+struct Victim {
+  ObjectKey pod;
+  Uid uid;
+  NodeName node;
+  friend bool operator==(const Victim&, const Victim&) = default;
+};
+
+// A change of the gang that is under way; the commit record of docs/protocol.md.
+struct Proposal {
+  std::string id;
+  ProposalKind kind = ProposalKind::kStart;
+  ProposalPhase phase = ProposalPhase::kReserved;
+  std::int64_t epoch = 0;       // of the pods that it adds
+  std::int64_t term = 0;        // leadership term of its author
+  std::int64_t generation = 0;  // of the spec it was planned for
+  std::string templateHash;
+  base::WallTime deadline{};
+  std::vector<Assignment> add;
+  std::vector<Assignment> remove;
+  std::vector<Victim> victims;
+  std::string abortReason;  // why phase is Aborting
+};
+
+struct Placed {
+  std::int64_t epoch = 0;
+  std::vector<Assignment> assignments;
+};
+
+// After a failed attempt: when the next one may be planned, and without which nodes.
+struct Backoff {
+  base::WallTime until{};
+  int count = 0;
+  std::vector<NodeName> avoidNodes;
+  std::string reason;
+};
+
+struct GangRecord {
+  // The highest epoch ever used. Never reused: a late create of a paused leader must not pass for a member.
+  std::int64_t lastEpoch = 0;
+  std::optional<Placed> placed;
+  std::optional<Proposal> proposal;
+  std::optional<Backoff> backoff;
+};
+
+}  // namespace trainyard::model

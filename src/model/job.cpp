@@ -1,0 +1,43 @@
+#include "model/job.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "model/conditions.h"
+
+namespace trainyard::model {
+
+int JobSpec::startReplicas(const Role& role) const {
+  return elastic && elastic->role == role.name ? elastic->replicas : role.replicas;
+}
+
+int JobSpec::totalReplicas() const {
+  int total = 0;
+  for (const Role& role : roles) total += startReplicas(role);
+  return total;
+}
+
+const Role* JobSpec::findRole(std::string_view name) const {
+  const auto at = std::find_if(roles.begin(), roles.end(), [&](const Role& role) { return role.name == name; });
+  return at == roles.end() ? nullptr : &*at;
+}
+
+const Condition* Job::condition(std::string_view type) const {
+  const auto at = std::find_if(status.conditions.begin(), status.conditions.end(),
+                               [&](const Condition& condition) { return condition.type == type; });
+  return at == status.conditions.end() ? nullptr : &*at;
+}
+
+bool Job::conditionTrue(std::string_view type) const {
+  const Condition* found = condition(type);
+  return found != nullptr && found->status == ConditionStatus::kTrue;
+}
+
+bool Job::finished() const { return conditionTrue(conditions::kSucceeded) || conditionTrue(conditions::kFailed); }
+
+std::string podName(std::string_view job, std::string_view role, int index) {
+  return fmt::format("{}-{}-{}", job, role, index);
+}
+
+}  // namespace trainyard::model

@@ -1,0 +1,154 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "model/constraints.h"
+#include "model/gang.h"
+#include "model/ids.h"
+#include "model/reasons.h"
+
+namespace trainyard::model {
+
+enum class Framework { kPyTorch, kTensorFlow, kMxNet, kHorovod, kMpi, kCustom };
+
+struct Role {
+  std::string name;
+  int replicas = 1;
+  PodShape shape;              // of one member, from the template
+  std::string templateJson;    // the PodTemplateSpec as written, never re-formatted field by field
+};
+
+struct Elastic {
+  std::string role;
+  int replicas = 0;
+  int minReplicas = 0;
+  int maxReplicas = 0;
+};
+
+struct LocalityLevel {
+  std::string level;
+  std::optional<std::chrono::seconds> wait = std::nullopt;  // absent: grows with the job
+};
+
+struct Locality {
+  std::vector<LocalityLevel> levels;  // tightest first
+  std::string required;               // never wider than this level; empty: anywhere
+};
+
+enum class CleanPodPolicy { kRunning, kAll, kNone };
+enum class SuccessOperator { kAll, kAny };
+
+struct RunPolicy {
+  bool suspend = false;
+  CleanPodPolicy cleanPodPolicy = CleanPodPolicy::kRunning;
+  std::optional<std::chrono::seconds> ttlAfterFinished = std::nullopt;
+  std::optional<std::chrono::seconds> activeDeadline = std::nullopt;
+  std::string managedBy;  // not empty and not us: hands off
+};
+
+struct SuccessPolicy {
+  SuccessOperator op = SuccessOperator::kAll;
+  std::vector<std::string> roles;  // empty: the framework's rule decides
+};
+
+struct JobSpec {
+  Framework framework = Framework::kCustom;
+  QueueName queue;
+  std::string priorityClassName;
+  bool preemptible = false;
+  std::vector<Role> roles;
+  std::optional<Elastic> elastic = std::nullopt;
+  std::optional<int> minAvailable = std::nullopt;
+  std::chrono::seconds schedulingTimeout{0};  // 0: wait for ever
+  Locality locality;
+  std::optional<std::chrono::seconds> estimatedDuration = std::nullopt;
+  RunPolicy run;
+  SuccessPolicy success;
+  // Over all templates and what else decides how pods look; equal hashes make equal pods.
+  std::string templateHash;
+  // Features that were asked for and are not built: named in the condition that says so.
+  std::vector<std::string> unsupported;
+
+  // Members of a role when the gang starts: the elastic role counts elastic.replicas.
+  [[nodiscard]] int startReplicas(const Role& role) const;
+  [[nodiscard]] int totalReplicas() const;
+  [[nodiscard]] const Role* findRole(std::string_view name) const;
+};
+
+enum class ConditionStatus { kTrue, kFalse, kUnknown };
+
+// metav1.Condition.
+struct Condition {
+  std::string type;
+  ConditionStatus status = ConditionStatus::kUnknown;
+  std::string reason;
+  std::string message;
+  base::WallTime lastTransition{};
+  std::int64_t observedGeneration = 0;
+};
+
+struct RoleStatus {
+  std::string name;
+  int desired = 0;
+  int active = 0;  // bound and not finished
+  int ready = 0;
+  int succeeded = 0;
+  int failed = 0;
+  friend bool operator==(const RoleStatus&, const RoleStatus&) = default;
+};
+
+// Why a job waits, with numbers. `reason` is out of a closed set, the same in condition, event and metric.
+struct Pending {
+  PendingReason reason = PendingReason::kWaitingForCapacity;
+  std::string message;
+  base::WallTime since{};
+  std::string shortfall;               // "2 of 4 nodes with 8 nvidia.com/gpu"
+  std::vector<std::string> blockedBy;  // "ml/bert"
+};
+
+struct JobStatus {
+  std::string phase;  // for people; derived from the conditions
+  std::int64_t observedGeneration = 0;
+  std::vector<Condition> conditions;
+  std::vector<RoleStatus> roles;
+  int replicas = 0;       // of the elastic role (all roles when rigid): what the scale subresource shows
+  std::string selector;   // label selector of those pods
+  std::string ready;      // "3/4", for the printer column
+  std::int64_t gpus = 0;  // of the whole gang
+  GangRecord gang;
+  std::optional<Pending> pending = std::nullopt;
+  std::optional<base::WallTime> startTime = std::nullopt;
+  std::optional<base::WallTime> completionTime = std::nullopt;
+};
+
+// A TrainingJob.
+struct Job {
+  ObjectKey key;
+  Uid uid;
+  std::string resourceVersion;
+  std::int64_t generation = 0;
+  base::WallTime created{};
+  bool deleting = false;
+  bool hasReleaseFinalizer = false;
+  JobSpec spec;
+  JobStatus status;
+  // Why the spec cannot be used, naming the field; empty when it can.
+  std::string specError;
+
+  [[nodiscard]] const Condition* condition(std::string_view type) const;
+  [[nodiscard]] bool conditionTrue(std::string_view type) const;
+  // Succeeded or Failed.
+  [[nodiscard]] bool finished() const;
+};
+
+// "JOB-ROLE-INDEX".
+[[nodiscard]] std::string podName(std::string_view job, std::string_view role, int index);
+
+}  // namespace trainyard::model

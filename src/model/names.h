@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string_view>
+
+// Names that other programs see: labels, gates, finalizers. Changing one breaks running clusters.
+namespace trainyard::model::names {
+
+inline constexpr std::string_view kApiVersion = "trainyard.dev/v1alpha1";
+inline constexpr std::string_view kTrainingJobKind = "TrainingJob";
+
+inline constexpr std::string_view kJobNameLabel = "trainyard.dev/job-name";
+inline constexpr std::string_view kJobUidLabel = "trainyard.dev/job-uid";
+inline constexpr std::string_view kEpochLabel = "trainyard.dev/epoch";
+inline constexpr std::string_view kRoleLabel = "trainyard.dev/role";
+inline constexpr std::string_view kIndexLabel = "trainyard.dev/index";
+
+inline constexpr std::string_view kGangGate = "trainyard.dev/gang";
+inline constexpr std::string_view kReleaseFinalizer = "trainyard.dev/release";
+
+inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
+inline constexpr std::string_view kHostnameLabel = "kubernetes.io/hostname";
+inline constexpr std::string_view kGpuProductLabel = "nvidia.com/gpu.product";
+
+inline constexpr std::string_view kDefaultQueue = "default";
+
+}  // namespace trainyard::model::names

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/time.h"
+#include "model/constraints.h"
+#include "model/ids.h"
+#include "model/resources.h"
+
+namespace trainyard::model {
+
+enum class PodPhase { kPending, kRunning, kSucceeded, kFailed, kUnknown };
+
+// How the first failed container ended (init containers first, then the others in order); the first container's
+// end when none failed.
+struct ContainerExit {
+  int code = 0;
+  std::string reason;   // "OOMKilled", "Error", "Completed"
+  std::string message;
+};
+
+// A gang member's place in its gang, read from labels: a claim, to be checked against the job's record.
+struct MemberLabels {
+  std::string jobName;
+  std::string role;
+  int index = 0;
+  std::int64_t epoch = 0;
+};
+
+// Projection of a Pod: what planning, the guard and the failure policy need, nothing else.
+struct Pod {
+  ObjectKey key;
+  Uid uid;
+  std::string resourceVersion;
+  Uid controllerUid;           // of the controller owner reference, empty without one
+  std::string controllerKind;  // "TrainingJob", "DaemonSet", "Job", …
+  std::optional<MemberLabels> member;
+
+  NodeName node;                   // spec.nodeName; empty until bound
+  std::optional<NodeName> pinned;  // the single node that required affinity allows by metadata.name
+  bool gated = false;              // any scheduling gate is left
+  bool gangGated = false;          // our gate is among them
+  bool terminating = false;
+  std::optional<base::WallTime> deletionTime = std::nullopt;  // metadata.deletionTimestamp
+  base::WallTime created{};
+
+  PodPhase phase = PodPhase::kPending;
+  bool ready = false;
+  std::string statusReason;          // status.reason: "Evicted", "OutOfnvidia.com/gpu", …
+  std::string unschedulableMessage;  // of PodScheduled=False, reason Unschedulable; empty otherwise
+  std::string disruptionReason;      // reason of DisruptionTarget=True; empty otherwise
+  std::string waitingReason;         // of the first waiting container: "ImagePullBackOff", …
+  std::optional<ContainerExit> exit = std::nullopt;
+
+  PodShape shape;
+  int priority = 0;
+
+  [[nodiscard]] bool bound() const { return !node.empty(); }
+  // A finished pod keeps its name but holds no resources.
+  [[nodiscard]] bool finished() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
+};
+
+}  // namespace trainyard::model

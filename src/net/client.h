@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "base/executor.h"
+#include "net/http.h"
+#include "net/tls.h"
+
+namespace trainyard::net {
+
+struct ClientOptions {
+  std::string url;                   // "https://host:port", no path
+  std::optional<TlsClientConfig> tls = std::nullopt;  // required for https
+  std::size_t threads = 8;           // for requests; each stream has a thread of its own
+  std::size_t maxLineBytes = 16u << 20;
+  std::size_t maxBodyBytes = 256u << 20;
+};
+
+// Client over cpprestsdk. Callbacks are posted to `executor`, which must outlive the client.
+// kInvalid when the URL or the PEM texts cannot be used; the message says which.
+[[nodiscard]] base::Result<std::unique_ptr<HttpClient>> makeHttpClient(ClientOptions options,
+                                                                       base::Executor& executor);
+
+}  // namespace trainyard::net

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+namespace trainyard::net {
+
+enum class Method { kGet, kPost, kPut, kPatch, kDelete };
+
+[[nodiscard]] std::string_view toString(Method method);
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+// First value of the header, compared without case; empty when absent.
+[[nodiscard]] std::string_view findHeader(const Headers& headers, std::string_view name);
+
+struct HttpRequest {
+  Method method = Method::kGet;
+  std::string target;  // path and query, already percent-encoded
+  Headers headers = {};
+  std::string body = {};
+  // For send(): from start to the whole answer. For stream(): longest silence between two lines.
+  std::chrono::milliseconds timeout{30'000};
+};
+
+struct HttpResponse {
+  int status = 0;
+  Headers headers = {};
+  std::string body = {};
+};
+
+// Destroying the handle cancels the stream; no callback runs after that.
+class StreamHandle {
+ public:
+  StreamHandle() = default;
+  StreamHandle(const StreamHandle&) = delete;
+  StreamHandle& operator=(const StreamHandle&) = delete;
+  virtual ~StreamHandle() = default;
+};
+
+struct StreamCallbacks {
+  // One line of a 200 answer, without its newline.
+  std::function<void(std::string line)> onLine;
+  // Called once, last. Status 200: the server ended the stream cleanly. Another status: refused, with the body.
+  // Error: the connection broke or was silent for too long.
+  std::function<void(base::Result<HttpResponse>)> onEnd;
+};
+
+// Asynchronous HTTP towards one server. All callbacks run on the executor that the implementation was given.
+// Errors: kUnavailable when the request surely did not reach the server, kOutcomeUnknown otherwise.
+// At-least-once: a reused connection may hide one re-send, so callers make writes repeatable.
+class HttpClient {
+ public:
+  HttpClient() = default;
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+  virtual ~HttpClient() = default;
+
+  virtual void send(HttpRequest request, std::function<void(base::Result<HttpResponse>)> done) = 0;
+  [[nodiscard]] virtual std::unique_ptr<StreamHandle> stream(HttpRequest request, StreamCallbacks callbacks) = 0;
+};
+
+}  // namespace trainyard::net
