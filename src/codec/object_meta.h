@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace trainyard::codec {
+
+// What names any Kubernetes object, whatever its type: enough to find it in a cache when the rest of its text
+// cannot be used.
+struct ObjectMeta {
+  std::string ns;  // empty for cluster-scoped objects
+  std::string name;
+  std::string uid;
+  std::string resourceVersion;
+};
+
+// kInvalid when it is no JSON object or has no metadata.name.
+[[nodiscard]] base::Result<ObjectMeta> decodeObjectMeta(std::string_view json);
+
+}  // namespace trainyard::codec

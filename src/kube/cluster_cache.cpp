@@ -1,0 +1,63 @@
+#include "kube/cluster_cache.h"
+
+#include <charconv>
+#include <tuple>
+
+namespace trainyard::kube {
+
+std::optional<std::uint64_t> versionNumber(std::string_view resourceVersion) {
+  std::uint64_t number = 0;
+  const char* const end = resourceVersion.data() + resourceVersion.size();
+  const auto [stopped, error] = std::from_chars(resourceVersion.data(), end, number);
+  if (resourceVersion.empty() || error != std::errc() || stopped != end) return std::nullopt;
+  return number;
+}
+
+bool CacheTraits<model::Node>::same(const model::Node& before, const model::Node& after) {
+  const auto fields = [](const model::Node& node) {
+    return std::tie(node.uid, node.labels, node.taints, node.unschedulable, node.ready, node.deleting,
+                    node.allocatable);
+  };
+  return fields(before) == fields(after);
+}
+
+bool CacheTraits<model::Queue>::same(const model::Queue& before, const model::Queue& after) {
+  return before.uid == after.uid && before.parent == after.parent && before.weight == after.weight;
+}
+
+bool CacheTraits<model::PriorityClass>::same(const model::PriorityClass& before,
+                                             const model::PriorityClass& after) {
+  return before.value == after.value && before.globalDefault == after.globalDefault;
+}
+
+ClusterCache::ClusterCache(ClusterDecoders decoders, const base::Logger& log)
+    : nodes(std::move(decoders.node), log),
+      pods(std::move(decoders.pod), log),
+      jobs(std::move(decoders.job), log),
+      queues(std::move(decoders.queue), log),
+      priorityClasses(std::move(decoders.priorityClass), log) {}
+
+void ClusterCache::onAnyChange(const std::function<void()>& listener) {
+  const auto ignoreWhat = [listener](const auto&, const auto&) { listener(); };
+  nodes.onChange(ignoreWhat);
+  pods.onChange(ignoreWhat);
+  jobs.onChange(ignoreWhat);
+  queues.onChange(ignoreWhat);
+  priorityClasses.onChange(ignoreWhat);
+}
+
+model::Snapshot ClusterCache::snapshot(base::WallTime now) const {
+  return {.now = now,
+          .nodes = nodes.all(),
+          .pods = pods.all(),
+          .jobs = jobs.all(),
+          .queues = queues.all(),
+          .priorityClasses = priorityClasses.all()};
+}
+
+std::size_t ClusterCache::undecodable() const {
+  return nodes.undecodable() + pods.undecodable() + jobs.undecodable() + queues.undecodable() +
+         priorityClasses.undecodable();
+}
+
+}  // namespace trainyard::kube

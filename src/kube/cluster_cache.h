@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/log.h"
+#include "base/time.h"
+#include "kube/object_cache.h"
+#include "model/snapshot.h"
+
+namespace trainyard::kube {
+
+template <>
+struct CacheTraits<model::Node> {
+  using Key = model::NodeName;
+  static constexpr std::string_view kKind = "Node";
+  static const Key& keyOf(const model::Node& node) { return node.name; }
+  static Key keyOf(const codec::ObjectMeta& meta) { return Key(meta.name); }
+  // Kubelets touch their Node all the time; only what the projection holds counts as a change.
+  static bool same(const model::Node& before, const model::Node& after);
+};
+
+template <>
+struct CacheTraits<model::Pod> {
+  using Key = model::ObjectKey;
+  static constexpr std::string_view kKind = "Pod";
+  static const Key& keyOf(const model::Pod& pod) { return pod.key; }
+  static Key keyOf(const codec::ObjectMeta& meta) { return {meta.ns, meta.name}; }
+  static bool same(const model::Pod& before, const model::Pod& after) {
+    return before.uid == after.uid && before.resourceVersion == after.resourceVersion;
+  }
+};
+
+template <>
+struct CacheTraits<model::Job> {
+  using Key = model::ObjectKey;
+  static constexpr std::string_view kKind = "TrainingJob";
+  static const Key& keyOf(const model::Job& job) { return job.key; }
+  static Key keyOf(const codec::ObjectMeta& meta) { return {meta.ns, meta.name}; }
+  static bool same(const model::Job& before, const model::Job& after) {
+    return before.uid == after.uid && before.resourceVersion == after.resourceVersion;
+  }
+};
+
+template <>
+struct CacheTraits<model::Queue> {
+  using Key = model::QueueName;
+  static constexpr std::string_view kKind = "Queue";
+  static const Key& keyOf(const model::Queue& queue) { return queue.name; }
+  static Key keyOf(const codec::ObjectMeta& meta) { return Key(meta.name); }
+  static bool same(const model::Queue& before, const model::Queue& after);
+};
+
+template <>
+struct CacheTraits<model::PriorityClass> {
+  using Key = std::string;
+  static constexpr std::string_view kKind = "PriorityClass";
+  static const Key& keyOf(const model::PriorityClass& priority) { return priority.name; }
+  static Key keyOf(const codec::ObjectMeta& meta) { return meta.name; }
+  static bool same(const model::PriorityClass& before, const model::PriorityClass& after);
+};
+
+struct ClusterDecoders {
+  ObjectCache<model::Node>::Decode node;
+  ObjectCache<model::Pod>::Decode pod;
+  ObjectCache<model::Job>::Decode job;
+  ObjectCache<model::Queue>::Decode queue;
+  ObjectCache<model::PriorityClass>::Decode priorityClass;
+};
+
+// Everything that decisions rest on, kept by one reflector for each member. A program that does not watch a
+// type leaves that member empty.
+class ClusterCache {
+ public:
+  ClusterCache(ClusterDecoders decoders, const base::Logger& log);
+  ClusterCache(const ClusterCache&) = delete;
+  ClusterCache& operator=(const ClusterCache&) = delete;
+
+  ObjectCache<model::Node> nodes;
+  ObjectCache<model::Pod> pods;
+  ObjectCache<model::Job> jobs;
+  ObjectCache<model::Queue> queues;
+  ObjectCache<model::PriorityClass> priorityClasses;
+
+  // Called after every change of any member, once for each object; for who only needs to know that a decision
+  // may be stale. Members' own onChange says what changed.
+  void onAnyChange(const std::function<void()>& listener);
+
+  // The cluster as known now, with the default topology. Copies pointers, not objects.
+  [[nodiscard]] model::Snapshot snapshot(base::WallTime now) const;
+  [[nodiscard]] std::size_t undecodable() const;
+};
+
+}  // namespace trainyard::kube

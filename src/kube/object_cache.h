@@ -1,0 +1,243 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "codec/object_meta.h"
+#include "kube/reflector.h"
+
+namespace trainyard::kube {
+
+// How a type is kept in a cache. Specialised beside the caches that use it (cluster_cache.h):
+//   using Key; kKind for log lines; keyOf(object); keyOf(codec::ObjectMeta); same(before, after).
+template <typename T>
+struct CacheTraits;
+
+// resourceVersions as numbers, for types of one API server: since Kubernetes 1.35 their order is documented,
+// and every etcd-backed server had it before. Empty when the text is no number: such versions are never
+// compared.
+[[nodiscard]] std::optional<std::uint64_t> versionNumber(std::string_view resourceVersion);
+
+// Whether a write made an object or changed one that was there.
+enum class WriteKind { kCreate, kUpdate };
+
+// The newest known objects of one type, as immutable projections. A reflector feeds it; a program that also
+// writes feeds back the answers to its own writes, so that its next decision does not rest on a cache that
+// lags behind its last one. Everything happens on the thread of one event loop.
+template <typename T>
+class ObjectCache final : public ReflectorSink {
+ public:
+  using Traits = CacheTraits<T>;
+  using Key = typename Traits::Key;
+  using Pointer = std::shared_ptr<const T>;
+  using Decode = std::function<base::Result<T>(std::string_view)>;
+  // Before is null for a new object, after for one that is gone. A deleted and re-created object that a list
+  // shows as one step arrives as one change with two uids.
+  using Listener = std::function<void(const Pointer& before, const Pointer& after)>;
+
+  ObjectCache(Decode decode, base::Logger log) : decode_(std::move(decode)), log_(std::move(log)) {}
+
+  void onChange(Listener listener) { listeners_.push_back(std::move(listener)); }
+
+  // Null when there is none.
+  [[nodiscard]] Pointer find(const Key& key) const {
+    const auto found = objects_.find(key);
+    return found == objects_.end() ? nullptr : found->second;
+  }
+  // Sorted by key. Valid until the next change; copied only when something changed since the last call.
+  [[nodiscard]] const std::vector<Pointer>& all() const {
+    if (!listValid_) {
+      list_.clear();
+      list_.reserve(objects_.size());
+      for (const auto& [key, object] : objects_) list_.push_back(object);
+      listValid_ = true;
+    }
+    return list_;
+  }
+  [[nodiscard]] std::size_t size() const { return objects_.size(); }
+  // How many objects arrived that could not be decoded, since the start.
+  [[nodiscard]] std::size_t undecodable() const { return undecodable_; }
+
+  // The answer to a write of ours. Returns whether the cache took it. It does not when the watch is already
+  // past it, and when an update's object is gone (the watch delivered its deletion first): either would bring
+  // back what is over. Without comparable versions the watch alone counts.
+  bool applyWrite(std::string_view object, WriteKind kind = WriteKind::kUpdate)
+    requires requires(const T& value) {
+      value.resourceVersion;
+      value.uid;
+    }
+  {
+    auto decoded = decodeOrReport(object);
+    if (!decoded) return false;
+    const auto version = versionNumber(decoded->resourceVersion);
+    if (!version || *version <= delivered_) return false;
+    const Key key = Traits::keyOf(*decoded);
+    const Pointer before = find(key);
+    if (!before && kind == WriteKind::kUpdate) return false;
+    if (before && versionNumber(before->resourceVersion).value_or(0) >= *version) return false;
+    written_.insert(key);
+    put(key, std::make_shared<const T>(std::move(*decoded)));
+    return true;
+  }
+
+  // The API answered "not found" for an object of ours: drops that incarnation, if it is still here.
+  bool forget(const Key& key, std::string_view uid) {
+    const Pointer before = find(key);
+    if (!before || before->uid.str() != uid) return false;
+    take(key);
+    return true;
+  }
+
+  void replace(const std::vector<std::string>& objects) override {
+    // Numbers may start anew after a list: a server restored from a backup goes back in time.
+    delivered_ = 0;
+    std::map<Key, Pointer> next;
+    for (const std::string& text : objects) {
+      auto decoded = decodeOrReport(text);
+      if (!decoded) {
+        keepOld(text, next);
+        continue;
+      }
+      noteDelivered(*decoded);
+      const Key key = Traits::keyOf(*decoded);
+      next[key] = newerOf(key, std::move(*decoded));
+    }
+    std::erase_if(written_, [&](const Key& key) { return !next.contains(key); });
+    notifyDifferences(std::exchange(objects_, std::move(next)));
+  }
+
+  void upsert(std::string_view object) override {
+    auto decoded = decodeOrReport(object);
+    if (!decoded) return;
+    noteDelivered(*decoded);
+    const Key key = Traits::keyOf(*decoded);
+    put(key, newerOf(key, std::move(*decoded)));
+  }
+
+  void remove(std::string_view object) override {
+    const auto meta = codec::decodeObjectMeta(object);
+    if (!meta) {
+      report(meta.error());
+      return;
+    }
+    if (const auto version = versionNumber(meta->resourceVersion))
+      delivered_ = std::max(delivered_, *version);
+    const Key key = Traits::keyOf(*meta);
+    if constexpr (requires(const T& value) { value.resourceVersion; }) {
+      // A name that we have meanwhile written anew is another object.
+      const Pointer known = find(key);
+      if (known && written_.contains(key) && known->uid.str() != meta->uid) return;
+    }
+    take(key);
+  }
+
+ private:
+  base::Result<T> decodeOrReport(std::string_view text) {
+    auto decoded = decode_(text);
+    if (!decoded) report(decoded.error(), text);
+    return decoded;
+  }
+
+  void report(const base::Error& error, std::string_view text = {}) {
+    ++undecodable_;
+    const auto meta = codec::decodeObjectMeta(text);
+    log_.error("object cannot be decoded; what was known of it before is kept",
+               {{"kind", Traits::kKind},
+                {"namespace", meta ? std::string_view(meta->ns) : std::string_view()},
+                {"name", meta ? std::string_view(meta->name) : std::string_view("?")},
+                {"error", error.message}});
+  }
+
+  void keepOld(std::string_view text, std::map<Key, Pointer>& next) const {
+    const auto meta = codec::decodeObjectMeta(text);
+    if (!meta) return;
+    const Key key = Traits::keyOf(*meta);
+    if (Pointer old = find(key)) next[key] = std::move(old);
+  }
+
+  void noteDelivered(const T& object) {
+    if constexpr (requires { object.resourceVersion; }) {
+      delivered_ = std::max(delivered_, versionNumber(object.resourceVersion).value_or(0));
+    }
+  }
+
+  // What the watch or a list delivered, unless a write of ours is known to be newer.
+  Pointer newerOf(const Key& key, T delivered) {
+    const Pointer known = find(key);
+    if constexpr (requires { delivered.resourceVersion; }) {
+      if (known && written_.contains(key)) {
+        const auto mine = versionNumber(known->resourceVersion);
+        const auto theirs = versionNumber(delivered.resourceVersion);
+        if (mine && theirs && *theirs < *mine) return known;
+        written_.erase(key);
+      }
+    }
+    if (known && Traits::same(*known, delivered)) return known;
+    return std::make_shared<const T>(std::move(delivered));
+  }
+
+  void put(const Key& key, Pointer after) {
+    Pointer& slot = objects_[key];
+    if (slot == after) return;
+    listValid_ = false;
+    const Pointer before = std::exchange(slot, after);
+    notify(before, after);
+  }
+
+  void take(const Key& key) {
+    const auto found = objects_.find(key);
+    if (found == objects_.end()) return;
+    const Pointer before = std::move(found->second);
+    objects_.erase(found);
+    written_.erase(key);
+    listValid_ = false;
+    notify(before, nullptr);
+  }
+
+  // Both maps are in order: one walk finds what vanished, changed and appeared.
+  void notifyDifferences(const std::map<Key, Pointer>& before) {
+    listValid_ = false;
+    std::vector<std::pair<Pointer, Pointer>> changes;
+    auto old = before.begin();
+    for (const auto& [key, after] : objects_) {
+      for (; old != before.end() && old->first < key; ++old) changes.emplace_back(old->second, nullptr);
+      const bool known = old != before.end() && old->first == key;
+      if (!known) {
+        changes.emplace_back(nullptr, after);
+        continue;
+      }
+      if (old->second != after) changes.emplace_back(old->second, after);
+      ++old;
+    }
+    for (; old != before.end(); ++old) changes.emplace_back(old->second, nullptr);
+    for (const auto& [was, is] : changes) notify(was, is);
+  }
+
+  void notify(const Pointer& before, const Pointer& after) {
+    for (const Listener& listener : listeners_) listener(before, after);
+  }
+
+  Decode decode_;
+  base::Logger log_;
+  std::vector<Listener> listeners_;
+  std::map<Key, Pointer> objects_;
+  mutable std::vector<Pointer> list_;
+  mutable bool listValid_ = false;
+  std::set<Key> written_;        // taken from a write of ours; the watch has not shown them yet
+  std::uint64_t delivered_ = 0;  // the newest version that list or watch delivered
+  std::size_t undecodable_ = 0;
+};
+
+}  // namespace trainyard::kube
