@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -32,7 +33,7 @@ struct Placement {
 struct Misfit {
   model::PendingReason reason = model::PendingReason::kWaitingForCapacity;
   std::string message;    // one sentence: "needs 4 nodes with 8 nvidia.com/gpu free in one rack; best rack … has 3"
-  std::string shortfall;  // "1 of 4 nodes with 8 nvidia.com/gpu"
+  std::optional<model::Shortfall> shortfall = std::nullopt;
 };
 
 // Assumes: a gang is useless below its whole size; a tighter domain is faster for it; a busier domain that still

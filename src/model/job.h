@@ -104,13 +104,34 @@ struct RoleStatus {
   friend bool operator==(const RoleStatus&, const RoleStatus&) = default;
 };
 
+// What is missing in the best place there is; numbers in the resource's own unit (millicores, bytes, pieces).
+struct Shortfall {
+  std::string resource;
+  std::int64_t needed = 0;
+  std::int64_t available = 0;
+  int neededNodes = 0;
+  int availableNodes = 0;
+  std::string level;
+  std::string domain;
+  friend bool operator==(const Shortfall&, const Shortfall&) = default;
+};
+
+// A job that holds what is missing, and how much of it there.
+struct Blocker {
+  ObjectKey job;
+  int nodes = 0;
+  int gpus = 0;
+  friend bool operator==(const Blocker&, const Blocker&) = default;
+};
+
 // Why a job waits, with numbers. `reason` is out of a closed set, the same in condition, event and metric.
 struct Pending {
   PendingReason reason = PendingReason::kWaitingForCapacity;
   std::string message;
-  base::WallTime since{};
-  std::string shortfall;               // "2 of 4 nodes with 8 nvidia.com/gpu"
-  std::vector<std::string> blockedBy;  // "ml/bert"
+  base::WallTime since{};  // since when for this reason
+  std::optional<Shortfall> shortfall = std::nullopt;
+  std::vector<Blocker> blockedBy;
+  friend bool operator==(const Pending&, const Pending&) = default;
 };
 
 struct JobStatus {

@@ -50,6 +50,7 @@ struct Pod {
   bool ready = false;
   std::string statusReason;          // status.reason: "Evicted", "OutOfnvidia.com/gpu", …
   std::string unschedulableMessage;  // of PodScheduled=False, reason Unschedulable; empty otherwise
+  base::WallTime unschedulableSince{};  // that condition's lastTransitionTime
   std::string disruptionReason;      // reason of DisruptionTarget=True; empty otherwise
   std::string waitingReason;         // of the first waiting container: "ImagePullBackOff", …
   std::optional<ContainerExit> exit = std::nullopt;

@@ -13,6 +13,10 @@ std::string_view toString(PendingReason reason) {
     case PendingReason::kWaitingForTurn: return "WaitingForTurn";
     case PendingReason::kBackingOff: return "BackingOff";
     case PendingReason::kCleaningUp: return "CleaningUp";
+    case PendingReason::kInvalidSpec: return "InvalidSpec";
+    case PendingReason::kInvalidTemplate: return "InvalidTemplate";
+    case PendingReason::kQueueNotFound: return "QueueNotFound";
+    case PendingReason::kPriorityClassNotFound: return "PriorityClassNotFound";
   }
   return "Unknown";
 }
@@ -20,21 +24,11 @@ std::string_view toString(PendingReason reason) {
 std::optional<PendingReason> parsePendingReason(std::string_view text) {
   using enum PendingReason;
   for (const PendingReason reason : std::array{kNoMatchingNodes, kTooLarge, kWaitingForCapacity, kWaitingForTopology,
-                                               kWaitingForTurn, kBackingOff, kCleaningUp}) {
+                                               kWaitingForTurn, kBackingOff, kCleaningUp, kInvalidSpec,
+                                               kInvalidTemplate, kQueueNotFound, kPriorityClassNotFound}) {
     if (toString(reason) == text) return reason;
   }
   return std::nullopt;
-}
-
-std::string_view toString(RefusalReason reason) {
-  switch (reason) {
-    case RefusalReason::kInvalidSpec: return "InvalidSpec";
-    case RefusalReason::kInvalidTemplate: return "InvalidTemplate";
-    case RefusalReason::kQueueNotFound: return "QueueNotFound";
-    case RefusalReason::kPriorityClassNotFound: return "PriorityClassNotFound";
-    case RefusalReason::kUnsupported: return "Unsupported";
-  }
-  return "Unknown";
 }
 
 }  // namespace trainyard::model

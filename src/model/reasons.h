@@ -14,20 +14,14 @@ enum class PendingReason {
   kWaitingForTurn,      // an earlier job of the queue comes first
   kBackingOff,          // the last attempt was aborted
   kCleaningUp,          // pods of an earlier attempt are still going away
-};
-
-[[nodiscard]] std::string_view toString(PendingReason reason);
-[[nodiscard]] std::optional<PendingReason> parsePendingReason(std::string_view text);
-
-// Why a job was not admitted; reason of Admitted=False. Closed as well.
-enum class RefusalReason {
+  // Not admitted: waits until somebody mends it. The same word is the reason of Admitted=False.
   kInvalidSpec,            // a field that the schema cannot check
   kInvalidTemplate,        // the inside of a pod template; found by a dry-run
   kQueueNotFound,
   kPriorityClassNotFound,
-  kUnsupported,
 };
 
-[[nodiscard]] std::string_view toString(RefusalReason reason);
+[[nodiscard]] std::string_view toString(PendingReason reason);
+[[nodiscard]] std::optional<PendingReason> parsePendingReason(std::string_view text);
 
 }  // namespace trainyard::model

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "model/gang.h"
+#include "model/ids.h"
+#include "model/job.h"
+
+namespace trainyard::core {
+
+// What the executor does for one job, in the order of the list. Every action is idempotent: a successor that
+// finds it half done simply does it again.
+
+// Check the inside of the templates: creates every role's pod with dryRun=All.
+struct CheckTemplates {};
+
+struct AddFinalizer {};
+struct RemoveFinalizer {};
+
+// The job's headless Service and ConfigMap.
+struct EnsureAuxiliaries {};
+
+struct CreateMember {
+  std::string role;
+  int index = 0;
+  std::int64_t epoch = 0;
+  // Set for a gang of one, which needs no gate: the pod is born pinned. Others are born gated.
+  std::optional<model::NodeName> pinned = std::nullopt;
+};
+
+// Pins the member to its node and takes our gate away, in one write guarded by uid.
+struct ReleaseMember {
+  model::ObjectKey pod;
+  model::Uid uid;
+  std::string role;
+  model::NodeName node;
+};
+
+struct DeletePod {
+  model::ObjectKey pod;
+  model::Uid uid;
+};
+
+using Action =
+    std::variant<CheckTemplates, AddFinalizer, RemoveFinalizer, EnsureAuxiliaries, CreateMember, ReleaseMember, DeletePod>;
+
+// One line of the job's history, for `kubectl describe`.
+struct JobEvent {
+  bool warning = false;
+  std::string reason;
+  std::string note;
+};
+
+// What the executor learnt that no watch shows. Lost with the process, and then learnt again by repeating.
+struct JobFeedback {
+  // Actions or a status write are still under way: leave the job alone.
+  bool busy = false;
+  // Service and ConfigMap are known to exist.
+  bool auxiliariesReady = false;
+  // Outcome of CheckTemplates for the current templates: absent: not yet known; empty: they are fine.
+  std::optional<std::string> templateError = std::nullopt;
+  // The API refused to create a member for good; the text goes to the user.
+  struct CreationRefused {
+    std::string reason;  // "NameTaken", "Forbidden", "Invalid"
+    std::string message;
+  };
+  std::optional<CreationRefused> creationRefused = std::nullopt;
+};
+
+}  // namespace trainyard::core

@@ -1,0 +1,225 @@
+#include "core/gang_protocol.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/barrier.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Assignment;
+using model::GangRecord;
+using model::Job;
+using model::NodeName;
+using model::Proposal;
+using model::ProposalPhase;
+
+std::size_t memberCount(const std::vector<Assignment>& assignments) {
+  std::size_t count = 0;
+  for (const Assignment& assignment : assignments) count += assignment.indices.size();
+  return count;
+}
+
+base::WallTime::duration backoffDelay(int attempt, const Settings& settings) {
+  base::WallTime::duration delay = settings.backoffBase;
+  for (int i = 1; i < attempt && delay < settings.backoffMax; ++i) delay *= 2;
+  return std::min<base::WallTime::duration>(delay, settings.backoffMax);
+}
+
+// Why the attempt must end now, while no member has been released; empty to go on.
+std::string reasonToStopBeforeRelease(const Job& job, const JobFeedback& feedback) {
+  const Proposal& proposal = *job.status.gang.proposal;
+  if (job.deleting) return "the job is being deleted";
+  if (job.spec.run.suspend) return "the job was suspended";
+  if (!job.specError.empty()) return "the spec became unusable";
+  if (proposal.generation != job.generation && proposal.templateHash != job.spec.templateHash) {
+    return "the spec was edited after the places were reserved";
+  }
+  if (feedback.creationRefused) {
+    return fmt::format("{}: {}", feedback.creationRefused->reason, feedback.creationRefused->message);
+  }
+  return {};
+}
+
+struct LostPlace {
+  std::string reason;
+  std::vector<NodeName> nodes;
+};
+
+// A released member that can no longer reach its place: the node refused it, vanished, or is full for too long.
+std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const GangContext& context,
+                                       std::optional<base::WallTime>& wakeAt) {
+  for (const Member& member : members) {
+    const model::Pod* pod = member.pod;
+    if (pod == nullptr) return LostPlace{fmt::format("member {}-{} was deleted", member.role, member.index), {}};
+    if (pod->terminating) return LostPlace{fmt::format("pod {} is being deleted", pod->key.name), {}};
+    if (pod->phase == model::PodPhase::kFailed && !pod->exit) {
+      return LostPlace{fmt::format("node {} refused pod {}: {}", pod->node, pod->key.name, pod->statusReason),
+                       {member.node}};
+    }
+    if (pod->bound()) continue;
+    const auto at = context.ledger->find(member.node);
+    if (!at) return LostPlace{fmt::format("node {} is gone", member.node), {member.node}};
+    const model::Node& node = *context.ledger->nodes()[*at].node;
+    if (!node.ready || node.unschedulable || node.deleting) {
+      return LostPlace{fmt::format("node {} is no longer open for pods", member.node), {member.node}};
+    }
+    if (pod->unschedulableMessage.empty()) continue;
+    const base::WallTime patience = pod->unschedulableSince + context.settings->unschedulableGrace;
+    if (context.now >= patience) {
+      return LostPlace{fmt::format("pod {} does not get its place: {}", pod->key.name, pod->unschedulableMessage),
+                       {member.node}};
+    }
+    wakeAt = wakeAt ? std::min(*wakeAt, patience) : patience;
+  }
+  return std::nullopt;
+}
+
+GangStep abort(const Job& job, const LostPlace& lost, const GangContext& context) {
+  GangStep step;
+  step.record = abortProposal(job, lost.reason, lost.nodes, context.now, *context.settings);
+  step.events.push_back({true, "Aborted", fmt::format("Start given up, will be planned again: {}", lost.reason)});
+  return step;
+}
+
+GangStep merge(const Job& job) {
+  GangStep step;
+  GangRecord record = job.status.gang;
+  record.placed = model::Placed{record.proposal->epoch, record.proposal->add};
+  record.proposal.reset();
+  record.backoff.reset();
+  step.record = std::move(record);
+  return step;
+}
+
+GangStep stepAborting(const Job& job, const JobPods& pods) {
+  const Proposal& proposal = *job.status.gang.proposal;
+  GangStep step;
+  bool anyLeft = false;
+  for (const Member& member : matchMembers(job, proposal.add, proposal.epoch, pods)) {
+    if (member.pod == nullptr) continue;
+    anyLeft = true;
+    if (!member.pod->terminating) step.actions.emplace_back(DeletePod{member.pod->key, member.pod->uid});
+  }
+  if (anyLeft) return step;
+  GangRecord record = job.status.gang;
+  record.proposal.reset();
+  step.record = std::move(record);
+  return step;
+}
+
+GangStep createMissing(const Job& job, const std::vector<Member>& members, const GangContext& context) {
+  const Proposal& proposal = *job.status.gang.proposal;
+  GangStep step;
+  if (members.size() > 1) {
+    // The finalizer comes before the first pod: a job must not vanish while its pods still hold GPUs. A gang of
+    // one does without: its single pod is deleted with its owner and counts on its node until it is gone.
+    if (!job.hasReleaseFinalizer) {
+      step.actions.emplace_back(AddFinalizer{});
+      return step;
+    }
+    if (!context.feedback->auxiliariesReady) {
+      step.actions.emplace_back(EnsureAuxiliaries{});
+      return step;
+    }
+  }
+  for (const Member& member : members) {
+    if (member.pod != nullptr) continue;
+    CreateMember create{member.role, member.index, proposal.epoch, std::nullopt};
+    if (members.size() == 1) create.pinned = member.node;
+    step.actions.emplace_back(std::move(create));
+  }
+  return step;
+}
+
+GangStep releaseGated(const std::vector<Member>& members) {
+  GangStep step;
+  for (const Member& member : members) {
+    if (!member.pod->gangGated) continue;
+    step.actions.emplace_back(ReleaseMember{member.pod->key, member.pod->uid, member.role, member.node});
+  }
+  return step;
+}
+
+GangStep passBarrier(const Job& job, const std::vector<Member>& members, const GangContext& context) {
+  const BarrierResult barrier = checkBarrier(job, members, *context.ledger, *context.jobs);
+  switch (barrier.verdict) {
+    case BarrierVerdict::kPass: return releaseGated(members);
+    case BarrierVerdict::kWait: return {};
+    case BarrierVerdict::kAbort: return abort(job, {barrier.reason, barrier.lostNodes}, context);
+  }
+  return {};
+}
+
+}  // namespace
+
+GangRecord proposeStart(const Job& job, std::vector<Assignment> assignments, std::int64_t term, base::WallTime now,
+                        const Settings& settings) {
+  GangRecord record = job.status.gang;
+  record.lastEpoch += 1;
+  Proposal proposal;
+  proposal.id = fmt::format("start-{}", record.lastEpoch);
+  proposal.kind = model::ProposalKind::kStart;
+  proposal.phase = ProposalPhase::kReserved;
+  proposal.epoch = record.lastEpoch;
+  proposal.term = term;
+  proposal.generation = job.generation;
+  proposal.templateHash = job.spec.templateHash;
+  proposal.deadline = now + settings.startDeadline +
+                      settings.startDeadlinePerMember * static_cast<std::int64_t>(memberCount(assignments));
+  proposal.add = std::move(assignments);
+  record.proposal = std::move(proposal);
+  return record;
+}
+
+GangRecord abortProposal(const Job& job, std::string reason, std::vector<NodeName> avoid, base::WallTime now,
+                         const Settings& settings) {
+  GangRecord record = job.status.gang;
+  record.proposal->phase = ProposalPhase::kAborting;
+  record.proposal->abortReason = reason;
+  model::Backoff backoff = record.backoff.value_or(model::Backoff{});
+  backoff.count += 1;
+  backoff.until = now + backoffDelay(backoff.count, settings);
+  backoff.avoidNodes = std::move(avoid);
+  backoff.reason = std::move(reason);
+  record.backoff = std::move(backoff);
+  return record;
+}
+
+GangStep stepProposal(const Job& job, const JobPods& pods, const GangContext& context) {
+  const Proposal& proposal = *job.status.gang.proposal;
+  if (proposal.phase == ProposalPhase::kAborting) return stepAborting(job, pods);
+
+  const std::vector<Member> members = matchMembers(job, proposal.add, proposal.epoch, pods);
+  const auto all = [&](auto holds) { return std::all_of(members.begin(), members.end(), holds); };
+  if (all([](const Member& m) { return m.pod != nullptr && m.pod->bound(); })) return merge(job);
+
+  const bool released = std::any_of(members.begin(), members.end(),
+                                    [](const Member& m) { return m.pod != nullptr && !m.pod->gangGated; });
+  if (const std::string stop = reasonToStopBeforeRelease(job, *context.feedback);
+      !stop.empty() && (!released || job.deleting || job.spec.run.suspend)) {
+    return abort(job, {stop, {}}, context);
+  }
+  if (context.now >= proposal.deadline) {
+    return abort(job, {"the gang was not complete before its deadline", {}}, context);
+  }
+
+  GangStep step;
+  if (released) {
+    std::optional<base::WallTime> wakeAt;
+    if (const auto lost = findLostPlace(members, context, wakeAt)) return abort(job, *lost, context);
+    step = releaseGated(members);
+    step.wakeAt = wakeAt;
+  } else if (all([](const Member& m) { return m.pod != nullptr; })) {
+    step = passBarrier(job, members, context);
+  } else {
+    step = createMissing(job, members, context);
+  }
+  if (!step.record && !step.wakeAt) step.wakeAt = proposal.deadline;
+  return step;
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <chrono>
+
+namespace trainyard::core {
+
+// Time limits of the gang protocol. Defaults suit clusters up to some thousand nodes.
+struct Settings {
+  // From Reserve to the last member bound: a fixed part for the API and the scheduler's own back-off,
+  // and a part per member, so that a large gang on a slow API server is not aborted for its size.
+  std::chrono::milliseconds startDeadline{120'000};
+  std::chrono::milliseconds startDeadlinePerMember{250};
+  // How long kube-scheduler may call a pinned member unschedulable before the attempt is given up. The message
+  // often clears by itself: a terminating pod leaves, a cache catches up.
+  std::chrono::milliseconds unschedulableGrace{10'000};
+  // Wait after the n-th aborted attempt in a row: base * 2^(n-1), at most max.
+  std::chrono::milliseconds backoffBase{1'000};
+  std::chrono::milliseconds backoffMax{60'000};
+};
+
+}  // namespace trainyard::core
