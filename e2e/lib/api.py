@@ -31,7 +31,19 @@ class Api:
         self._port = port
         self._context = ssl.create_default_context(cafile=str(pki / "ca.crt"))
         self._context.load_cert_chain(pki / f"{client}.crt", pki / f"{client}.key")
+        self._start()
+
+    def _start(self):
         self._local = threading.local()
+        self._lock = threading.Lock()
+        self._connections = []
+
+    def fork(self):
+        """The same client with connections of its own, to be closed by themselves."""
+        other = object.__new__(Api)
+        other._port, other._context = self._port, self._context
+        other._start()
+        return other
 
     def call(self, method, path, body=None, content_type=JSON, timeout=30):
         """Returns the decoded answer. Raises ApiError, or OSError when the server is not there."""
@@ -89,7 +101,15 @@ class Api:
             return connection, False
         connection = http.client.HTTPSConnection("127.0.0.1", self._port, context=self._context, timeout=timeout)
         self._local.connection = connection
+        with self._lock:
+            self._connections.append(connection)
         return connection, True
+
+    def close(self):
+        """Closes the connections of all threads, of those that ended as well; no thread may be in a call."""
+        for connection in self._connections:
+            connection.close()
+        self._start()
 
 
 def fetch(url, timeout=2):

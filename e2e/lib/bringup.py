@@ -15,7 +15,7 @@ _READY_SECONDS = 60
 
 def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyard=True, bin_dir=None,
        fast_eviction=False, audit=False, progress=None):
-    """Starts a cluster and returns it ready; on failure ends what it started and keeps only the logs.
+    """Starts a cluster and returns it ready; on failure ends what it started and keeps the logs.
 
     directory: must be new or empty; default: a fresh one. nodes, shape: simulated nodes (kwok.Shape).
     ports_from: first port of its block; default: a free block. with_trainyard: operator and extender from bin_dir
@@ -131,6 +131,10 @@ def _copy(source, folder):
 
 def _abandon(cluster, error):
     """Ends what was started; returns the error that tells best what happened."""
+    if not isinstance(error, Exception):
+        # Interrupted: nobody will look for a cause.
+        cluster.down()
+        return error
     try:
         cluster.check_alive()
     except E2EError as death:

@@ -69,13 +69,14 @@ class Cluster:
 
     @classmethod
     def find(cls):
-        """The only cluster in this user's default place."""
-        found = sorted(path.parent for path in state_home().glob(f"cluster-*/{FILE}"))
+        """The only cluster in this user's default place; ended ones count only where none runs."""
+        found = [cls.load(path.parent) for path in sorted(state_home().glob(f"cluster-*/{FILE}"))]
+        found = [cluster for cluster in found if any(map(cluster.alive, cluster.processes()))] or found
         if not found:
             raise E2EError(f"no cluster in {state_home()}: start one with `e2e/cluster up`, or give --dir")
         if len(found) > 1:
-            raise E2EError("several clusters, name one with --dir: " + ", ".join(map(str, found)))
-        return cls.load(found[0])
+            raise E2EError("several clusters, name one with --dir: " + ", ".join(str(each.dir) for each in found))
+        return found[0]
 
     def __enter__(self):
         return self
@@ -96,7 +97,8 @@ class Cluster:
         argv = [self.tools["kubectl"], f"--kubeconfig={self.kubeconfig}", f"--cache-dir={self.dir}/kubectl-cache",
                 *map(str, args)]
         try:
-            done = subprocess.run(argv, input=input, capture_output=True, text=True, timeout=timeout, check=False)
+            done = subprocess.run(argv, input=input, capture_output=True, text=True, timeout=timeout,
+                                  env=processes.environment(), check=False)
         except subprocess.TimeoutExpired:
             raise E2EError(f"kubectl {' '.join(map(str, args))}: no answer within {timeout} s") from None
         if done.returncode:
@@ -240,6 +242,8 @@ class Cluster:
         base = {"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"}
         processes.stop_all([target for name, target in live.items() if name not in base], _STOP_SECONDS)
         processes.stop_all([target for name, target in live.items() if name in base], _STOP_SECONDS)
+        if self._api:
+            self._api.close()
         if not keep:
             shutil.rmtree(self.dir)
 

@@ -61,8 +61,10 @@ def node(index, shape):
 
 def create_nodes(api, indices, shape):
     """Creates the nodes in parallel; a name that exists already is an error."""
+    loader = api.fork()
     with ThreadPoolExecutor(_LOADERS) as pool:
-        list(pool.map(lambda index: api.call("POST", "/api/v1/nodes", node(index, shape)), indices))
+        list(pool.map(lambda index: loader.call("POST", "/api/v1/nodes", node(index, shape)), indices))
+    loader.close()
 
 
 def is_ready(item):

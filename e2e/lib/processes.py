@@ -11,10 +11,14 @@ _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "no_proxy")
 _children = {}
 
 
+def environment():
+    """This process' environment without proxies: everything here talks over loopback."""
+    return {key: value for key, value in os.environ.items() if key.lower() not in _PROXIES}
+
+
 def spawn(argv, log, cwd, keep_open=(), extra_env=None):
     """Starts argv in a session of its own, its output appended to log; returns (pid, start ticks)."""
-    env = {key: value for key, value in os.environ.items() if key.lower() not in _PROXIES}
-    env.update(extra_env or {})
+    env = {**environment(), **(extra_env or {})}
     with open(log, "ab") as out:
         child = subprocess.Popen([str(arg) for arg in argv], stdin=subprocess.DEVNULL, stdout=out, stderr=out,
                                  cwd=cwd, env=env, start_new_session=True, pass_fds=keep_open)

@@ -1,0 +1,48 @@
+# A thin front: each target calls one script that also works by itself. ARGS go through: make demo ARGS=--once
+.DEFAULT_GOAL := help
+ARGS ?=
+PRESET ?= release
+
+.PHONY: help deps build demo test sanitize lint bench tools cluster-up cluster-status cluster-down clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+
+deps: ## install the Debian packages that are missing
+	@tools/deps
+
+build: deps ## build the programs into build/release (PRESET=dev, asan, tsan)
+	cmake --preset $(PRESET)
+	cmake --build --preset $(PRESET)
+
+demo: build ## a cluster, real jobs, live on the terminal (ARGS=--once: unattended)
+	e2e/demo $(ARGS)
+
+test: deps ## all tests
+	tools/test $(ARGS)
+
+sanitize: deps ## the tests under the address and undefined-behaviour sanitizers
+	cmake --preset asan
+	cmake --build --preset asan
+	ctest --preset asan $(ARGS)
+
+lint: deps ## formatting and static checks
+	tools/lint $(ARGS)
+
+bench: deps ## the benchmarks
+	tools/bench $(ARGS)
+
+tools: ## build etcd, Kubernetes and kwok for the tests' clusters (minutes, once)
+	e2e/tools/build $(ARGS)
+
+cluster-up: build ## start a Kubernetes control plane with Trainyard (ARGS="--kwok 100")
+	e2e/cluster up $(ARGS)
+
+cluster-status: ## show its processes and nodes
+	e2e/cluster status $(ARGS)
+
+cluster-down: ## end it
+	e2e/cluster down $(ARGS)
+
+clean: ## remove the build directories
+	rm -rf build
