@@ -1,0 +1,189 @@
+#include "kube/cluster_cache.h"
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+namespace {
+
+using namespace trainyard;
+using kube::WriteKind;
+
+class Quiet final : public base::LogSink {
+ public:
+  void write(std::string_view line) override { lines.emplace_back(line); }
+  std::vector<std::string> lines;
+};
+
+// Objects of these tests are their metadata; "broken" as the name stands for one that cannot be decoded.
+template <typename T>
+base::Result<T> decodeMetaOnly(std::string_view json) {
+  const auto meta = codec::decodeObjectMeta(json);
+  if (!meta) return base::fail(meta.error());
+  if (json.find("\"broken\":true") != std::string_view::npos) {
+    return base::fail(base::ErrorCode::kInvalid, "spec.broken: not understood");
+  }
+  T out;
+  if constexpr (requires { out.key; }) {
+    out.key = {meta->ns, meta->name};
+    out.resourceVersion = meta->resourceVersion;
+    out.uid = model::Uid(meta->uid);
+  } else {
+    out.name = decltype(out.name)(meta->name);
+  }
+  return out;
+}
+
+std::string object(std::string_view name, std::string_view uid, int version, bool broken = false) {
+  return fmt::format(
+      R"({{"metadata":{{"namespace":"ml","name":"{}","uid":"{}","resourceVersion":"{}"}},"broken":{}}})",
+      name, uid, version, broken);
+}
+
+struct Fixture {
+  Quiet lines;
+  base::Logger log{lines, base::LogLevel::kInfo, "cache"};
+  kube::ClusterCache cache{{.node = decodeMetaOnly<model::Node>,
+                            .pod = decodeMetaOnly<model::Pod>,
+                            .job = decodeMetaOnly<model::Job>,
+                            .queue = decodeMetaOnly<model::Queue>,
+                            .priorityClass = decodeMetaOnly<model::PriorityClass>},
+                           log};
+  std::vector<std::string> changes;
+
+  Fixture() {
+    const auto name = [](const auto& pod) {
+      return pod ? fmt::format("{}#{}@{}", pod->key.name, pod->uid, pod->resourceVersion) : std::string("-");
+    };
+    cache.pods.onChange([this, name](const auto& before, const auto& after) {
+      changes.push_back(name(before) + " > " + name(after));
+    });
+  }
+
+  std::vector<std::string> take() { return std::exchange(changes, {}); }
+  std::string version(std::string_view name) const {
+    const auto pod = cache.pods.find({"ml", std::string(name)});
+    return pod ? pod->resourceVersion : "";
+  }
+};
+
+using Changes = std::vector<std::string>;
+
+TEST_CASE("a list replaces what was there and tells every difference in order of names") {
+  Fixture f;
+  f.cache.pods.replace({object("b", "u2", 11), object("a", "u1", 10)});
+  CHECK(f.take() == Changes{"- > a#u1@10", "- > b#u2@11"});
+
+  // a vanished, b changed, c is new; d of another incarnation arrives as one change.
+  f.cache.pods.replace({object("b", "u2", 12), object("c", "u3", 13)});
+  CHECK(f.take() == Changes{"a#u1@10 > -", "b#u2@11 > b#u2@12", "- > c#u3@13"});
+  f.cache.pods.replace({object("b", "u9", 20), object("c", "u3", 13)});
+  CHECK(f.take() == Changes{"b#u2@12 > b#u9@20"});
+}
+
+TEST_CASE("watch events change one object, and equal versions are no change") {
+  Fixture f;
+  f.cache.pods.upsert(object("a", "u1", 10));
+  f.cache.pods.upsert(object("a", "u1", 10));
+  f.cache.pods.upsert(object("a", "u1", 11));
+  f.cache.pods.remove(object("a", "u1", 12));
+  f.cache.pods.remove(object("a", "u1", 12));
+  CHECK(f.take() == Changes{"- > a#u1@10", "a#u1@10 > a#u1@11", "a#u1@11 > -"});
+}
+
+TEST_CASE("a snapshot is sorted and does not change with the cache") {
+  Fixture f;
+  f.cache.pods.upsert(object("b", "u2", 10));
+  f.cache.pods.upsert(object("a", "u1", 11));
+  f.cache.nodes.upsert(R"({"metadata":{"name":"n1"}})");
+  const auto snapshot = f.cache.snapshot({});
+  f.cache.pods.remove(object("a", "u1", 12));
+  REQUIRE(snapshot.pods.size() == 2);
+  CHECK(snapshot.pods[0]->key.name == "a");
+  CHECK(snapshot.nodes.size() == 1);
+  CHECK(f.cache.snapshot({}).pods.size() == 1);
+}
+
+TEST_CASE("an object that cannot be decoded leaves what was known, and is counted and logged") {
+  Fixture f;
+  f.cache.pods.replace({object("a", "u1", 10), object("b", "u2", 11)});
+  f.cache.pods.upsert(object("a", "u1", 12, true));
+  CHECK(f.version("a") == "10");
+  f.cache.pods.replace({object("a", "u1", 12, true), object("b", "u2", 13)});
+  CHECK(f.version("a") == "10");
+  CHECK(f.version("b") == "13");
+  CHECK(f.cache.undecodable() == 2);
+  REQUIRE(f.lines.lines.size() == 2);
+  CHECK(f.lines.lines[0].find("spec.broken: not understood") != std::string::npos);
+
+  // Its deletion still counts.
+  f.cache.pods.remove(object("a", "u1", 14, true));
+  CHECK(f.version("a").empty());
+}
+
+TEST_CASE("the answer to an own write is seen at once, and the watch does not take it back") {
+  Fixture f;
+  f.cache.pods.replace({object("a", "u1", 10)});
+  f.take();
+  CHECK(f.cache.pods.applyWrite(object("a", "u1", 15)));
+  CHECK(f.take() == Changes{"a#u1@10 > a#u1@15"});
+  f.cache.pods.upsert(object("a", "u1", 12));  // was on its way already
+  CHECK(f.version("a") == "15");
+  f.cache.pods.upsert(object("a", "u1", 15));
+  f.cache.pods.upsert(object("a", "u1", 16));
+  CHECK(f.take() == Changes{"a#u1@15 > a#u1@16"});
+}
+
+TEST_CASE("the answer to a write that the watch has overtaken is ignored") {
+  Fixture f;
+  f.cache.pods.replace({object("a", "u1", 10)});
+  f.cache.pods.upsert(object("a", "u1", 20));
+  CHECK_FALSE(f.cache.pods.applyWrite(object("a", "u1", 15)));
+  CHECK(f.version("a") == "20");
+
+  // Created at 21, deleted at 22 by someone else; both seen before our answer arrives.
+  f.cache.pods.upsert(object("b", "u2", 21));
+  f.cache.pods.remove(object("b", "u2", 22));
+  CHECK_FALSE(f.cache.pods.applyWrite(object("b", "u2", 21), WriteKind::kCreate));
+  CHECK(f.version("b").empty());
+}
+
+TEST_CASE("an update does not bring back an object that is gone") {
+  Fixture f;
+  CHECK_FALSE(f.cache.pods.applyWrite(object("a", "u1", 15)));
+  CHECK(f.cache.pods.applyWrite(object("a", "u1", 15), WriteKind::kCreate));
+  CHECK(f.version("a") == "15");
+}
+
+TEST_CASE("the deletion of an earlier incarnation does not remove a newly created one") {
+  Fixture f;
+  f.cache.pods.replace({object("a", "u1", 10)});
+  CHECK(f.cache.pods.applyWrite(object("a", "u2", 15), WriteKind::kCreate));
+  f.cache.pods.remove(object("a", "u1", 14));
+  CHECK(f.version("a") == "15");
+  CHECK_FALSE(f.cache.pods.forget({"ml", "a"}, "u1"));
+  CHECK(f.cache.pods.forget({"ml", "a"}, "u2"));
+  CHECK(f.version("a").empty());
+}
+
+TEST_CASE("a list older than an own write keeps the write") {
+  Fixture f;
+  f.cache.pods.replace({object("a", "u1", 10)});
+  CHECK(f.cache.pods.applyWrite(object("a", "u1", 15)));
+  f.cache.pods.replace({object("a", "u1", 12)});
+  CHECK(f.version("a") == "15");
+}
+
+TEST_CASE("versions that are no numbers are left to the watch") {
+  Fixture f;
+  CHECK_FALSE(kube::versionNumber("").has_value());
+  CHECK_FALSE(kube::versionNumber("12a").has_value());
+  CHECK_FALSE(kube::versionNumber("-1").has_value());
+  CHECK(kube::versionNumber("18446744073709551615") == 18446744073709551615ull);
+  f.cache.pods.upsert(R"({"metadata":{"namespace":"ml","name":"a","uid":"u1","resourceVersion":"x"}})");
+  CHECK_FALSE(f.cache.pods.applyWrite(
+      R"({"metadata":{"namespace":"ml","name":"a","uid":"u1","resourceVersion":"y"}})"));
+  f.cache.pods.upsert(R"({"metadata":{"namespace":"ml","name":"a","uid":"u1","resourceVersion":"z"}})");
+  CHECK(f.version("a") == "z");
+}
+
+}  // namespace
