@@ -9,7 +9,8 @@ namespace trainyard::codec {
 
 struct JsonLimits {
   std::size_t maxBytes = 16u << 20;
-  // Far above any Kubernetes object, far below where a recursive copy or dump of a parsed tree overflows the stack.
+  // Far above any Kubernetes object, far below where a recursive copy or dump of a parsed tree overflows the
+  // stack.
   std::size_t maxDepth = 64;
 };
 

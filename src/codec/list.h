@@ -10,8 +10,8 @@
 
 namespace trainyard::codec {
 
-// One page of a list answer. Items are the texts of the objects as the server wrote them; those of a list carry
-// no apiVersion and kind, those of a watch do.
+// One page of a list answer. Items are the texts of the objects as the server wrote them; those of a list
+// carry no apiVersion and kind, those of a watch do.
 struct ObjectList {
   std::string resourceVersion;
   std::string continueToken;  // empty on the last page
@@ -25,8 +25,8 @@ enum class WatchEventType { kAdded, kModified, kDeleted, kBookmark, kError };
 
 struct WatchEvent {
   WatchEventType type = WatchEventType::kError;
-  std::string object = {};           // empty for kBookmark and kError
-  std::string resourceVersion = {};  // empty for kError
+  std::string object = {};                      // empty for kBookmark and kError
+  std::string resourceVersion = {};             // empty for kError
   std::optional<Status> status = std::nullopt;  // of kError
 };
 

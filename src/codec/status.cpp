@@ -71,7 +71,8 @@ base::Result<Status> decodeStatus(std::string_view json) {
   if (text(document["kind"]) != "Status") return base::fail(ErrorCode::kInvalid, "not a Status object");
   Status status;
   std::int64_t code = 0;
-  if (document["code"].get(code) == simdjson::SUCCESS && code > 0 && code < 1000) status.code = static_cast<int>(code);
+  if (document["code"].get(code) == simdjson::SUCCESS && code > 0 && code < 1000)
+    status.code = static_cast<int>(code);
   status.reason = text(document["reason"]);
   status.message = text(document["message"]);
   status.causes = readCauses(document);
@@ -86,7 +87,8 @@ base::Result<Status> decodeStatus(std::string_view json) {
 base::Error errorFromStatus(const Status& status, std::string_view what) {
   std::string message = fmt::format("{}: {} {}", what, status.code, status.reason);
   if (!status.message.empty()) message += ": " + status.message;
-  // Most messages spell their causes out; what they leave out is added, since the field is what a user looks for.
+  // Most messages spell their causes out; what they leave out is added, since the field is what a user looks
+  // for.
   for (const StatusCause& cause : status.causes) {
     if (cause.field.empty() || status.message.find(cause.field) != std::string::npos) continue;
     message += fmt::format("; {}: {}", cause.field, cause.message.empty() ? cause.reason : cause.message);

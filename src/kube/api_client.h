@@ -1,8 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/executor.h"
+#include "codec/delete_options.h"
 #include "net/http.h"
 
 namespace trainyard::kube {
@@ -35,15 +36,10 @@ struct ApiResponse {
 
 using ApiCallback = std::function<void(base::Result<ApiResponse>)>;
 
-// What a delete insists on; kConflict when the object is another incarnation.
-struct DeleteOptions {
-  std::optional<std::string> uid = std::nullopt;
-  std::optional<std::string> resourceVersion = std::nullopt;
-  std::optional<int> gracePeriodSeconds = std::nullopt;
-  std::optional<std::string> propagationPolicy = std::nullopt;  // Background, Foreground, Orphan
-};
+using codec::DeleteOptions;
 
-// Kubernetes API calls on one event loop. Answers other than 2xx arrive as Errors made from their Status object.
+// Kubernetes API calls on one event loop. Answers other than 2xx arrive as Errors made from their Status
+// object.
 class ApiClient {
  public:
   ApiClient() = default;
@@ -53,9 +49,9 @@ class ApiClient {
 
   virtual void request(ApiRequest request, ApiCallback done) = 0;
   // `lines` gets each line of a 200 answer; `end` comes once, last: success for a clean end of stream.
-  [[nodiscard]] virtual std::unique_ptr<net::StreamHandle> watch(ApiRequest request,
-                                                                 std::function<void(std::string line)> lines,
-                                                                 std::function<void(base::Result<void>)> end) = 0;
+  [[nodiscard]] virtual std::unique_ptr<net::StreamHandle> watch(
+      ApiRequest request, std::function<void(std::string line)> lines,
+      std::function<void(base::Result<void>)> end) = 0;
 
   void get(std::string path, ApiCallback done);
   void create(std::string collectionPath, std::string body, ApiCallback done, Query query = {});

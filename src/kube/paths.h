@@ -16,7 +16,8 @@ struct ResourceType {
   [[nodiscard]] std::string collection() const;
   // Collection inside one namespace; for cluster-scoped types the namespace is ignored.
   [[nodiscard]] std::string collection(std::string_view ns) const;
-  [[nodiscard]] std::string object(std::string_view ns, std::string_view name, std::string_view subresource = {}) const;
+  [[nodiscard]] std::string object(std::string_view ns, std::string_view name,
+                                   std::string_view subresource = {}) const;
 };
 
 inline constexpr ResourceType kPods{"", "v1", "pods"};

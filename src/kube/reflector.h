@@ -15,10 +15,8 @@
 
 namespace trainyard::kube {
 
-enum class WatchEventType { kAdded, kModified, kDeleted, kBookmark, kError };
-
-// What a reflector keeps up to date. Objects arrive as the JSON text of one object each, so that the reflector
-// knows nothing of their type; the cache decodes what it keeps (a projection) and drops the text.
+// What a reflector keeps up to date. Objects arrive as the JSON text of one object each, so that the
+// reflector knows nothing of their type; the cache decodes what it keeps (a projection) and drops the text.
 class ReflectorSink {
  public:
   ReflectorSink() = default;

@@ -1,0 +1,41 @@
+#include "kube/api_client.h"
+
+namespace trainyard::kube {
+
+std::string_view contentTypeOf(PatchType type) {
+  switch (type) {
+    case PatchType::kMerge: return "application/merge-patch+json";
+    case PatchType::kStrategicMerge: return "application/strategic-merge-patch+json";
+    case PatchType::kJson: return "application/json-patch+json";
+    case PatchType::kApply: return "application/apply-patch+yaml";
+  }
+  return "application/json";
+}
+
+void ApiClient::get(std::string path, ApiCallback done) {
+  request({.path = std::move(path)}, std::move(done));
+}
+
+void ApiClient::create(std::string collectionPath, std::string body, ApiCallback done, Query query) {
+  request({.method = net::Method::kPost,
+           .path = std::move(collectionPath),
+           .query = std::move(query),
+           .body = std::move(body)},
+          std::move(done));
+}
+
+void ApiClient::patch(PatchType type, std::string path, std::string body, ApiCallback done, Query query) {
+  request({.method = net::Method::kPatch,
+           .path = std::move(path),
+           .query = std::move(query),
+           .body = std::move(body),
+           .contentType = std::string(contentTypeOf(type))},
+          std::move(done));
+}
+
+void ApiClient::remove(std::string path, const DeleteOptions& options, ApiCallback done) {
+  request({.method = net::Method::kDelete, .path = std::move(path), .body = codec::encode(options)},
+          std::move(done));
+}
+
+}  // namespace trainyard::kube

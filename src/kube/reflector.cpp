@@ -1,0 +1,255 @@
+#include "kube/reflector.h"
+
+#include <fmt/format.h>
+
+#include "codec/list.h"
+#include "kube/backoff.h"
+
+namespace trainyard::kube {
+namespace {
+
+using base::ErrorCode;
+
+constexpr std::chrono::milliseconds kListTimeout{60'000};
+// Bookmarks come about every minute; a watch that is silent for two has lost its server.
+constexpr std::chrono::milliseconds kWatchSilence{120'000};
+constexpr base::Instant::duration kTooShort = std::chrono::seconds(1);
+// Watches that fail in a row without one line, before the resourceVersion itself is doubted.
+constexpr int kMaxFailedWatches = 5;
+
+}  // namespace
+
+class Reflector::Impl : public std::enable_shared_from_this<Impl> {
+ public:
+  Impl(ReflectorOptions options, ApiClient& api, base::Executor& executor, base::Rng rng, base::Logger log,
+       ReflectorSink& sink)
+      : options_(std::move(options)),
+        api_(api),
+        executor_(executor),
+        rng_(rng),
+        log_(std::move(log)),
+        sink_(sink),
+        backoff_({}, rng_.split()) {}
+
+  void start() {
+    if (running_) return;
+    running_ = true;
+    list();
+  }
+
+  void stop() {
+    running_ = false;
+    ++round_;
+    executor_.cancel(timer_);
+    timer_ = {};
+    watch_.reset();
+    objects_.clear();
+  }
+
+  [[nodiscard]] bool synced() const { return synced_; }
+  [[nodiscard]] base::Instant lastHeard() const { return lastHeard_; }
+
+ private:
+  // Wraps a callback so that it runs only while its list or watch is the current one.
+  template <typename Body>
+  auto current(Body body) {
+    return [weak = weak_from_this(), round = round_, body](auto&&... values) {
+      if (const auto self = weak.lock(); self && self->round_ == round) {
+        body(*self, std::forward<decltype(values)>(values)...);
+      }
+    };
+  }
+
+  // Every list is consistent (no resourceVersion), the repeated ones too: "not older than what I saw" would
+  // be answered from a watch cache that may be the very one that just failed us.
+  void list() {
+    beginRound();
+    objects_.clear();
+    fetchPage("");
+  }
+
+  void beginRound() {
+    ++round_;
+    watch_.reset();
+  }
+
+  void fetchPage(const std::string& continueToken) {
+    ApiRequest request{
+        .path = options_.type.collection(), .query = options_.selectors, .timeout = kListTimeout};
+    if (!unpaged_) request.query.emplace_back("limit", fmt::to_string(options_.pageSize));
+    if (!continueToken.empty()) request.query.emplace_back("continue", continueToken);
+    const bool first = continueToken.empty();
+    api_.request(std::move(request), current([first](Impl& self, base::Result<ApiResponse> answer) {
+                   self.pageCame(first, std::move(answer));
+                 }));
+  }
+
+  void pageCame(bool first, base::Result<ApiResponse> answer) {
+    auto page =
+        answer ? codec::decodeList(std::move(answer->body)) : tl::unexpected(std::move(answer.error()));
+    if (!page) {
+      // A page token dies with compaction. Once more without pages, lest a collection that is slow to page
+      // through never gets to its end.
+      if (!first && page.error().code == ErrorCode::kExpired && !unpaged_) {
+        log_.info("page token expired, listing again in one piece", {{"error", page.error().message}});
+        unpaged_ = true;
+        list();
+        return;
+      }
+      failed("list failed", page.error());
+      listLater(delayFor(page.error()));
+      return;
+    }
+    lastHeard_ = executor_.now();
+    objects_.insert(objects_.end(), std::make_move_iterator(page->items.begin()),
+                    std::make_move_iterator(page->items.end()));
+    if (!page->continueToken.empty()) {
+      fetchPage(page->continueToken);
+      return;
+    }
+    unpaged_ = false;
+    failedWatches_ = 0;
+    resourceVersion_ = std::move(page->resourceVersion);
+    const std::vector<std::string> objects = std::exchange(objects_, {});
+    synced_ = true;
+    const auto round = round_;
+    sink_.replace(objects);
+    if (round_ == round) watch();
+  }
+
+  void watch() {
+    beginRound();
+    ApiRequest request{
+        .path = options_.type.collection(), .query = options_.selectors, .timeout = kWatchSilence};
+    request.query.emplace_back("watch", "1");
+    request.query.emplace_back("resourceVersion", resourceVersion_);
+    request.query.emplace_back("allowWatchBookmarks", "true");
+    // Spread, so that the watches of many clients do not end together.
+    request.query.emplace_back("timeoutSeconds", fmt::to_string(rng_.between(300, 600)));
+    watchBegan_ = executor_.now();
+    lines_ = 0;
+    watch_ = api_.watch(std::move(request),
+                        current([](Impl& self, std::string line) { self.lineCame(std::move(line)); }),
+                        current([](Impl& self, base::Result<void> end) { self.watchEnded(std::move(end)); }));
+  }
+
+  void lineCame(std::string line) {
+    auto event = codec::decodeWatchEvent(std::move(line));
+    if (!event) {
+      failed("watch sent what cannot be read", event.error());
+      listLater(delayFor(event.error()));
+      return;
+    }
+    if (event->type == codec::WatchEventType::kError) {
+      refused(codec::errorFromStatus(*event->status, "watch"));
+      return;
+    }
+    ++lines_;
+    failedWatches_ = 0;
+    lastHeard_ = executor_.now();
+    // Before the sink, which may stop us.
+    resourceVersion_ = std::move(event->resourceVersion);
+    switch (event->type) {
+      case codec::WatchEventType::kAdded:
+      case codec::WatchEventType::kModified: sink_.upsert(event->object); break;
+      case codec::WatchEventType::kDeleted: sink_.remove(event->object); break;
+      case codec::WatchEventType::kBookmark:
+      case codec::WatchEventType::kError: break;
+    }
+  }
+
+  void watchEnded(base::Result<void> end) {
+    if (!end) {
+      refused(end.error());
+      return;
+    }
+    // The server ends watches by plan. One that ends at once without a word would make us spin.
+    if (lines_ == 0 && executor_.now() - watchBegan_ < kTooShort) {
+      watchLater(backoff_.next(executor_.now()));
+      return;
+    }
+    watch();
+  }
+
+  // The watch broke, or was refused by its status or by an ERROR event.
+  void refused(const base::Error& error) {
+    failed("watch failed", error);
+    const auto delay = delayFor(error);
+    switch (error.code) {
+      case ErrorCode::kThrottled:
+      case ErrorCode::kUnavailable:
+      case ErrorCode::kUnauthorized: watchLater(delay); return;
+      case ErrorCode::kOutcomeUnknown:
+        if (++failedWatches_ < kMaxFailedWatches) {
+          watchLater(delay);
+          return;
+        }
+        break;
+      default: break;
+    }
+    listLater(delay);
+  }
+
+  void listLater(base::Instant::duration delay) {
+    later(delay, [](Impl& self) { self.list(); });
+  }
+  void watchLater(base::Instant::duration delay) {
+    later(delay, [](Impl& self) { self.watch(); });
+  }
+
+  template <typename Step>
+  void later(base::Instant::duration delay, Step step) {
+    beginRound();
+    objects_.clear();
+    executor_.cancel(timer_);
+    timer_ = executor_.postAfter(delay, current(step));
+  }
+
+  base::Instant::duration delayFor(const base::Error& error) {
+    const auto delay = backoff_.next(executor_.now());
+    if (!error.retryAfter) return delay;
+    return std::max<base::Instant::duration>(delay, *error.retryAfter);
+  }
+
+  void failed(std::string_view what, const base::Error& error) {
+    log_.warning(what, {{"resource", options_.type.plural},
+                        {"code", base::toString(error.code)},
+                        {"error", error.message},
+                        {"resourceVersion", resourceVersion_}});
+  }
+
+  const ReflectorOptions options_;
+  ApiClient& api_;
+  base::Executor& executor_;
+  base::Rng rng_;
+  base::Logger log_;
+  ReflectorSink& sink_;
+  Backoff backoff_;
+
+  bool running_ = false;
+  bool synced_ = false;
+  std::uint64_t round_ = 0;  // of the current list or watch; answers of older ones are ignored
+  base::Instant lastHeard_{};
+  base::TimerId timer_;
+  std::unique_ptr<net::StreamHandle> watch_;
+
+  std::vector<std::string> objects_;  // of the pages so far
+  bool unpaged_ = false;
+  std::string resourceVersion_;
+  base::Instant watchBegan_{};
+  int lines_ = 0;
+  int failedWatches_ = 0;
+};
+
+Reflector::Reflector(ReflectorOptions options, ApiClient& api, base::Executor& executor, base::Rng rng,
+                     base::Logger log, ReflectorSink& sink)
+    : impl_(std::make_shared<Impl>(std::move(options), api, executor, rng, std::move(log), sink)) {}
+
+Reflector::~Reflector() { impl_->stop(); }
+
+void Reflector::start() { impl_->start(); }
+void Reflector::stop() { impl_->stop(); }
+bool Reflector::synced() const { return impl_->synced(); }
+base::Instant Reflector::lastHeard() const { return impl_->lastHeard(); }
+
+}  // namespace trainyard::kube
