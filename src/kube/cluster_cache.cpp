@@ -3,6 +3,12 @@
 #include <charconv>
 #include <tuple>
 
+#include "codec/job.h"
+#include "codec/node.h"
+#include "codec/pod.h"
+#include "codec/priority_class.h"
+#include "codec/queue.h"
+
 namespace trainyard::kube {
 
 std::optional<std::uint64_t> versionNumber(std::string_view resourceVersion) {
@@ -29,6 +35,14 @@ bool CacheTraits<model::PriorityClass>::same(const model::PriorityClass& before,
                                              const model::PriorityClass& after) {
   return before.value == after.value && before.globalDefault == after.globalDefault;
 }
+
+ClusterCache::ClusterCache(const base::Logger& log)
+    : ClusterCache({.node = codec::decodeNode,
+                    .pod = codec::decodePod,
+                    .job = codec::decodeJob,
+                    .queue = codec::decodeQueue,
+                    .priorityClass = codec::decodePriorityClass},
+                   log) {}
 
 ClusterCache::ClusterCache(ClusterDecoders decoders, const base::Logger& log)
     : nodes(std::move(decoders.node), log),

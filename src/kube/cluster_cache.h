@@ -74,6 +74,8 @@ struct ClusterDecoders {
 // type leaves that member empty.
 class ClusterCache {
  public:
+  // Decodes as the API server writes.
+  explicit ClusterCache(const base::Logger& log);
   ClusterCache(ClusterDecoders decoders, const base::Logger& log);
   ClusterCache(const ClusterCache&) = delete;
   ClusterCache& operator=(const ClusterCache&) = delete;
