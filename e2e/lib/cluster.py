@@ -24,16 +24,15 @@ another Python process. Several clusters live side by side, each in its own dire
 Names of processes: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kwok, trainyard-operator,
 trainyard-extender. All failures are E2EError with a message for people.
 """
-import json
 import shutil
 import signal
-import subprocess
 import time
 from pathlib import Path
 
 from . import kwok, processes
 from .api import Api, fetch
 from .errors import E2EError
+from .kubectl import Kubectl
 from .ports import state_home
 from .state import FILE, State
 
@@ -53,6 +52,7 @@ class Cluster:
         self.options = state.data["options"]
         self.server = f"https://127.0.0.1:{self.ports['apiserver']}"
         self.kubeconfig = self.dir / "kubeconfig"
+        self.kubectl = Kubectl(self.tools["kubectl"], self.kubeconfig, self.dir / "kubectl-cache")
         self._api = None
         # Set by up() only: keeps the block of ports ours while at least one process of the cluster lives.
         self.lock_fds = ()
@@ -90,23 +90,8 @@ class Cluster:
             self._api = Api(self.ports["apiserver"], self.pki)
         return self._api
 
-    # ---- kubectl
-
-    def kubectl(self, *args, input=None, timeout=120):  # pylint: disable=redefined-builtin
-        """Runs kubectl as admin and returns its stdout; input (text) goes to its stdin."""
-        argv = [self.tools["kubectl"], f"--kubeconfig={self.kubeconfig}", f"--cache-dir={self.dir}/kubectl-cache",
-                *map(str, args)]
-        try:
-            done = subprocess.run(argv, input=input, capture_output=True, text=True, timeout=timeout,
-                                  env=processes.environment(), check=False)
-        except subprocess.TimeoutExpired:
-            raise E2EError(f"kubectl {' '.join(map(str, args))}: no answer within {timeout} s") from None
-        if done.returncode:
-            raise E2EError(f"kubectl {' '.join(map(str, args))}: {done.stderr.strip() or done.stdout.strip()}")
-        return done.stdout
-
     def json(self, *args):
-        return json.loads(self.kubectl(*args, "-o", "json"))
+        return self.kubectl.json(*args)
 
     # ---- processes
 
