@@ -121,6 +121,13 @@ def fields(schema, path):
         yield from fields(child, below)
 
 
+def present(value, path):
+    """Whether some element of the value has the field."""
+    if isinstance(value, list):
+        return any(present(element, path) for element in value)
+    return not path or (isinstance(value, dict) and path[0] in value and present(value[path[0]], path[1:]))
+
+
 def sample(schema):
     """Some value that the schema allows, with every field that it has."""
     if schema.get("x-kubernetes-int-or-string"):
@@ -180,6 +187,29 @@ class Refusals(unittest.TestCase):
         for path in expecting(NONSENSE, "Admitted=False") + expecting(UNBUILT, "accepted"):
             with self.subTest(path.stem):
                 ok("create", "--dry-run=server", "-f", str(path))
+
+
+class Sense(unittest.TestCase):
+    """Rules must not refuse what makes sense."""
+
+    def test_every_field_at_once(self):
+        for thing in documents(ROOT / "tests" / "crds" / "everything.yaml"):
+            with self.subTest(thing["kind"]):
+                done = kubectl("create", "--dry-run=server", "-o", "json", "-f", "-", input=json.dumps(thing))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(json.loads(done.stdout)["spec"], thing["spec"])
+                spec = schemas()[thing["kind"]]["properties"]["spec"]
+                unused = [path for path, _ in fields(spec, "spec") if not present(thing, path.split("."))]
+                self.assertEqual(unused, [], "everything.yaml leaves fields out")
+
+    def test_a_large_job_can_be_changed(self):
+        """Rules have a budget at run time too; it must last for the largest job there can be."""
+        env = [{"name": f"VARIABLE_{i}", "value": "v" * 200} for i in range(400)]
+        template = {"spec": {"containers": [{"name": "train", "image": "train", "env": env}]}}
+        roles = [{"name": f"role{i}", "replicas": 10000, "template": template} for i in range(8)]
+        apply(job("large", roles=roles, gang={"minAvailable": 80000}, success={"roles": [r["name"] for r in roles]}))
+        done = patch("large", "merge", {"spec": {"preemptible": False}})
+        self.assertEqual(done.returncode, 0, done.stderr)
 
 
 class OperatorAnswers(unittest.TestCase):
