@@ -1,5 +1,4 @@
 """The way from nothing to a ready cluster."""
-import os
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -29,21 +28,14 @@ def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyar
     paths = tools.ensure(progress)
     folder = _new_directory(directory)
     block = ports.claim(ports_from)
+    options = {"nodes": nodes, "trainyard": with_trainyard, "fast_eviction": fast_eviction, "audit": audit}
+    cluster = cls(State.create(folder, block.ports, block.spare, paths, options), block.lock_fd)
     try:
-        options = {"nodes": nodes, "trainyard": with_trainyard, "fast_eviction": fast_eviction, "audit": audit}
-        cluster = cls(State.create(folder, block.ports, block.spare, paths, options))
-        cluster.lock_fds = (block.lock_fd,)
-        try:
-            progress.say(f"cluster in {folder}, ports from {block.base}")
-            _bring_up(cluster, nodes, shape or kwok.Shape(), binaries, progress)
-        except BaseException as error:
-            raise _abandon(cluster, error) from error
-        return cluster
-    finally:
-        # The processes have inherited it: the block stays taken for as long as one of them lives.
-        os.close(block.lock_fd)
-        if "cluster" in locals():
-            cluster.lock_fds = ()
+        progress.say(f"cluster in {folder}, ports from {block.base}")
+        _bring_up(cluster, nodes, shape or kwok.Shape(), binaries, progress)
+    except BaseException as error:
+        raise _abandon(cluster, error) from error
+    return cluster
 
 
 def _new_directory(wanted):

@@ -24,6 +24,7 @@ another Python process. Several clusters live side by side, each in its own dire
 Names of processes: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kwok, trainyard-operator,
 trainyard-extender. All failures are E2EError with a message for people.
 """
+import os
 import shutil
 import signal
 import time
@@ -42,7 +43,7 @@ _STOP_SECONDS = 10
 
 
 class Cluster:
-    def __init__(self, state):
+    def __init__(self, state, port_lock=None):
         self._state = state
         self.dir = state.dir
         self.pki = self.dir / "pki"
@@ -54,8 +55,8 @@ class Cluster:
         self.kubeconfig = self.dir / "kubeconfig"
         self.kubectl = Kubectl(self.tools["kubectl"], self.kubeconfig, self.dir / "kubectl-cache")
         self._api = None
-        # Set by up() only: keeps the block of ports ours while at least one process of the cluster lives.
-        self.lock_fds = ()
+        # Inherited by the processes: the ports stay ours while one of them, or who called up(), lives.
+        self._port_lock = port_lock
 
     @classmethod
     def up(cls, **options):
@@ -229,6 +230,9 @@ class Cluster:
         processes.stop_all([target for name, target in live.items() if name in base], _STOP_SECONDS)
         if self._api:
             self._api.close()
+        if self._port_lock is not None:
+            os.close(self._port_lock)
+            self._port_lock = None
         if not keep:
             shutil.rmtree(self.dir)
 
@@ -237,5 +241,6 @@ class Cluster:
             record = data["processes"][name]
             if processes.alive(record["pid"], record["ticks"]):
                 raise E2EError(f"{name} is running already")
-            record["pid"], record["ticks"] = processes.spawn(record["argv"], self.log(name), self.dir, self.lock_fds)
+            keep_open = () if self._port_lock is None else (self._port_lock,)
+            record["pid"], record["ticks"] = processes.spawn(record["argv"], self.log(name), self.dir, keep_open)
             record["since"] = time.time()
