@@ -1,4 +1,4 @@
-"""A small HTTPS client of the API server: what the tests' own tooling needs, without kubectl's start-up time."""
+"""A small HTTPS client of the API server: what the tests' tooling needs, without kubectl's start-up time."""
 import http.client
 import json
 import ssl
@@ -99,7 +99,8 @@ class Api:
             if connection.sock is not None:
                 connection.sock.settimeout(timeout)
             return connection, False
-        connection = http.client.HTTPSConnection("127.0.0.1", self._port, context=self._context, timeout=timeout)
+        connection = http.client.HTTPSConnection("127.0.0.1", self._port, context=self._context,
+                                                 timeout=timeout)
         self._local.connection = connection
         with self._lock:
             self._connections.append(connection)

@@ -17,17 +17,17 @@ def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyar
     """Starts a cluster and returns it ready; on failure ends what it started and keeps the logs.
 
     directory: must be new or empty; default: a fresh one. nodes, shape: simulated nodes (kwok.Shape).
-    ports_from: first port of its block; default: a free block. with_trainyard: operator and extender from bin_dir
-    (CRDs and rights are installed in any case). fast_eviction: pods leave a crashed node within seconds.
-    audit: who asked what, in D/audit.log.
+    ports_from: first port of its block; default: a free block. with_trainyard: operator and extender from
+    bin_dir (CRDs and rights are installed in any case). fast_eviction: pods leave a crashed node within
+    seconds. audit: who asked what, in D/audit.log.
     """
     progress = progress or Progress(quiet=True)
     binaries = trainyard.binaries(bin_dir or trainyard.DEFAULT_BIN) if with_trainyard else {}
     if with_trainyard and not trainyard.crd_files():
         raise E2EError(f"no CRDs in {trainyard.CRDS}: the operator would have nothing to watch")
     paths = tools.ensure(progress)
-    folder = _new_directory(directory)
     block = ports.claim(ports_from)
+    folder = _new_directory(directory)
     options = {"nodes": nodes, "trainyard": with_trainyard, "fast_eviction": fast_eviction, "audit": audit}
     cluster = cls(State.create(folder, block.ports, block.spare, paths, options), block.lock_fd)
     try:
@@ -45,8 +45,8 @@ def _new_directory(wanted):
         return Path(tempfile.mkdtemp(prefix="cluster-", dir=home))
     folder = Path(wanted).resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise E2EError(f"{folder} is not empty: end the cluster there with `e2e/cluster down --dir {folder}`, "
-                       "or name another directory")
+        raise E2EError(f"{folder} is not empty: end the cluster there with "
+                       f"`e2e/cluster down --dir {folder}`, or name another directory")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
@@ -68,8 +68,8 @@ def _bring_up(cluster, nodes, shape, binaries, progress):
 
     cluster.add(controlplane.controller_manager(cluster, options["fast_eviction"]))
     cluster.add(controlplane.scheduler(cluster, with_extender=bool(binaries)))
-    stages = trainyard.MANIFESTS / "stages.yaml"
-    cluster.add(controlplane.kwok(cluster, _copy(stages, cluster.dir), kwok.SELECTOR, options["fast_eviction"]))
+    stages = _copy(trainyard.MANIFESTS / "stages.yaml", cluster.dir)
+    cluster.add(controlplane.kwok(cluster, stages, kwok.SELECTOR, options["fast_eviction"]))
     with ThreadPoolExecutor(1) as pool:
         installed = pool.submit(_install, cluster, binaries, progress)
         with progress.step(f"{nodes} nodes created"):

@@ -2,7 +2,7 @@
 
     from lib.cluster import Cluster
 
-    cluster = Cluster.up(kwok=24)                 # etcd, API server, controller manager, scheduler, kwok, Trainyard
+    cluster = Cluster.up(nodes=24)                # the whole control plane and Trainyard; see lib/bringup.py
     cluster.kubectl("apply", "-f", "job.yaml")    # returns stdout; raises E2EError with kubectl's words
     cluster.kubectl("apply", "-f", "-", input=text)
     cluster.json("get", "pods", "-A")             # kubectl … -o json, decoded
@@ -19,8 +19,8 @@
     cluster.log("kwok")                           # path of a log
     cluster.down()                                # ends exactly what was started, removes the directory
 
-`with Cluster.up(...) as cluster:` ends it in any case. Cluster.load(directory) finds a running one again, also from
-another Python process. Several clusters live side by side, each in its own directory and block of ports.
+`with Cluster.up(...) as cluster:` ends it in any case. Cluster.load(directory) finds a running one, also
+from another Python process. Several clusters live side by side, each in its own directory and block of ports.
 Names of processes: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kwok, trainyard-operator,
 trainyard-extender. All failures are E2EError with a message for people.
 """
@@ -37,7 +37,7 @@ from .kubectl import Kubectl
 from .ports import state_home
 from .state import FILE, State
 
-# With open watches the API server takes up to a minute to obey SIGTERM, and a successor meets the old one's port.
+# With open watches the API server takes up to a minute to obey SIGTERM, and a successor meets its port taken.
 _STOP_SIGNALS = {"kube-apiserver": signal.SIGKILL}
 _STOP_SECONDS = 10
 
@@ -76,7 +76,8 @@ class Cluster:
         if not found:
             raise E2EError(f"no cluster in {state_home()}: start one with `e2e/cluster up`, or give --dir")
         if len(found) > 1:
-            raise E2EError("several clusters, name one with --dir: " + ", ".join(str(each.dir) for each in found))
+            names = ", ".join(str(each.dir) for each in found)
+            raise E2EError(f"several clusters, name one with --dir: {names}")
         return found[0]
 
     def __enter__(self):
@@ -162,8 +163,8 @@ class Cluster:
             if not processes.alive(record["pid"], record["ticks"]):
                 raise E2EError(self.obituary(name))
             if time.monotonic() > deadline:
-                raise E2EError(f"{name} is not ready after {timeout:.0f} s ({answer}); last lines of its log:\n"
-                               + processes.tail(self.log(name)))
+                raise E2EError(f"{name} is not ready after {timeout:.0f} s ({answer}); last lines of its log:"
+                               "\n" + processes.tail(self.log(name)))
             time.sleep(0.05)
 
     def health(self, record):
@@ -203,7 +204,7 @@ class Cluster:
     # ---- nodes
 
     def add_nodes(self, count, shape=None, start=None, timeout=180):
-        """Creates count simulated nodes and waits until pods can go there; numbered on from those there are."""
+        """Creates count simulated nodes and waits until pods can go there; numbered on from the last."""
         if start is None:
             start = len(self.api.list("/api/v1/nodes"))
         indices = range(start, start + count)
@@ -242,5 +243,5 @@ class Cluster:
             if processes.alive(record["pid"], record["ticks"]):
                 raise E2EError(f"{name} is running already")
             keep_open = () if self._port_lock is None else (self._port_lock,)
-            record["pid"], record["ticks"] = processes.spawn(record["argv"], self.log(name), self.dir, keep_open)
-            record["since"] = time.time()
+            pid, ticks = processes.spawn(record["argv"], self.log(name), self.dir, keep_open)
+            record.update(pid=pid, ticks=ticks, since=time.time())

@@ -1,8 +1,8 @@
 """Command lines and configuration files of the control plane's processes.
 
-Facts behind some flags: without a default route the API server refuses to start unless it is given an address
-to advertise, which nothing uses with the endpoint reconciler off; a controller manager under its own user needs
-a service account per controller, or it may not take the start-up taint off the nodes.
+Facts behind some flags: without a default route the API server refuses to start unless it is given an
+address to advertise, which nothing uses with the endpoint reconciler off; a controller manager under its own
+user needs a service account per controller, or it may not take the start-up taint off the nodes.
 """
 import json
 
@@ -42,7 +42,8 @@ def etcd(layout):
     return Program("etcd", [
         layout.tools["etcd"], "--name=e2e", f"--data-dir={layout.dir}/etcd",
         f"--listen-client-urls={client}", f"--advertise-client-urls={client}",
-        f"--listen-peer-urls={peer}", f"--initial-advertise-peer-urls={peer}", f"--initial-cluster=e2e={peer}",
+        f"--listen-peer-urls={peer}", f"--initial-advertise-peer-urls={peer}",
+        f"--initial-cluster=e2e={peer}",
         # The data is thrown away with the cluster: nothing is lost by not waiting for the disk.
         "--unsafe-no-fsync=true", "--quota-backend-bytes=4294967296", "--auto-compaction-retention=1",
         "--log-level=warn",
@@ -75,7 +76,8 @@ def controller_manager(layout, fast_eviction):
     # The grace period must span several lease renewals of the simulated kubelets (see kwok below).
     grace = "8s" if fast_eviction else "50s"
     return Program("kube-controller-manager", [
-        layout.tools["kube-controller-manager"], f"--kubeconfig={layout.dir}/kube-controller-manager.kubeconfig",
+        layout.tools["kube-controller-manager"],
+        f"--kubeconfig={layout.dir}/kube-controller-manager.kubeconfig",
         "--leader-elect=false", "--bind-address=127.0.0.1", f"--secure-port={port}",
         f"--service-account-private-key-file={layout.pki}/sa.key", f"--root-ca-file={layout.pki}/ca.crt",
         "--use-service-account-credentials=true", _ALWAYS_ALLOWED, "--kube-api-qps=500",
@@ -99,7 +101,8 @@ def _scheduler_config(layout, with_extender):
     config = {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "KubeSchedulerConfiguration",
-        "clientConnection": {"kubeconfig": f"{layout.dir}/kube-scheduler.kubeconfig", "qps": 1000, "burst": 2000},
+        "clientConnection": {"kubeconfig": f"{layout.dir}/kube-scheduler.kubeconfig",
+                             "qps": 1000, "burst": 2000},
         "leaderElection": {"leaderElect": False},
         # The search must not stop at a sample of nodes that the extender then refuses.
         "percentageOfNodesToScore": 100,

@@ -27,12 +27,13 @@ class Kubectl:
         return json.loads(self(*args, "-o", "json", **kwargs))
 
     def watch(self, *args, sink):
-        """Calls sink(type, object) for each event of `kubectl get ARGS --watch`, until stop() of the result."""
-        return Watch([*self._argv, "get", *map(str, args), "--watch", "--output-watch-events", "-o", "json"], sink)
+        """Calls sink(type, object) for each event of `kubectl get ARGS --watch`, until its stop()."""
+        options = ["--watch", "--output-watch-events", "-o", "json"]
+        return Watch([*self._argv, "get", *map(str, args), *options], sink)
 
 
 class Watch:
-    """A kubectl that streams, and the thread that reads it; begun again whenever the server ends the stream."""
+    """A kubectl that streams, and the thread that reads it; begun again when the server ends the stream."""
 
     def __init__(self, argv, sink):
         self._argv = argv

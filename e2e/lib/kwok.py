@@ -15,7 +15,7 @@ _LOADERS = 32
 
 @dataclass
 class Shape:
-    """Node i stands in rack i // racks_of, that in block rack // blocks_of, that in zone block // zones_of."""
+    """Node i stands in rack i // racks_of, this in block rack // blocks_of, in zone block // zones_of."""
     gpus: int = 8
     cpu: str = "96"
     memory: str = "1Ti"
@@ -79,7 +79,7 @@ def is_healthy(item):
 
 
 def poll(done, timeout, late, watch=lambda text=None: None, pause=0.25):
-    """Calls done() until it is true, watch() in between; after timeout seconds fails with the words of late()."""
+    """Calls done() until it is true, watch() in between; after timeout seconds fails with late()'s words."""
     deadline, next_word = time.monotonic() + timeout, time.monotonic() + 5
     while not done():
         if time.monotonic() > deadline:
@@ -92,7 +92,7 @@ def poll(done, timeout, late, watch=lambda text=None: None, pause=0.25):
 
 
 def wait_ready(api, names, timeout, watch=lambda text=None: None):
-    """Waits until all named nodes are ready; calls watch() meanwhile, and every few seconds with a word on it."""
+    """Waits until all named nodes are ready; calls watch() meanwhile, now and then with a word on it."""
     names, waiting = set(names), set(names)
 
     def done():

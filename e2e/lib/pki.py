@@ -38,7 +38,8 @@ authorityKeyIdentifier = keyid
 subjectAltName = IP:127.0.0.1,DNS:localhost
 """
 
-# The extender has a CA of its own: whoever may talk to the API server may not, by that alone, steer the scheduler.
+# The extender has a CA of its own: whoever may talk to the API server may not, by that alone, steer the
+# scheduler.
 _CAS = {"ca": "/CN=e2e-ca", "extender-ca": "/CN=e2e-extender-ca"}
 
 # The components carry the names that the stock RBAC roles are bound to; only admin and kwok (which plays the

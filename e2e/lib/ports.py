@@ -32,7 +32,7 @@ def claim(base=None):
     for candidate in [base] if base else range(_FIRST, _LAST, BLOCK):
         fd = os.open(folder / str(candidate), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            # Bound ports alone are no proof: between the check and the first listener another cluster may come.
+            # Bound ports alone are no proof: between this check and the first listener another may come.
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             taken = next((port for port in range(candidate, candidate + BLOCK) if not _bindable(port)), None)
             problem = f"port {taken} is in use" if taken else None

@@ -28,7 +28,7 @@ def spawn(argv, log, cwd, keep_open=(), extra_env=None):
 
 
 def start_ticks(pid, zombie_too=False):
-    """Start time of a process in clock ticks since boot; None when it is gone (or only waits to be reaped)."""
+    """Start time of a process in clock ticks since boot; None when it is gone (or waits to be reaped)."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
             fields = stat.read().rpartition(")")[2].split()

@@ -1,4 +1,4 @@
-"""D/cluster.json: what a cluster consists of, readable by whoever comes later (down, status, another test)."""
+"""D/cluster.json: what a cluster consists of, for whoever comes later (down, status, another test)."""
 import fcntl
 import json
 import os
@@ -38,7 +38,7 @@ class State:
         except ValueError as error:
             raise E2EError(f"{path} is damaged: {error}") from None
         if data.get("version") != _VERSION:
-            raise E2EError(f"{path} was written by another version of e2e/cluster (version {data.get('version')})")
+            raise E2EError(f"{path} was written by another e2e/cluster (version {data.get('version')})")
         if data["boot"] != processes.boot_id():
             # The machine was restarted since: none of the recorded processes can be alive.
             data["processes"] = {}
@@ -46,7 +46,7 @@ class State:
 
     @contextmanager
     def edit(self):
-        """Reloads, lets the caller change data, writes: several Python processes may hold the same cluster."""
+        """Reloads, lets the caller change data, writes: several Python processes may hold one cluster."""
         with open(self.dir / ".lock", "w", encoding="ascii") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if (self.dir / FILE).exists():

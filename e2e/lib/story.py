@@ -12,7 +12,8 @@ ENDED = ("Succeeded", "Failed")
 # A waiting job's message moves with every estimate; this is how often it is worth a line.
 _MESSAGE_SECONDS = 3
 
-_COLOURS = {"Running": "36", "Succeeded": "32", "Failed": "31", "Queued": "33", "Pending": "33", "Restarting": "35"}
+_COLOURS = {"Running": "36", "Succeeded": "32", "Failed": "31", "Queued": "33", "Pending": "33",
+            "Restarting": "35"}
 
 
 class Job:
@@ -56,7 +57,9 @@ class Story:
 
     def tell(self, who, text, colour=None):
         line = f"{self.elapsed():7.1f}s  {who:<19} {text}"
-        print(f"\033[{colour}m{line}\033[0m" if self._colours and colour else line, file=self._out, flush=True)
+        if self._colours and colour:
+            line = f"\033[{colour}m{line}\033[0m"
+        print(line, file=self._out, flush=True)
 
     def submitted(self, obj, source):
         with self._lock:
@@ -144,8 +147,10 @@ class Story:
         """A table of all jobs; True when every one ended as its example says."""
         print(f"\n{'JOB':<20}{'SHOULD BE':<11}{'IS':<11}{'WAITED':>8}{'RAN':>8}  PLACE", file=self._out)
         for job in self.jobs.values():
-            ran = f"{job.ended - job.running_since:.1f}s" if job.ended and job.running_since is not None else "-"
-            waited = f"{job.running_since - job.submitted:.1f}s" if job.running_since is not None else "-"
+            ran = waited = "-"
+            if job.running_since is not None:
+                waited = f"{job.running_since - job.submitted:.1f}s"
+                ran = f"{job.ended - job.running_since:.1f}s" if job.ended else "-"
             mark = "" if job.as_expected() else "   <-- NOT AS EXPECTED"
             print(f"{job.name:<20}{job.expected:<11}{job.phase or 'no phase':<11}{waited:>8}{ran:>8}  "
                   f"{job.place or '-'}{mark}", file=self._out)

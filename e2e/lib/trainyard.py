@@ -1,4 +1,4 @@
-"""Puts Trainyard itself onto a cluster: CRDs, rights, and its two programs under their own ServiceAccounts."""
+"""Puts Trainyard itself onto a cluster: CRDs, rights, its two programs under their own ServiceAccounts."""
 import os
 import time
 from pathlib import Path
