@@ -1,0 +1,51 @@
+#include "core/guard_view.h"
+
+#include <utility>
+
+#include "core/ledger.h"
+
+namespace trainyard::core {
+
+GuardView::GuardView(model::Snapshot snapshot) : snapshot_(std::move(snapshot)) {
+  const Ledger ledger(snapshot_);
+  nodes_.reserve(ledger.nodes().size());
+  nodeByName_.reserve(ledger.nodes().size());
+  for (std::size_t i = 0; i < ledger.nodes().size(); ++i) addNode(ledger, i);
+  jobByUid_.reserve(snapshot_.jobs.size());
+  for (const auto& job : snapshot_.jobs) jobByUid_.emplace(job->uid.str(), job.get());
+}
+
+void GuardView::addNode(const Ledger& ledger, std::size_t index) {
+  const Ledger::NodeRoom& room = ledger.nodes()[index];
+  GuardNode node{.node = room.node,
+                 .free = room.free,
+                 .freeUnreserved = room.free,
+                 .gpus = room.node->allocatable.gpus(),
+                 .freeGpus = room.free.gpus()};
+  ledger.forEachHolding(index, [&](const Ledger::Holding& holding) {
+    if (holding.pod != nullptr && holding.pod->bound()) return;
+    node.reserved = true;
+    node.freeUnreserved.add(holding.amount);
+    if (holding.pod != nullptr) pinnedByUid_.emplace(holding.pod->uid.str(), holding.pod);
+  });
+  node.reservedGpus = node.freeUnreserved.gpus() - node.freeGpus;
+  nodeByName_.emplace(room.node->name.str(), nodes_.size());
+  nodes_.push_back(std::move(node));
+}
+
+const GuardNode* GuardView::findNode(std::string_view name) const {
+  const auto at = nodeByName_.find(name);
+  return at == nodeByName_.end() ? nullptr : &nodes_[at->second];
+}
+
+const model::Job* GuardView::findJob(const model::Uid& uid) const {
+  const auto at = jobByUid_.find(uid.str());
+  return at == jobByUid_.end() ? nullptr : at->second;
+}
+
+const model::Pod* GuardView::findPinned(const model::Uid& uid) const {
+  const auto at = pinnedByUid_.find(uid.str());
+  return at == pinnedByUid_.end() ? nullptr : at->second;
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,356 @@
+#include "core/guard.h"
+
+#include <catch2/catch.hpp>
+
+#include "support/builders.h"
+
+namespace {
+
+using namespace trainyard;
+using namespace trainyard::test;
+using core::GuardReason;
+using Names = std::vector<std::string_view>;
+
+std::size_t count(const core::FilterDecision& decision, GuardReason reason) {
+  return decision.refusedBy[static_cast<std::size_t>(reason)];
+}
+
+std::string_view textOf(const core::FilterDecision& decision, std::string_view node) {
+  for (const core::NodeRefusal& each : decision.refused) {
+    if (each.node == node) return each.message;
+  }
+  return "";
+}
+
+core::Hold hold(std::string_view node, std::int64_t gpuCount) {
+  return {model::NodeName(node), gpus(gpuCount), base::Instant(std::chrono::seconds(60))};
+}
+
+// ml/bert has four members with 4 GPUs: two on n1 and two on n2, reserved, none created yet.
+struct Reserved {
+  model::Job bert = job("ml/bert")
+                        .role("worker", 4, gpus(4))
+                        .proposes("n1", "worker", "0-1", model::ProposalPhase::kReleasing)
+                        .proposes("n2", "worker", "2-3", model::ProposalPhase::kReleasing);
+  core::GuardView view{
+      cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)).add(node("n3").gpus(8)).add(bert)};
+  core::Holds holds;
+  Names all{"n1", "n2", "n3"};
+};
+
+TEST_CASE("a gang member is let onto its own node only") {
+  Reserved f;
+  const model::Pod member = pod("ml/x").memberOf(f.bert, "worker", 2).gpus(4);
+  const auto decision = core::filter(f.view, f.holds, member, f.all);
+  REQUIRE(decision);
+  CHECK(decision->accepted == Names{"n2"});
+  CHECK(count(*decision, GuardReason::kNotItsPlace) == 2);
+  CHECK_FALSE(decision->hold);
+  CHECK(core::prioritize(f.view, f.holds, member, f.all) == std::vector<int>{0, 10, 0});
+}
+
+TEST_CASE("a gang member that is not offered its node is refused everywhere, with one text") {
+  Reserved f;
+  const model::Pod member = pod("ml/x").memberOf(f.bert, "worker", 2).gpus(4);
+  const auto decision = core::filter(f.view, f.holds, member, Names{"n1", "n3"});
+  REQUIRE(decision);
+  CHECK(decision->accepted.empty());
+  REQUIRE(decision->refused.size() == 2);
+  CHECK(decision->refused[0].message == "trainyard: the place of ml/bert-worker-2 in its gang is on node n2");
+  CHECK(decision->refused[0].message.data() == decision->refused[1].message.data());
+  CHECK(decision->refused[0].unresolvable);
+}
+
+TEST_CASE("members of the placed record and of a proposal of another epoch are both known") {
+  // Placed: worker 0 on n1 with epoch 1. Growing: worker 1 on n2 with epoch 2.
+  const model::Job grown = job("ml/bert")
+                               .role("worker", 2, gpus(8))
+                               .placed("n1", "worker", "0", 1)
+                               .proposes("n2", "worker", "1", model::ProposalPhase::kReleasing, 2)
+                               .proposalKind(model::ProposalKind::kGrow);
+  const core::GuardView view(cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)).add(grown));
+  const Names all{"n1", "n2"};
+  const auto accepted = [&](int index, std::int64_t epoch) {
+    const auto decision =
+        core::filter(view, {}, pod("ml/x").memberOf(grown, "worker", index, epoch).gpus(8), all);
+    return decision ? decision->accepted : Names{"error"};
+  };
+  CHECK(accepted(0, 1) == Names{"n1"});
+  CHECK(accepted(1, 2) == Names{"n2"});
+  CHECK(accepted(1, 1).empty());            // epoch 1 never had a worker 1
+  CHECK(accepted(0, 2).empty());            // nor epoch 2 a worker 0
+  CHECK(accepted(0, 0).empty());            // left over from before
+  CHECK(accepted(1, 3) == Names{"error"});  // newer than the view: ask again
+}
+
+TEST_CASE("a member whose gang the view does not know yet is an error, so that kube-scheduler asks again") {
+  Reserved f;
+  SECTION("the job is unknown") {
+    const model::Job other = job("ml/gpt").role("worker", 1, gpus(4));
+    const auto decision =
+        core::filter(f.view, f.holds, pod("ml/x").memberOf(other, "worker", 0).gpus(4), f.all);
+    REQUIRE_FALSE(decision);
+    CHECK(decision.error().code == base::ErrorCode::kUnavailable);
+    CHECK(decision.error().message ==
+          "trainyard: the TrainingJob that controls ml/gpt-worker-0 (uid uid-ml-gpt) is not known yet");
+  }
+  SECTION("the epoch is newer than the record") {
+    const auto decision =
+        core::filter(f.view, f.holds, pod("ml/x").memberOf(f.bert, "worker", 0, 2).gpus(4), f.all);
+    REQUIRE_FALSE(decision);
+    CHECK(decision.error().message ==
+          "trainyard: epoch 2 of TrainingJob ml/bert, which ml/bert-worker-0 belongs to, is not known yet");
+  }
+  SECTION("the job has no record at all") {
+    const model::Job waiting = job("ml/bert").role("worker", 4, gpus(4));
+    const core::GuardView view(cluster().add(node("n1").gpus(8)).add(waiting));
+    CHECK_FALSE(core::filter(view, f.holds, pod("ml/x").memberOf(waiting, "worker", 0).gpus(4), f.all));
+  }
+}
+
+TEST_CASE("labels alone make no gang member: such a pod is a stranger") {
+  // n1 and n2 have 8 of 8 GPUs reserved: strangers fit on n3 only, members of index 0 on n1 only.
+  Reserved f;
+  model::Pod thief = pod("ml/x").memberOf(f.bert, "worker", 0).gpus(4);
+  SECTION("without a controller") {
+    thief.controllerKind.clear();
+    thief.controllerUid = {};
+  }
+  SECTION("controlled by something else that borrows the uid") { thief.controllerKind = "ReplicaSet"; }
+  SECTION("with the uid of a job in another namespace") { thief.key.ns = "intruder"; }
+  const auto decision = core::filter(f.view, f.holds, thief, f.all);
+  REQUIRE(decision);
+  CHECK(decision->accepted == Names{"n3"});
+  CHECK(count(*decision, GuardReason::kReserved) == 2);
+}
+
+TEST_CASE("a pod controlled by a job but not recorded is refused everywhere") {
+  Reserved f;
+  model::Pod stray = pod("ml/x").memberOf(f.bert, "worker", 0).gpus(4);
+  SECTION("its labels name a place, its name does not") { stray.key.name = "bert-worker-0-copy"; }
+  SECTION("no such index") { stray = pod("ml/x").memberOf(f.bert, "worker", 9).gpus(4); }
+  SECTION("no such role") { stray = pod("ml/x").memberOf(f.bert, "chief", 0).gpus(4); }
+  SECTION("no labels") { stray.member.reset(); }
+  const auto decision = core::filter(f.view, f.holds, stray, f.all);
+  REQUIRE(decision);
+  CHECK(decision->accepted.empty());
+  CHECK(count(*decision, GuardReason::kNotRecorded) == 3);
+}
+
+TEST_CASE("nobody of an attempt that is over is let through") {
+  const auto accepted = [](const model::Job& owner) {
+    const core::GuardView view(cluster().add(node("n1").gpus(8)).add(owner));
+    const auto decision =
+        core::filter(view, {}, pod("ml/x").memberOf(owner, "worker", 0).gpus(4), Names{"n1"});
+    REQUIRE(decision);
+    return decision->accepted.size();
+  };
+  const auto bert = [] { return job("ml/bert").role("worker", 1, gpus(4)); };
+  CHECK(accepted(bert().proposes("n1", "worker", "0")) == 1);
+  CHECK(accepted(bert().proposes("n1", "worker", "0", model::ProposalPhase::kAborting)) == 0);
+  CHECK(accepted(bert().placed("n1", "worker", "0")) == 1);
+  CHECK(accepted(bert().placed("n1", "worker", "0").deleting()) == 0);
+  CHECK(accepted(bert().placed("n1", "worker", "0").condition("Failed")) == 0);
+  CHECK(accepted(bert()
+                     .placed("n1", "worker", "0", 1)
+                     .proposes("n1", "worker", "0", model::ProposalPhase::kReserved, 2)
+                     .proposalKind(model::ProposalKind::kRestart)) == 0);
+}
+
+TEST_CASE("a stranger gets what reservations leave, and is told the numbers") {
+  // n1: 8 GPUs, 2 bound, 4 reserved: 2 free. n2: 8 GPUs, 6 bound: 2 free. n3: 4 reserved: 4 free.
+  const model::Job bert =
+      job("ml/bert").role("worker", 2, gpus(4)).proposes("n1", "worker", "0").proposes("n3", "worker", "1");
+  const core::GuardView view(cluster()
+                                 .add(node("n1").gpus(8))
+                                 .add(node("n2").gpus(8))
+                                 .add(node("n3").gpus(8))
+                                 .add(pod("ml/a").on("n1").gpus(2))
+                                 .add(pod("ml/b").on("n2").gpus(6))
+                                 .add(bert));
+  const Names all{"n1", "n2", "n3", "n4"};
+  const auto decision = core::filter(view, {}, pod("ml/stranger").gpus(4), all);
+  REQUIRE(decision);
+  CHECK(decision->accepted == Names{"n3"});
+  CHECK(textOf(*decision, "n1") ==
+        "trainyard: wants 4 nvidia.com/gpu, has 2 free beside 4 reserved for gangs");
+  CHECK(textOf(*decision, "n2") == "trainyard: wants 4 nvidia.com/gpu, has 2 free");
+  CHECK(textOf(*decision, "n4") == "trainyard: the node is not known yet");
+  // Only where bound pods alone are in the way may an eviction help.
+  for (const core::NodeRefusal& each : decision->refused) CHECK(each.unresolvable == (each.node != "n2"));
+  CHECK(decision->hold == model::NodeName("n3"));
+}
+
+TEST_CASE("reservations count in every resource") {
+  // 128 cpu and 8 GPUs; the gang reserves 100 cpu and 2 GPUs: 28 cpu and 6 GPUs are left.
+  const model::Job bert = job("ml/bert").role("worker", 1, requests(2, 100)).proposes("n1", "worker", "0");
+  const core::GuardView view(cluster().add(node("n1").gpus(8)).add(bert));
+  const auto ask = [&](const model::Resources& wanted) {
+    return *core::filter(view, {}, pod("ml/stranger").requests(wanted), Names{"n1"});
+  };
+  CHECK(ask(requests(6, 28)).accepted.size() == 1);
+  const auto refused = ask(requests(6, 29));
+  CHECK(refused.accepted.empty());
+  CHECK(textOf(refused, "n1") == "trainyard: places reserved for gangs leave too little cpu");
+}
+
+TEST_CASE("a member that is bound no longer counts as reserved") {
+  // Member 0 is bound on n1, member 1 pinned to n1, member 2 not created: 4 + 2 + 2 of 8 GPUs, 4 of them
+  // reserved.
+  const model::Job bert = job("ml/bert").role("worker", 3, gpus(2)).proposes("n1", "worker", "0-2");
+  const core::GuardView view(cluster()
+                                 .add(node("n1").gpus(8))
+                                 .add(pod("ml/x").memberOf(bert, "worker", 0).gpus(2).on("n1"))
+                                 .add(pod("ml/x").memberOf(bert, "worker", 1).gpus(2).pinnedTo("n1"))
+                                 .add(bert));
+  const core::GuardNode* n1 = view.findNode("n1");
+  REQUIRE(n1 != nullptr);
+  CHECK(n1->freeGpus == 2);
+  CHECK(n1->reservedGpus == 4);
+  CHECK(n1->reserved);
+}
+
+TEST_CASE("a pod without GPUs passes everywhere") {
+  Reserved f;
+  const Names all{"n1", "n2", "n3", "unheard-of"};
+  const auto decision = core::filter(f.view, f.holds, pod("ml/web").cpu(4), all);
+  REQUIRE(decision);
+  CHECK(decision->accepted == all);
+  CHECK_FALSE(decision->hold);
+  CHECK(core::prioritize(f.view, f.holds, pod("ml/web").cpu(4), all) == std::vector<int>{0, 0, 0, 0});
+}
+
+TEST_CASE("a stranger pinned by its own affinity does not stand in its own way") {
+  // The Ledger counts it on n1 already: 8 - 6 = 2 free, and it asks for those 6.
+  const model::Pod pinned = pod("ml/tool").gpus(6).pinnedTo("n1");
+  const core::GuardView view(cluster().add(node("n1").gpus(8)).add(pinned));
+  const auto decision = core::filter(view, {}, pinned, Names{"n1"});
+  REQUIRE(decision);
+  CHECK(decision->accepted == Names{"n1"});
+  // Another one with 4 does not fit beside it.
+  CHECK(core::filter(view, {}, pod("ml/other").gpus(4), Names{"n1"})->accepted.empty());
+}
+
+TEST_CASE("of the nodes with reservations a stranger is offered the best only, and holds it") {
+  // n1: 8 GPUs, 4 reserved: 4 free. n2: 6 reserved: 2 free. n3: nothing reserved, 4 bound. n4: wholly free.
+  const model::Job bert = job("ml/bert")
+                              .role("worker", 5, gpus(2))
+                              .proposes("n1", "worker", "0-1")
+                              .proposes("n2", "worker", "2-4");
+  const core::GuardView view(cluster()
+                                 .add(node("n1").gpus(8))
+                                 .add(node("n2").gpus(8))
+                                 .add(node("n3").gpus(8))
+                                 .add(node("n4").gpus(8))
+                                 .add(pod("ml/a").on("n3").gpus(4))
+                                 .add(bert));
+  const Names all{"n1", "n2", "n3", "n4"};
+  core::Holds holds;
+  const model::Pod first = pod("ml/first").gpus(2);
+  const auto offer = *core::filter(view, holds, first, all);
+  // n2 is a perfect fit; n1 has reservations as well and stays out; n3 and n4 are kube-scheduler's to choose.
+  CHECK(offer.accepted == Names{"n2", "n3", "n4"});
+  CHECK(offer.hold == model::NodeName("n2"));
+  CHECK(textOf(offer, "n1") == "trainyard: has places reserved for gangs, and another such node was offered");
+
+  holds.put(first.uid, hold("n2", 2));
+  // left 2 of 8 on n3: 9 - ceil(8*2/8) = 7; breaking n4 up: 0; n1 likewise 2 left: 7.
+  CHECK(core::prioritize(view, holds, first, all) == std::vector<int>{7, 10, 7, 0});
+
+  // Before the watch shows the first pod, n2 still has 2 free by our numbers: the hold keeps the second off.
+  const auto second = *core::filter(view, holds, pod("ml/second").gpus(2), all);
+  CHECK(second.accepted == Names{"n1", "n3", "n4"});
+  CHECK(textOf(second, "n2") ==
+        "trainyard: wants 2 nvidia.com/gpu, has 0 free beside 6 reserved for gangs and pods just placed");
+  // Asked again, the first pod is not kept off by its own hold.
+  CHECK(core::filter(view, holds, first, all)->hold == model::NodeName("n2"));
+}
+
+TEST_CASE("holds do not count where nothing is reserved: kube-scheduler's own count closes the lag") {
+  const core::GuardView view(cluster().add(node("n1").gpus(8)));
+  core::Holds holds;
+  holds.put(model::Uid("someone"), hold("n1", 8));
+  CHECK(core::filter(view, holds, pod("ml/a").gpus(8), Names{"n1"})->accepted.size() == 1);
+}
+
+TEST_CASE("a stranger's score prefers the tightest fit and keeps whole nodes whole") {
+  // Asking for 2 GPUs: n1 has 2 free (0 left: 9), n2 4 free (2 left: 7), n3 6 free (4 left: 5), n4 8 of 8
+  // (0).
+  const core::GuardView view(cluster()
+                                 .add(node("n1").gpus(8))
+                                 .add(node("n2").gpus(8))
+                                 .add(node("n3").gpus(8))
+                                 .add(node("n4").gpus(8))
+                                 .add(pod("ml/a").on("n1").gpus(6))
+                                 .add(pod("ml/b").on("n2").gpus(4))
+                                 .add(pod("ml/c").on("n3").gpus(2)));
+  const Names all{"n4", "n3", "n2", "n1", "nowhere"};
+  CHECK(core::prioritize(view, {}, pod("ml/s").gpus(2), all) == std::vector<int>{0, 5, 7, 9, 0});
+  CHECK(core::filter(view, {}, pod("ml/s").gpus(2), all)->hold == model::NodeName("n1"));
+  // For 8 GPUs only the whole node fits, and fits perfectly.
+  CHECK(core::prioritize(view, {}, pod("ml/s").gpus(8), all) == std::vector<int>{9, 0, 0, 0, 0});
+}
+
+TEST_CASE("equal nodes are told apart by name, in whatever order they are offered") {
+  const core::GuardView view(cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)));
+  CHECK(core::filter(view, {}, pod("ml/s").gpus(8), Names{"n2", "n1"})->hold == model::NodeName("n1"));
+  CHECK(core::filter(view, {}, pod("ml/s").gpus(8), Names{"n1", "n2"})->hold == model::NodeName("n1"));
+}
+
+TEST_CASE("an absurd request fits nowhere") {
+  const core::GuardView view(cluster().add(node("n1").gpus(8)));
+  const auto decision = core::filter(view, {}, pod("ml/s").gpus(INT64_MAX), Names{"n1"});
+  REQUIRE(decision);
+  CHECK(decision->accepted.empty());
+}
+
+TEST_CASE("preemption spares gangs and reservations") {
+  // n1: stranger a and gang member. n2: strangers only. n3: a stranger beside a reservation. n4: unknown pod.
+  const model::Job bert = job("ml/bert")
+                              .role("worker", 2, gpus(4))
+                              .placed("n1", "worker", "0")
+                              .proposes("n3", "worker", "1", model::ProposalPhase::kReserved, 2);
+  const core::GuardView view(cluster()
+                                 .add(node("n1").gpus(8))
+                                 .add(node("n2").gpus(8))
+                                 .add(node("n3").gpus(8))
+                                 .add(node("n4").gpus(8))
+                                 .add(pod("ml/a").on("n1").gpus(4).uid("a"))
+                                 .add(pod("ml/x").memberOf(bert, "worker", 0).on("n1").gpus(4).uid("member"))
+                                 .add(pod("ml/b").on("n2").gpus(8).uid("b"))
+                                 .add(pod("ml/c").on("n3").gpus(4).uid("c"))
+                                 .add(bert));
+  const std::vector<core::PreemptionCandidate> candidates{{"n1", {"a", "member"}}, {"n1", {"a"}},
+                                                          {"n2", {"b"}},           {"n3", {"c"}},
+                                                          {"n4", {"unheard-of"}},  {"n9", {"b"}}};
+  CHECK(core::mayPreempt(view, pod("ml/s").gpus(4), candidates) ==
+        std::vector<bool>{false, true, true, false, false, false});
+  // Never on behalf of a gang's pod, known or not.
+  CHECK(core::mayPreempt(view, pod("ml/x").memberOf(bert, "worker", 1, 2).gpus(4), candidates) ==
+        std::vector<bool>(6, false));
+  CHECK(core::mayPreempt(view, pod("ml/x").ownedBy("TrainingJob", "unknown").gpus(4), candidates) ==
+        std::vector<bool>(6, false));
+}
+
+TEST_CASE("holds are one for each pod, and run out") {
+  core::Holds holds;
+  const auto second = [](int s) { return base::Instant(std::chrono::seconds(s)); };
+  holds.put(model::Uid("a"), {model::NodeName("n1"), gpus(4), second(60)});
+  holds.put(model::Uid("b"), {model::NodeName("n1"), gpus(2), second(90)});
+  REQUIRE(holds.on("n1") != nullptr);
+  CHECK(holds.on("n1")->gpus() == 6);
+  holds.put(model::Uid("a"), {model::NodeName("n2"), gpus(4), second(70)});
+  CHECK(holds.on("n1")->gpus() == 2);
+  CHECK(holds.on("n2")->gpus() == 4);
+  CHECK(holds.size() == 2);
+  holds.expire(second(69));
+  CHECK(holds.size() == 2);
+  holds.expire(second(70));
+  CHECK(holds.find(model::Uid("a")) == nullptr);
+  CHECK(holds.on("n2") == nullptr);
+  holds.drop(model::Uid("b"));
+  holds.drop(model::Uid("b"));
+  CHECK(holds.on("n1") == nullptr);
+}
+
+}  // namespace
