@@ -241,10 +241,8 @@ class OperatorAnswers(unittest.TestCase):
                 self.assertIn("Admitted", conditions)
                 admitted = conditions["Admitted"]
                 self.assertEqual((admitted["status"], admitted["reason"]), ("False", want["reason"]), admitted)
-                # "spec.roles[0].template.spec.containers: ..." or "spec.roles[0].template: spec.containers: ..."
-                place, _, inside = want["field"].partition(".template.")
-                for words in (place, inside, want["says"]):
-                    self.assertIn(words, admitted["message"])
+                self.assertIn(want["field"], admitted["message"])
+                self.assertIn(want["says"], admitted["message"])
                 self.assertLess(took, 1 + overhead)
                 self.assertEqual(get("pods", "-l", f"trainyard.dev/job-name={path.stem}")["items"], [])
 
