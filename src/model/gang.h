@@ -46,11 +46,13 @@ struct Proposal {
   std::vector<Assignment> remove;
   std::vector<Victim> victims;
   std::string abortReason;  // why phase is Aborting
+  friend bool operator==(const Proposal&, const Proposal&) = default;
 };
 
 struct Placed {
   std::int64_t epoch = 0;
   std::vector<Assignment> assignments;
+  friend bool operator==(const Placed&, const Placed&) = default;
 };
 
 // After a failed attempt: when the next one may be planned, and without which nodes.
@@ -59,6 +61,7 @@ struct Backoff {
   int count = 0;
   std::vector<NodeName> avoidNodes;
   std::string reason;
+  friend bool operator==(const Backoff&, const Backoff&) = default;
 };
 
 struct GangRecord {
@@ -67,6 +70,7 @@ struct GangRecord {
   std::optional<Placed> placed;
   std::optional<Proposal> proposal;
   std::optional<Backoff> backoff;
+  friend bool operator==(const GangRecord&, const GangRecord&) = default;
 };
 
 }  // namespace trainyard::model

@@ -18,6 +18,8 @@ int JobSpec::totalReplicas() const {
   return total;
 }
 
+bool JobSpec::mayHaveMates() const { return totalReplicas() > 1 || (elastic && elastic->maxReplicas > 1); }
+
 const Role* JobSpec::findRole(std::string_view name) const {
   const auto at = std::find_if(roles.begin(), roles.end(), [&](const Role& role) { return role.name == name; });
   return at == roles.end() ? nullptr : &*at;
@@ -38,6 +40,11 @@ bool Job::finished() const { return conditionTrue(conditions::kSucceeded) || con
 
 std::string podName(std::string_view job, std::string_view role, int index) {
   return fmt::format("{}-{}-{}", job, role, index);
+}
+
+std::string memberHost(const Job& job, std::string_view role, int index) {
+  if (!job.spec.mayHaveMates()) return "localhost";
+  return fmt::format("{}.{}.{}.svc", podName(job.key.name, role, index), job.key.name, job.key.ns);
 }
 
 }  // namespace trainyard::model

@@ -79,6 +79,8 @@ struct JobSpec {
   // Members of a role when the gang starts: the elastic role counts elastic.replicas.
   [[nodiscard]] int startReplicas(const Role& role) const;
   [[nodiscard]] int totalReplicas() const;
+  // Whether the job may ever have a second pod; alone, a pod needs neither DNS name nor list of its mates.
+  [[nodiscard]] bool mayHaveMates() const;
   [[nodiscard]] const Role* findRole(std::string_view name) const;
 };
 
@@ -92,6 +94,7 @@ struct Condition {
   std::string message;
   base::WallTime lastTransition{};
   std::int64_t observedGeneration = 0;
+  friend bool operator==(const Condition&, const Condition&) = default;
 };
 
 struct RoleStatus {
@@ -130,7 +133,7 @@ struct Pending {
   std::string message;
   base::WallTime since{};  // since when for this reason
   std::optional<Shortfall> shortfall = std::nullopt;
-  std::vector<Blocker> blockedBy;
+  std::vector<Blocker> blockedBy = {};
   friend bool operator==(const Pending&, const Pending&) = default;
 };
 
@@ -147,6 +150,7 @@ struct JobStatus {
   std::optional<Pending> pending = std::nullopt;
   std::optional<base::WallTime> startTime = std::nullopt;
   std::optional<base::WallTime> completionTime = std::nullopt;
+  friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 
 // A TrainingJob.
@@ -158,6 +162,7 @@ struct Job {
   base::WallTime created{};
   bool deleting = false;
   bool hasReleaseFinalizer = false;
+  std::vector<std::string> otherFinalizers = {};  // of others: kept when ours is written
   JobSpec spec;
   JobStatus status;
   // Why the spec cannot be used, naming the field; empty when it can.
@@ -171,5 +176,9 @@ struct Job {
 
 // "JOB-ROLE-INDEX".
 [[nodiscard]] std::string podName(std::string_view job, std::string_view role, int index);
+
+// Where the mates of a member find it: "JOB-ROLE-INDEX.JOB.NAMESPACE.svc", resolved by the job's headless Service.
+// "localhost" in a job that never has a second pod, which has no such Service.
+[[nodiscard]] std::string memberHost(const Job& job, std::string_view role, int index);
 
 }  // namespace trainyard::model

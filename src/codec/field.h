@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/quantity.h"
+#include "base/time.h"
+#include "codec/json_value.h"
+
+namespace trainyard::codec {
+
+// What went wrong while one object was read: the first complaint, with the path of its field. Readers go on
+// with defaults after it, so that they need not ask after every field; whoever began the reading asks once,
+// at the end.
+class FieldErrors {
+ public:
+  [[nodiscard]] bool any() const { return !first_.empty(); }
+  // "spec.containers[0].name: expected a string, is 5"; empty when all went well.
+  [[nodiscard]] const std::string& first() const { return first_; }
+
+ private:
+  friend class Field;
+  struct Step {
+    int parent = -1;
+    std::string_view name;  // empty for the root and for elements
+    int index = -1;         // of an element
+    bool bracketed = false;
+  };
+  std::string pathOf(int step) const;
+
+  std::vector<Step> steps_;
+  std::string first_;
+};
+
+// A JSON value together with where it is, for reading with complaints that name the field. Absent and null
+// are the same. Names given to operator[] must outlive `errors`; it is made for literals.
+class Field {
+ public:
+  Field(JsonValue root, FieldErrors& errors, std::string_view rootPath = {});
+
+  [[nodiscard]] const JsonValue& value() const { return value_; }
+  [[nodiscard]] bool present() const { return value_.present(); }
+  // A complaint when this is present and no object.
+  [[nodiscard]] Field operator[](std::string_view name) const;
+
+  // Each gives the default when absent, and complains about another type.
+  [[nodiscard]] std::string_view text(std::string_view whenAbsent = {}) const;
+  [[nodiscard]] std::string string() const { return std::string(text()); }
+  [[nodiscard]] std::int64_t integer(std::int64_t whenAbsent, std::int64_t least, std::int64_t most) const;
+  [[nodiscard]] int smallInteger(int whenAbsent, int least, int most = std::numeric_limits<int>::max()) const;
+  [[nodiscard]] bool boolean(bool whenAbsent) const;
+  [[nodiscard]] std::optional<base::WallTime> time() const;
+  // A string or a number, as in resource lists.
+  [[nodiscard]] base::Quantity quantity() const;
+  // The text, with a complaint when there is none.
+  [[nodiscard]] std::string_view required() const;
+
+  // visit(Field) for every element; a complaint when present and no array.
+  template <typename Visit>
+  void forEachElement(Visit&& visit) const {
+    if (!expect(JsonType::kArray, "a list")) return;
+    int index = 0;
+    value_.forEachElement([&](JsonValue element) { visit(childAt(element, index++)); });
+  }
+  // visit(name, Field) for every member of a map; a complaint when present and no object.
+  template <typename Visit>
+  void forEachMember(Visit&& visit) const {
+    if (!expect(JsonType::kObject, "an object")) return;
+    value_.forEachMember(
+        [&](std::string_view name, JsonValue member) { visit(name, childIn(member, name)); });
+  }
+
+  // The same element, named in paths by a name instead of its index: roles[worker].
+  [[nodiscard]] Field named(std::string_view name) const;
+  // Records a complaint about this field unless there is an earlier one.
+  void complain(std::string_view what) const;
+  // complain(), with the value: `must be Never or absent, is "Always"`.
+  void refuse(std::string_view what) const;
+
+ private:
+  Field(JsonValue value, FieldErrors& errors, int step) : value_(value), errors_(&errors), step_(step) {}
+  [[nodiscard]] bool expect(JsonType type, std::string_view what) const;
+  [[nodiscard]] Field childAt(JsonValue element, int index) const;
+  [[nodiscard]] Field childIn(JsonValue member, std::string_view name) const;
+
+  JsonValue value_;
+  FieldErrors* errors_;
+  int step_ = -1;
+};
+
+}  // namespace trainyard::codec

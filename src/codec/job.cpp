@@ -1,0 +1,55 @@
+#include "codec/job.h"
+
+#include <fmt/format.h>
+
+#include "codec/decode_object.h"
+#include "codec/job_spec.h"
+#include "codec/job_status_reader.h"
+#include "model/names.h"
+
+namespace trainyard::codec {
+namespace {
+
+using model::Job;
+
+// A spec nests to level 4 before the template begins; a real template needs some 15 more.
+constexpr std::size_t kMaxJobDepth = 48;
+
+void readMetadata(const Field& meta, Job& job) {
+  job.key = {meta["namespace"].string(), std::string(meta["name"].required())};
+  job.uid = model::Uid(meta["uid"].text());
+  job.resourceVersion = meta["resourceVersion"].text();
+  job.generation = meta["generation"].integer(0, 0, INT64_MAX);
+  job.created = meta["creationTimestamp"].time().value_or(base::WallTime{});
+  job.deleting = meta["deletionTimestamp"].present();
+  meta["finalizers"].forEachElement([&](const Field& finalizer) {
+    if (finalizer.text() == model::names::kReleaseFinalizer) {
+      job.hasReleaseFinalizer = true;
+    } else {
+      job.otherFinalizers.push_back(finalizer.string());
+    }
+  });
+}
+
+Job readJob(const Field& root) {
+  Job job;
+  readMetadata(root["metadata"], job);
+  FieldErrors specErrors;
+  job.spec = readJobSpec(Field(root.value().find("spec"), specErrors, "spec"), job.key.name);
+  job.specError = specErrors.first();
+  job.status = readJobStatus(root["status"]);
+  return job;
+}
+
+}  // namespace
+
+base::Result<Job> decodeJob(std::string_view json) {
+  const auto pruned = pruneDeepValues(json, kMaxJobDepth);
+  auto job = decodeObject("job", pruned ? std::string_view(*pruned) : json, readJob);
+  if (job && pruned && job->specError.empty()) {
+    job->specError = fmt::format("spec: nested deeper than {} levels", kMaxJobDepth);
+  }
+  return job;
+}
+
+}  // namespace trainyard::codec

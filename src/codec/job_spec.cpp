@@ -1,0 +1,194 @@
+#include "codec/job_spec.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "codec/pod_shape.h"
+#include "codec/pod_template.h"
+#include "codec/template_hash.h"
+#include "model/names.h"
+
+namespace trainyard::codec {
+namespace {
+
+using model::JobSpec;
+using std::chrono::seconds;
+
+constexpr int kMaxReplicas = 10'000;
+constexpr std::size_t kMaxRoleName = 16;
+constexpr std::size_t kMaxHostname = 63;
+
+template <typename Enum, std::size_t N>
+Enum readEnum(const Field& field, const std::array<std::pair<std::string_view, Enum>, N>& values,
+              Enum whenAbsent) {
+  if (!field.present()) return whenAbsent;
+  const std::string_view text = field.text();
+  std::string allowed;
+  for (const auto& [name, value] : values) {
+    if (name == text) return value;
+    allowed += allowed.empty() ? std::string(name) : fmt::format(", {}", name);
+  }
+  field.refuse(fmt::format("must be one of {}", allowed));
+  return whenAbsent;
+}
+
+model::Framework readFramework(const Field& field) {
+  using enum model::Framework;
+  static constexpr std::array<std::pair<std::string_view, model::Framework>, 6> kFrameworks{
+      {{"PyTorch", kPyTorch},
+       {"TensorFlow", kTensorFlow},
+       {"MXNet", kMxNet},
+       {"Horovod", kHorovod},
+       {"MPI", kMpi},
+       {"Custom", kCustom}}};
+  if (!field.present()) field.complain("is required");
+  return readEnum(field, kFrameworks, kCustom);
+}
+
+std::optional<seconds> readSeconds(const Field& field) {
+  if (!field.present()) return std::nullopt;
+  return seconds(field.smallInteger(0, 0));
+}
+
+bool isRoleName(std::string_view name) {
+  const auto letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  return !name.empty() && name.size() <= kMaxRoleName && letter(name.front()) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+model::Role readRole(const Field& element) {
+  const Field nameField = element["name"];
+  const std::string_view name = nameField.required();
+  if (!name.empty() && !isRoleName(name)) {
+    nameField.refuse("must be a letter, then letters and digits, all lower-case, at most 16 characters");
+  }
+  const Field field = isRoleName(name) ? element.named(name) : element;
+  model::Role role;
+  role.name = name;
+  role.replicas = field["replicas"].smallInteger(1, 1, kMaxReplicas);
+  const Field podTemplate = field["template"];
+  if (!podTemplate.present()) {
+    podTemplate.complain("is required");
+    return role;
+  }
+  checkPodTemplate(podTemplate);
+  role.shape = readPodShape(podTemplate["spec"]);
+  role.templateJson = podTemplate.value().minified();
+  return role;
+}
+
+void readRoles(const Field& roles, JobSpec& spec) {
+  roles.forEachElement([&](const Field& element) {
+    model::Role role = readRole(element);
+    if (spec.findRole(role.name) != nullptr) element["name"].refuse("must be used once only");
+    spec.roles.push_back(std::move(role));
+  });
+  if (spec.roles.empty()) roles.complain("needs at least one role");
+}
+
+void readElastic(const Field& field, JobSpec& spec) {
+  if (!field.present()) return;
+  model::Elastic elastic;
+  elastic.role = field["role"].required();
+  elastic.replicas = field["replicas"].smallInteger(1, 1, kMaxReplicas);
+  elastic.minReplicas = field["minReplicas"].smallInteger(1, 1, kMaxReplicas);
+  elastic.maxReplicas = field["maxReplicas"].smallInteger(elastic.replicas, 1, kMaxReplicas);
+  if (spec.findRole(elastic.role) == nullptr) field["role"].refuse("must name a role of spec.roles");
+  if (elastic.replicas < elastic.minReplicas) field["replicas"].refuse("must not be below minReplicas");
+  if (elastic.replicas > elastic.maxReplicas) field["replicas"].refuse("must not be above maxReplicas");
+  spec.elastic = std::move(elastic);
+}
+
+void readGang(const Field& gang, JobSpec& spec) {
+  const Field minAvailable = gang["minAvailable"];
+  if (!minAvailable.present()) return;
+  spec.minAvailable = minAvailable.smallInteger(1, 1);
+  if (*spec.minAvailable > spec.totalReplicas()) {
+    minAvailable.refuse(fmt::format("must not exceed the job's {} pods", spec.totalReplicas()));
+  }
+}
+
+model::Locality readLocality(const Field& field) {
+  model::Locality locality;
+  field["levels"].forEachElement([&](const Field& each) {
+    const Field level = each["level"];
+    const bool again = std::any_of(locality.levels.begin(), locality.levels.end(),
+                                   [&](const auto& earlier) { return earlier.level == level.text(); });
+    if (again) level.refuse("must be used once only");
+    locality.levels.push_back({std::string(level.required()), readSeconds(each["waitSeconds"])});
+  });
+  locality.required = field["required"].text();
+  if (!locality.required.empty() && !locality.levels.empty() &&
+      locality.levels.back().level != locality.required) {
+    field["required"].refuse(fmt::format("must be the last, widest level of spec.locality.levels, \"{}\"",
+                                         locality.levels.back().level));
+  }
+  return locality;
+}
+
+model::RunPolicy readRun(const Field& field) {
+  using enum model::CleanPodPolicy;
+  static constexpr std::array<std::pair<std::string_view, model::CleanPodPolicy>, 3> kPolicies{
+      {{"Running", kRunning}, {"All", kAll}, {"None", kNone}}};
+  model::RunPolicy run;
+  run.suspend = field["suspend"].boolean(false);
+  run.cleanPodPolicy = readEnum(field["cleanPodPolicy"], kPolicies, kRunning);
+  run.ttlAfterFinished = readSeconds(field["ttlSecondsAfterFinished"]);
+  run.activeDeadline = readSeconds(field["activeDeadlineSeconds"]);
+  run.managedBy = field["managedBy"].text();
+  return run;
+}
+
+model::SuccessPolicy readSuccess(const Field& field, const JobSpec& spec) {
+  using enum model::SuccessOperator;
+  static constexpr std::array<std::pair<std::string_view, model::SuccessOperator>, 2> kOperators{
+      {{"All", kAll}, {"Any", kAny}}};
+  model::SuccessPolicy success;
+  success.op = readEnum(field["operator"], kOperators, kAll);
+  field["roles"].forEachElement([&](const Field& role) {
+    if (spec.findRole(role.text()) == nullptr) role.refuse("must name a role of spec.roles");
+    success.roles.push_back(role.string());
+  });
+  return success;
+}
+
+// Pods are named JOB-ROLE-INDEX, and the name is their host name as well.
+void checkPodNames(const Field& roles, const JobSpec& spec, std::string_view jobName) {
+  for (const model::Role& role : spec.roles) {
+    const bool elastic = spec.elastic && spec.elastic->role == role.name;
+    const int last = (elastic ? spec.elastic->maxReplicas : role.replicas) - 1;
+    const std::string name = model::podName(jobName, role.name, last);
+    if (name.size() > kMaxHostname) {
+      roles.complain(
+          fmt::format("the pod {} would have a name of {} characters, {} are allowed: shorten the job's name",
+                      name, name.size(), kMaxHostname));
+    }
+  }
+}
+
+}  // namespace
+
+JobSpec readJobSpec(const Field& field, std::string_view jobName) {
+  JobSpec spec;
+  if (!field.present()) field.complain("is required");
+  spec.framework = readFramework(field["framework"]);
+  spec.queue = model::QueueName(field["queue"].text(model::names::kDefaultQueue));
+  spec.priorityClassName = field["priorityClassName"].text();
+  spec.preemptible = field["preemptible"].boolean(true);
+  readRoles(field["roles"], spec);
+  readElastic(field["elastic"], spec);
+  readGang(field["gang"], spec);
+  spec.schedulingTimeout = seconds(field["scheduling"]["timeoutSeconds"].smallInteger(0, 0));
+  spec.locality = readLocality(field["locality"]);
+  spec.estimatedDuration = readSeconds(field["estimate"]["durationSeconds"]);
+  spec.run = readRun(field["run"]);
+  spec.success = readSuccess(field["success"], spec);
+  checkPodNames(field["roles"], spec, jobName);
+  spec.templateHash = templateHash(field, spec);
+  return spec;
+}
+
+}  // namespace trainyard::codec

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string_view>
+
+#include "codec/field.h"
+#include "model/job.h"
+
+namespace trainyard::codec {
+
+// The spec with its defaults; complaints go to the field's errors. `jobName` is needed to judge the pods'
+// names.
+[[nodiscard]] model::JobSpec readJobSpec(const Field& spec, std::string_view jobName);
+
+}  // namespace trainyard::codec

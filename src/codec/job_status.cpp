@@ -1,0 +1,181 @@
+#include "codec/job_status.h"
+
+#include "base/time.h"
+#include "codec/json_value.h"
+#include "codec/json_writer.h"
+#include "codec/merge_patch.h"
+#include "codec/words.h"
+
+namespace trainyard::codec {
+namespace {
+
+// Times the protocol computes with keep their microseconds: a back-off of one second cut down to whole
+// seconds might be none. Whole seconds are written as everywhere else.
+std::string exactTime(base::WallTime time) {
+  const bool whole = std::chrono::floor<std::chrono::seconds>(time) == time;
+  return whole ? base::formatTime(time) : base::formatMicroTime(time);
+}
+
+void writeText(JsonWriter& out, std::string_view name, std::string_view text) {
+  if (!text.empty()) out.member(name, text);
+}
+
+void writeTime(JsonWriter& out, std::string_view name, base::WallTime time) {
+  if (time != base::WallTime{}) out.member(name, exactTime(time));
+}
+
+template <typename List, typename Write>
+void writeList(JsonWriter& out, std::string_view name, const List& list, Write write) {
+  if (list.empty()) return;
+  out.key(name).beginArray();
+  for (const auto& each : list) write(each);
+  out.endArray();
+}
+
+void writeConditions(const std::vector<model::Condition>& conditions, JsonWriter& out) {
+  writeList(out, "conditions", conditions, [&](const model::Condition& condition) {
+    out.beginObject()
+        .member("type", condition.type)
+        .member("status", wordOf(kConditionStatuses, condition.status))
+        .member("reason", condition.reason)
+        .member("message", condition.message)
+        .member("lastTransitionTime", base::formatTime(condition.lastTransition))
+        .member("observedGeneration", condition.observedGeneration)
+        .endObject();
+  });
+}
+
+void writeRoles(const std::vector<model::RoleStatus>& roles, JsonWriter& out) {
+  writeList(out, "roles", roles, [&](const model::RoleStatus& role) {
+    out.beginObject()
+        .member("name", role.name)
+        .member("desired", role.desired)
+        .member("active", role.active)
+        .member("ready", role.ready)
+        .member("succeeded", role.succeeded)
+        .member("failed", role.failed)
+        .endObject();
+  });
+}
+
+void writeAssignments(JsonWriter& out, std::string_view name,
+                      const std::vector<model::Assignment>& assignments) {
+  writeList(out, name, assignments, [&](const model::Assignment& each) {
+    out.beginObject()
+        .member("node", each.node.str())
+        .member("role", each.role)
+        .member("indices", each.indices.str())
+        .endObject();
+  });
+}
+
+void writeProposal(const model::Proposal& proposal, JsonWriter& out) {
+  out.key("proposal")
+      .beginObject()
+      .member("id", proposal.id)
+      .member("kind", wordOf(kProposalKinds, proposal.kind))
+      .member("phase", wordOf(kProposalPhases, proposal.phase))
+      .member("epoch", proposal.epoch)
+      .member("term", proposal.term)
+      .member("generation", proposal.generation);
+  writeText(out, "templateHash", proposal.templateHash);
+  writeTime(out, "deadline", proposal.deadline);
+  writeText(out, "abortReason", proposal.abortReason);
+  writeAssignments(out, "add", proposal.add);
+  writeAssignments(out, "remove", proposal.remove);
+  writeList(out, "victims", proposal.victims, [&](const model::Victim& victim) {
+    out.beginObject()
+        .member("namespace", victim.pod.ns)
+        .member("name", victim.pod.name)
+        .member("uid", victim.uid.str());
+    writeText(out, "node", victim.node.str());
+    out.endObject();
+  });
+  out.endObject();
+}
+
+void writeGang(const model::GangRecord& gang, JsonWriter& out) {
+  if (gang == model::GangRecord{}) return;
+  out.key("gang").beginObject().member("lastEpoch", gang.lastEpoch);
+  if (gang.placed) {
+    out.key("placed").beginObject().member("epoch", gang.placed->epoch);
+    writeAssignments(out, "assignments", gang.placed->assignments);
+    out.endObject();
+  }
+  if (gang.proposal) writeProposal(*gang.proposal, out);
+  if (gang.backoff) {
+    out.key("backoff").beginObject();
+    writeTime(out, "until", gang.backoff->until);
+    out.member("count", gang.backoff->count);
+    writeText(out, "reason", gang.backoff->reason);
+    writeList(out, "avoidNodes", gang.backoff->avoidNodes,
+              [&](const model::NodeName& node) { out.string(node.str()); });
+    out.endObject();
+  }
+  out.endObject();
+}
+
+void writePending(const model::Pending& pending, JsonWriter& out) {
+  out.key("pending").beginObject().member("reason", toString(pending.reason));
+  writeText(out, "message", pending.message);
+  writeTime(out, "since", pending.since);
+  if (const auto& shortfall = pending.shortfall) {
+    out.key("shortfall").beginObject();
+    writeText(out, "resource", shortfall->resource);
+    out.member("needed", shortfall->needed).member("available", shortfall->available);
+    out.member("neededNodes", shortfall->neededNodes).member("availableNodes", shortfall->availableNodes);
+    writeText(out, "level", shortfall->level);
+    writeText(out, "domain", shortfall->domain);
+    out.endObject();
+  }
+  writeList(out, "blockedBy", pending.blockedBy, [&](const model::Blocker& each) {
+    out.beginObject()
+        .member("namespace", each.job.ns)
+        .member("name", each.job.name)
+        .member("nodes", each.nodes)
+        .member("gpus", each.gpus)
+        .endObject();
+  });
+  out.endObject();
+}
+
+}  // namespace
+
+std::string encodeJobStatus(const model::JobStatus& status) {
+  JsonWriter out;
+  out.beginObject();
+  writeText(out, "phase", status.phase);
+  out.member("observedGeneration", status.observedGeneration);
+  writeConditions(status.conditions, out);
+  writeRoles(status.roles, out);
+  out.member("replicas", status.replicas);
+  writeText(out, "selector", status.selector);
+  writeText(out, "ready", status.ready);
+  out.member("gpus", status.gpus);
+  writeGang(status.gang, out);
+  if (status.pending) writePending(*status.pending, out);
+  if (status.startTime) out.member("startTime", base::formatTime(*status.startTime));
+  if (status.completionTime) out.member("completionTime", base::formatTime(*status.completionTime));
+  out.endObject();
+  return std::move(out).take();
+}
+
+std::optional<std::string> encodeStatusPatch(const model::Job& before, const model::JobStatus& after,
+                                             PatchGuard guard) {
+  const auto beforeJson = JsonDocument::parse(encodeJobStatus(before.status));
+  const std::string afterText = encodeJobStatus(after);
+  const auto afterJson = JsonDocument::parse(afterText);
+  JsonWriter out;
+  out.beginObject().key("metadata").beginObject().member("uid", before.uid.str());
+  if (guard == PatchGuard::kResourceVersion) out.member("resourceVersion", before.resourceVersion);
+  out.endObject().key("status");
+  if (beforeJson && afterJson) {
+    if (!writeMergePatch(beforeJson->root(), afterJson->root(), out)) return std::nullopt;
+  } else {
+    out.raw(afterText);  // too large to compare: written whole, for the API server to judge
+  }
+  out.endObject();
+  return std::move(out).take();
+}
+
+}  // namespace trainyard::codec

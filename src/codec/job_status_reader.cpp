@@ -1,0 +1,154 @@
+#include "codec/job_status_reader.h"
+
+#include <utility>
+
+#include "codec/words.h"
+
+namespace trainyard::codec {
+namespace {
+
+constexpr std::int64_t kMost = INT64_MAX;
+
+std::vector<model::Condition> readConditions(const Field& list) {
+  std::vector<model::Condition> conditions;
+  list.forEachElement([&](const Field& each) {
+    model::Condition condition;
+    condition.type = each["type"].required();
+    condition.status =
+        parseWord(kConditionStatuses, each["status"].text()).value_or(model::ConditionStatus::kUnknown);
+    condition.reason = each["reason"].text();
+    condition.message = each["message"].text();
+    condition.lastTransition = each["lastTransitionTime"].time().value_or(base::WallTime{});
+    condition.observedGeneration = each["observedGeneration"].integer(0, 0, kMost);
+    conditions.push_back(std::move(condition));
+  });
+  return conditions;
+}
+
+std::vector<model::RoleStatus> readRoles(const Field& list) {
+  std::vector<model::RoleStatus> roles;
+  list.forEachElement([&](const Field& each) {
+    roles.push_back({each["name"].string(), each["desired"].smallInteger(0, 0),
+                     each["active"].smallInteger(0, 0), each["ready"].smallInteger(0, 0),
+                     each["succeeded"].smallInteger(0, 0), each["failed"].smallInteger(0, 0)});
+  });
+  return roles;
+}
+
+std::vector<model::Assignment> readAssignments(const Field& list) {
+  std::vector<model::Assignment> assignments;
+  list.forEachElement([&](const Field& each) {
+    const Field indices = each["indices"];
+    auto parsed = model::IndexSet::parse(indices.required());
+    if (!parsed) return indices.complain(parsed.error().message);
+    assignments.push_back(
+        {model::NodeName(each["node"].required()), std::string(each["role"].required()), std::move(*parsed)});
+  });
+  return assignments;
+}
+
+std::vector<model::Victim> readVictims(const Field& list) {
+  std::vector<model::Victim> victims;
+  list.forEachElement([&](const Field& each) {
+    victims.push_back({{each["namespace"].string(), std::string(each["name"].required())},
+                       model::Uid(each["uid"].required()),
+                       model::NodeName(each["node"].text())});
+  });
+  return victims;
+}
+
+template <typename Enum, std::size_t N>
+Enum readWord(const Field& field, const Words<Enum, N>& words) {
+  const auto value = parseWord(words, field.required());
+  if (!value) field.refuse("is a word this version does not know");
+  return value.value_or(words.front().second);
+}
+
+std::optional<model::Proposal> readProposal(const Field& field) {
+  if (!field.present()) return std::nullopt;
+  model::Proposal proposal;
+  proposal.id = field["id"].text();
+  proposal.kind = readWord(field["kind"], kProposalKinds);
+  proposal.phase = readWord(field["phase"], kProposalPhases);
+  proposal.epoch = field["epoch"].integer(0, 0, kMost);
+  proposal.term = field["term"].integer(0, 0, kMost);
+  proposal.generation = field["generation"].integer(0, 0, kMost);
+  proposal.templateHash = field["templateHash"].text();
+  proposal.deadline = field["deadline"].time().value_or(base::WallTime{});
+  proposal.add = readAssignments(field["add"]);
+  proposal.remove = readAssignments(field["remove"]);
+  proposal.victims = readVictims(field["victims"]);
+  proposal.abortReason = field["abortReason"].text();
+  return proposal;
+}
+
+std::optional<model::Backoff> readBackoff(const Field& field) {
+  if (!field.present()) return std::nullopt;
+  model::Backoff backoff;
+  backoff.until = field["until"].time().value_or(base::WallTime{});
+  backoff.count = field["count"].smallInteger(0, 0);
+  field["avoidNodes"].forEachElement(
+      [&](const Field& node) { backoff.avoidNodes.emplace_back(node.text()); });
+  backoff.reason = field["reason"].text();
+  return backoff;
+}
+
+model::GangRecord readGang(const Field& field) {
+  model::GangRecord gang;
+  gang.lastEpoch = field["lastEpoch"].integer(0, 0, kMost);
+  if (const Field placed = field["placed"]; placed.present()) {
+    gang.placed = model::Placed{placed["epoch"].integer(0, 0, kMost), readAssignments(placed["assignments"])};
+  }
+  gang.proposal = readProposal(field["proposal"]);
+  gang.backoff = readBackoff(field["backoff"]);
+  return gang;
+}
+
+std::optional<model::Shortfall> readShortfall(const Field& field) {
+  if (!field.present()) return std::nullopt;
+  model::Shortfall shortfall;
+  shortfall.resource = field["resource"].text();
+  shortfall.needed = field["needed"].integer(0, INT64_MIN, kMost);
+  shortfall.available = field["available"].integer(0, INT64_MIN, kMost);
+  shortfall.neededNodes = field["neededNodes"].smallInteger(0, 0);
+  shortfall.availableNodes = field["availableNodes"].smallInteger(0, 0);
+  shortfall.level = field["level"].text();
+  shortfall.domain = field["domain"].text();
+  return shortfall;
+}
+
+std::optional<model::Pending> readPending(const Field& field) {
+  if (!field.present()) return std::nullopt;
+  model::Pending pending;
+  pending.reason = model::parsePendingReason(field["reason"].text()).value_or(pending.reason);
+  pending.message = field["message"].text();
+  pending.since = field["since"].time().value_or(base::WallTime{});
+  pending.shortfall = readShortfall(field["shortfall"]);
+  field["blockedBy"].forEachElement([&](const Field& each) {
+    pending.blockedBy.push_back({{each["namespace"].string(), each["name"].string()},
+                                 each["nodes"].smallInteger(0, 0),
+                                 each["gpus"].smallInteger(0, 0)});
+  });
+  return pending;
+}
+
+}  // namespace
+
+model::JobStatus readJobStatus(const Field& field) {
+  model::JobStatus status;
+  status.phase = field["phase"].text();
+  status.observedGeneration = field["observedGeneration"].integer(0, 0, kMost);
+  status.conditions = readConditions(field["conditions"]);
+  status.roles = readRoles(field["roles"]);
+  status.replicas = field["replicas"].smallInteger(0, 0);
+  status.selector = field["selector"].text();
+  status.ready = field["ready"].text();
+  status.gpus = field["gpus"].integer(0, 0, kMost);
+  status.gang = readGang(field["gang"]);
+  status.pending = readPending(field["pending"]);
+  status.startTime = field["startTime"].time();
+  status.completionTime = field["completionTime"].time();
+  return status;
+}
+
+}  // namespace trainyard::codec

@@ -1,0 +1,123 @@
+#include "codec/json_writer.h"
+
+#include <fmt/format.h>
+
+namespace trainyard::codec {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+// Length of the well-formed UTF-8 sequence at the front of `text`, 0 when there is none (Unicode table 3-7).
+std::size_t utf8Length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (lead >= 0xC2 && lead <= 0xDF) return continues(1) ? 2 : 0;
+  if (lead >= 0xE0 && lead <= 0xEF) {
+    const bool overlong = lead == 0xE0 && byte(1) < 0xA0;
+    const bool surrogate = lead == 0xED && byte(1) > 0x9F;
+    return !overlong && !surrogate && continues(1) && continues(2) ? 3 : 0;
+  }
+  if (lead >= 0xF0 && lead <= 0xF4) {
+    const bool overlong = lead == 0xF0 && byte(1) < 0x90;
+    const bool tooLarge = lead == 0xF4 && byte(1) > 0x8F;
+    return !overlong && !tooLarge && continues(1) && continues(2) && continues(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+void appendQuoted(std::string& out, std::string_view text) {
+  out += '"';
+  while (!text.empty()) {
+    const char c = text.front();
+    const std::size_t length = utf8Length(text);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else if (length == 0) {
+      out += kReplacement;
+    } else {
+      out += text.substr(0, length);
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  out += '"';
+}
+
+}  // namespace
+
+void JsonWriter::beforeValue() {
+  if (needsComma_) text_ += ',';
+  needsComma_ = true;
+}
+
+JsonWriter& JsonWriter::beginObject() {
+  beforeValue();
+  text_ += '{';
+  needsComma_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::endObject() {
+  text_ += '}';
+  needsComma_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::beginArray() {
+  beforeValue();
+  text_ += '[';
+  needsComma_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::endArray() {
+  text_ += ']';
+  needsComma_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::key(std::string_view name) {
+  beforeValue();
+  appendQuoted(text_, name);
+  text_ += ':';
+  needsComma_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::string(std::string_view value) {
+  beforeValue();
+  appendQuoted(text_, value);
+  return *this;
+}
+
+JsonWriter& JsonWriter::integer(std::int64_t value) {
+  beforeValue();
+  text_ += fmt::to_string(value);
+  return *this;
+}
+
+JsonWriter& JsonWriter::boolean(bool value) {
+  beforeValue();
+  text_ += value ? "true" : "false";
+  return *this;
+}
+
+JsonWriter& JsonWriter::null() {
+  beforeValue();
+  text_ += "null";
+  return *this;
+}
+
+JsonWriter& JsonWriter::raw(std::string_view json) {
+  beforeValue();
+  text_ += json;
+  return *this;
+}
+
+}  // namespace trainyard::codec

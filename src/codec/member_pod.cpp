@@ -1,0 +1,243 @@
+#include "codec/member_pod.h"
+
+#include <set>
+
+#include <fmt/format.h>
+
+#include "codec/json_value.h"
+#include "codec/json_writer.h"
+#include "codec/owned_object.h"
+#include "codec/service.h"
+#include "model/names.h"
+
+namespace trainyard::codec {
+namespace {
+
+constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+constexpr std::string_view kNameField = "metadata.name";
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+// Writes the object with the value of one member replaced by what `write` makes of it (missing when there is
+// none).
+template <typename Write>
+void writeReplacing(const JsonValue& object, std::string_view name, JsonWriter& out, Write write) {
+  out.beginObject();
+  object.forEachMember([&](std::string_view key, JsonValue value) {
+    if (key != name && value.present()) out.key(key).raw(value.minified());
+  });
+  out.key(name);
+  write(object.find(name));
+  out.endObject();
+}
+
+void writeNameRequirement(const model::NodeName& node, JsonWriter& out) {
+  out.beginObject().member("key", kNameField).member("operator", "In");
+  out.key("values").beginArray().string(node.str()).endArray().endObject();
+}
+
+void writePinnedTerm(const JsonValue& term, const model::NodeName& node, JsonWriter& out) {
+  // An empty term matches no node; with our field it would begin to match one.
+  bool empty = true;
+  term.forEachMember(
+      [&](std::string_view, JsonValue list) { list.forEachElement([&](JsonValue) { empty = false; }); });
+  if (empty) {
+    out.beginObject().endObject();
+    return;
+  }
+  writeReplacing(term, "matchFields", out, [&](const JsonValue& fields) {
+    out.beginArray();
+    fields.forEachElement([&](JsonValue field) { out.raw(field.minified()); });
+    writeNameRequirement(node, out);
+    out.endArray();
+  });
+}
+
+// The template's affinity with the node added to every required term; the terms are alternatives, one left
+// alone would let the pod go elsewhere.
+void writePinnedAffinity(const JsonValue& affinity, const model::NodeName& node, JsonWriter& out) {
+  writeReplacing(affinity, "nodeAffinity", out, [&](const JsonValue& nodeAffinity) {
+    writeReplacing(nodeAffinity, kRequired, out, [&](const JsonValue& required) {
+      writeReplacing(required, "nodeSelectorTerms", out, [&](const JsonValue& terms) {
+        out.beginArray();
+        if (!required.present()) {
+          out.beginObject().key("matchFields").beginArray();
+          writeNameRequirement(node, out);
+          out.endArray().endObject();
+        }
+        terms.forEachElement([&](JsonValue term) { writePinnedTerm(term, node, out); });
+        out.endArray();
+      });
+    });
+  });
+}
+
+void writeContainer(const JsonValue& container, const Environment& environment, JsonWriter& out) {
+  writeReplacing(container, "env", out, [&](const JsonValue& env) {
+    std::set<std::string_view> ownNames;
+    env.forEachElement([&](JsonValue entry) { ownNames.insert(entry.find("name").string().value_or("")); });
+    out.beginArray();
+    for (const auto& [name, value] : environment) {
+      if (ownNames.contains(name)) continue;
+      out.beginObject().member("name", name).member("value", value).endObject();
+    }
+    env.forEachElement([&](JsonValue entry) { out.raw(entry.minified()); });
+    out.endArray();
+  });
+}
+
+struct Pod {
+  const model::Job& job;
+  const model::Role& role;
+  int index = 0;
+  std::string name;
+  const MemberContext& context;
+};
+
+void writeLabels(const Pod& pod, const JsonValue& templateLabels, JsonWriter& out) {
+  out.key("labels").beginObject();
+  templateLabels.forEachMember([&](std::string_view name, JsonValue value) {
+    if (value.present()) out.key(name).raw(value.minified());
+  });
+  writeJobLabels(out, pod.job);
+  out.member(model::names::kEpochLabel, fmt::to_string(pod.context.epoch))
+      .member(model::names::kRoleLabel, pod.role.name)
+      .member(model::names::kIndexLabel, fmt::to_string(pod.index));
+  out.endObject();
+}
+
+// Labels, annotations and finalizers are taken from the template, as Kubernetes' own controllers do.
+void writeMetadata(const Pod& pod, const JsonValue& templateMeta, JsonWriter& out) {
+  out.key("metadata").beginObject().member("name", pod.name).member("namespace", pod.job.key.ns);
+  writeLabels(pod, templateMeta.find("labels"), out);
+  for (const std::string_view kept : {"annotations", "finalizers"}) {
+    if (const JsonValue value = templateMeta.find(kept); value.present()) out.key(kept).raw(value.minified());
+  }
+  writeOwnerReference(out, pod.job);
+  out.endObject();
+}
+
+bool isOurs(std::string_view specMember) {
+  return specMember == "restartPolicy" || specMember == "hostname" || specMember == "subdomain" ||
+         specMember == "schedulingGates" || specMember == "nodeName";
+}
+
+void writeSpec(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
+  const MemberContext& context = pod.context;
+  out.key("spec").beginObject();
+  spec.forEachMember([&](std::string_view name, JsonValue value) {
+    if (!value.present() || isOurs(name) || (name == "affinity" && context.pinned)) return;
+    out.key(name);
+    if (name == "containers" || name == "initContainers") {
+      out.beginArray();
+      value.forEachElement([&](JsonValue container) { writeContainer(container, context.environment, out); });
+      out.endArray();
+    } else {
+      out.raw(value.minified());
+    }
+  });
+  out.member("restartPolicy", "Never").member("hostname", pod.name);
+  if (pod.job.spec.mayHaveMates()) out.member("subdomain", serviceName(pod.job));
+  if (context.gated) {
+    out.key("schedulingGates")
+        .beginArray()
+        .beginObject()
+        .member("name", model::names::kGangGate)
+        .endObject()
+        .endArray();
+  }
+  if (context.pinned) {
+    out.key("affinity");
+    writePinnedAffinity(spec.find("affinity"), *context.pinned, out);
+  }
+  out.endObject();
+}
+
+std::string_view operatorName(model::SelectorOperator op) {
+  switch (op) {
+    case model::SelectorOperator::kIn: return "In";
+    case model::SelectorOperator::kNotIn: return "NotIn";
+    case model::SelectorOperator::kExists: return "Exists";
+    case model::SelectorOperator::kDoesNotExist: return "DoesNotExist";
+    case model::SelectorOperator::kGt: return "Gt";
+    case model::SelectorOperator::kLt: return "Lt";
+  }
+  return "In";
+}
+
+void writeRequirement(const model::SelectorRequirement& requirement, JsonWriter& out) {
+  out.beginObject().member("key", requirement.key).member("operator", operatorName(requirement.op));
+  if (!requirement.values.empty()) {
+    out.key("values").beginArray();
+    for (const std::string& value : requirement.values) out.string(value);
+    out.endArray();
+  }
+  out.endObject();
+}
+
+bool names(const model::SelectorRequirement& field, const model::NodeName& node) {
+  return field.key == kNameField && field.op == model::SelectorOperator::kIn && field.values.size() == 1 &&
+         field.values.front() == node.str();
+}
+
+void writePinnedTerm(const model::NodeSelectorTerm& term, const model::NodeName& node, JsonWriter& out) {
+  out.beginObject();
+  if (!term.labels.empty()) {
+    out.key("matchExpressions").beginArray();
+    for (const auto& requirement : term.labels) writeRequirement(requirement, out);
+    out.endArray();
+  }
+  if (!term.labels.empty() || !term.fields.empty()) {
+    out.key("matchFields").beginArray();
+    bool pinned = false;
+    for (const auto& field : term.fields) {
+      writeRequirement(field, out);
+      pinned = pinned || names(field, node);
+    }
+    if (!pinned) writeNameRequirement(node, out);
+    out.endArray();
+  }
+  out.endObject();
+}
+
+}  // namespace
+
+base::Result<std::string> encodeMemberPod(const model::Job& job, const model::Role& role, int index,
+                                          const MemberContext& context) {
+  const auto document = JsonDocument::parse(role.templateJson);
+  if (!document || document->root().find("spec").type() != JsonType::kObject) {
+    return base::fail(base::ErrorCode::kInvalid,
+                      fmt::format("job {}: spec.roles[{}].template: {}", job.key, role.name,
+                                  document ? "has no spec" : document.error().message));
+  }
+  const Pod pod{job, role, index, model::podName(job.key.name, role.name, index), context};
+  JsonWriter out;
+  out.beginObject().member("apiVersion", "v1").member("kind", "Pod");
+  writeMetadata(pod, document->root().find("metadata"), out);
+  writeSpec(pod, document->root().find("spec"), out);
+  out.endObject();
+  return std::move(out).take();
+}
+
+std::string encodeReleasePatch(const model::Uid& uid, const model::PodShape& shape,
+                               const model::NodeName& node) {
+  JsonWriter out;
+  out.beginObject().key("metadata").beginObject().member("uid", uid.str()).endObject();
+  out.key("spec").beginObject();
+  out.key("affinity").beginObject().key("nodeAffinity").beginObject().key(kRequired).beginObject();
+  out.key("nodeSelectorTerms").beginArray();
+  if (!shape.affinity) {
+    out.beginObject().key("matchFields").beginArray();
+    writeNameRequirement(node, out);
+    out.endArray().endObject();
+  } else {
+    for (const auto& term : *shape.affinity) writePinnedTerm(term, node, out);
+  }
+  out.endArray().endObject().endObject().endObject();
+  out.key("schedulingGates").beginArray().beginObject();
+  out.member("$patch", "delete").member("name", model::names::kGangGate);
+  out.endObject().endArray().endObject().endObject();
+  return std::move(out).take();
+}
+
+}  // namespace trainyard::codec

@@ -1,0 +1,45 @@
+#include "codec/node.h"
+
+#include "codec/decode_object.h"
+#include "codec/pod_shape.h"
+
+namespace trainyard::codec {
+namespace {
+
+// A taint whose effect a newer API server invented forbids nothing we know of.
+std::optional<model::TaintEffect> parseEffect(std::string_view text) {
+  if (text == "NoSchedule") return model::TaintEffect::kNoSchedule;
+  if (text == "PreferNoSchedule") return model::TaintEffect::kPreferNoSchedule;
+  if (text == "NoExecute") return model::TaintEffect::kNoExecute;
+  return std::nullopt;
+}
+
+model::Node readNode(const Field& root) {
+  model::Node node;
+  const Field meta = root["metadata"];
+  node.name = model::NodeName(meta["name"].required());
+  node.uid = model::Uid(meta["uid"].text());
+  node.labels = readLabels(meta["labels"]);
+  node.deleting = meta["deletionTimestamp"].present();
+
+  const Field spec = root["spec"];
+  node.unschedulable = spec["unschedulable"].boolean(false);
+  spec["taints"].forEachElement([&](const Field& taint) {
+    if (const auto effect = parseEffect(taint["effect"].text())) {
+      node.taints.push_back({taint["key"].string(), taint["value"].string(), *effect});
+    }
+  });
+
+  const Field status = root["status"];
+  node.allocatable = readOffered(status["allocatable"]);
+  status["conditions"].forEachElement([&](const Field& condition) {
+    if (condition["type"].text() == "Ready") node.ready = condition["status"].text() == "True";
+  });
+  return node;
+}
+
+}  // namespace
+
+base::Result<model::Node> decodeNode(std::string_view json) { return decodeObject("node", json, readNode); }
+
+}  // namespace trainyard::codec

@@ -1,0 +1,199 @@
+#include "codec/pod.h"
+
+#include <charconv>
+#include <utility>
+
+#include "codec/decode_object.h"
+#include "codec/pod_shape.h"
+#include "model/names.h"
+
+namespace trainyard::codec {
+namespace {
+
+using model::Pod;
+using model::PodPhase;
+
+PodPhase parsePhase(std::string_view text) {
+  if (text.empty() || text == "Pending") return PodPhase::kPending;
+  if (text == "Running") return PodPhase::kRunning;
+  if (text == "Succeeded") return PodPhase::kSucceeded;
+  if (text == "Failed") return PodPhase::kFailed;
+  return PodPhase::kUnknown;
+}
+
+template <typename Number>
+bool parseNumber(std::string_view text, Number& out) {
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return failure == std::errc{} && end == text.data() + text.size() && out >= 0;
+}
+
+std::optional<model::MemberLabels> readMember(const JsonValue& labels) {
+  const auto label = [&](std::string_view name) { return labels.find(name).string().value_or(""); };
+  model::MemberLabels member;
+  member.jobName = label(model::names::kJobNameLabel);
+  member.role = label(model::names::kRoleLabel);
+  if (member.jobName.empty() || member.role.empty() ||
+      !parseNumber(label(model::names::kIndexLabel), member.index) ||
+      !parseNumber(label(model::names::kEpochLabel), member.epoch)) {
+    return std::nullopt;
+  }
+  return member;
+}
+
+void readMetadata(const Field& meta, Pod& pod) {
+  pod.key = {meta["namespace"].string(), std::string(meta["name"].required())};
+  pod.uid = model::Uid(meta["uid"].text());
+  pod.resourceVersion = meta["resourceVersion"].text();
+  pod.created = meta["creationTimestamp"].time().value_or(base::WallTime{});
+  pod.deletionTime = meta["deletionTimestamp"].time();
+  pod.terminating = pod.deletionTime.has_value();
+  meta["ownerReferences"].forEachElement([&](const Field& owner) {
+    if (!owner["controller"].boolean(false)) return;
+    pod.controllerUid = model::Uid(owner["uid"].text());
+    pod.controllerKind = owner["kind"].text();
+  });
+  pod.member = readMember(meta["labels"].value());
+}
+
+// The one node that every required term allows by name.
+std::optional<model::NodeName> pinnedNode(const std::optional<std::vector<model::NodeSelectorTerm>>& terms) {
+  if (!terms) return std::nullopt;
+  const std::string* pinned = nullptr;
+  for (const model::NodeSelectorTerm& term : *terms) {
+    const std::string* here = nullptr;
+    for (const model::SelectorRequirement& field : term.fields) {
+      if (field.key == "metadata.name" && field.op == model::SelectorOperator::kIn &&
+          field.values.size() == 1) {
+        here = &field.values.front();
+      }
+    }
+    if (here == nullptr || (pinned != nullptr && *pinned != *here)) return std::nullopt;
+    pinned = here;
+  }
+  return pinned == nullptr ? std::nullopt : std::optional(model::NodeName(*pinned));
+}
+
+void readSpec(const Field& spec, Pod& pod) {
+  pod.node = model::NodeName(spec["nodeName"].text());
+  spec["schedulingGates"].forEachElement([&](const Field& gate) {
+    pod.gated = true;
+    if (gate["name"].text() == model::names::kGangGate) pod.gangGated = true;
+  });
+  pod.priority = static_cast<int>(spec["priority"].integer(0, INT32_MIN, INT32_MAX));
+  pod.shape = readPodShape(spec);
+  pod.pinned = pinnedNode(pod.shape.affinity);
+}
+
+void readConditions(const Field& conditions, Pod& pod) {
+  conditions.forEachElement([&](const Field& condition) {
+    const std::string_view type = condition["type"].text();
+    const std::string_view status = condition["status"].text();
+    if (type == "Ready") {
+      pod.ready = status == "True";
+    } else if (type == "PodScheduled" && status == "False" && condition["reason"].text() == "Unschedulable") {
+      pod.unschedulableMessage = condition["message"].text();
+    } else if (type == "DisruptionTarget" && status == "True") {
+      pod.disruptionReason = condition["reason"].text();
+    }
+  });
+}
+
+using Named = std::vector<std::pair<std::string_view, Field>>;
+
+Named byName(const Field& list) {
+  Named named;
+  list.forEachElement([&](const Field& each) { named.emplace_back(each["name"].text(), each); });
+  return named;
+}
+
+const Field* findNamed(const Named& list, std::string_view name) {
+  for (const auto& [key, field] : list) {
+    if (key == name) return &field;
+  }
+  return nullptr;
+}
+
+// Statuses in the order in which their containers matter.
+struct ContainerStatuses {
+  std::vector<const Field*> init;
+  std::vector<const Field*> sidecars;
+  std::vector<const Field*> regular;
+  std::vector<const Field*> starting;  // init containers and sidecars as they start, then the others
+};
+
+// In the order of the spec: the kubelet sorts containerStatuses by name.
+ContainerStatuses inOrder(const Field& spec, const Named& initStatuses, const Named& statuses) {
+  ContainerStatuses order;
+  spec["initContainers"].forEachElement([&](const Field& container) {
+    const Field* found = findNamed(initStatuses, container["name"].text());
+    if (found == nullptr) return;
+    order.starting.push_back(found);
+    (container["restartPolicy"].text() == "Always" ? order.sidecars : order.init).push_back(found);
+  });
+  spec["containers"].forEachElement([&](const Field& container) {
+    const Field* found = findNamed(statuses, container["name"].text());
+    if (found == nullptr) return;
+    order.starting.push_back(found);
+    order.regular.push_back(found);
+  });
+  return order;
+}
+
+std::optional<model::ContainerExit> readExit(const Field& status) {
+  const Field terminated = status["state"]["terminated"];
+  if (!terminated.present()) return std::nullopt;
+  return model::ContainerExit{static_cast<int>(terminated["exitCode"].integer(0, INT32_MIN, INT32_MAX)),
+                              terminated["reason"].string(), terminated["message"].string()};
+}
+
+std::optional<model::ContainerExit> firstFailure(const std::vector<const Field*>& statuses) {
+  for (const Field* status : statuses) {
+    auto exit = readExit(*status);
+    if (exit && exit->code != 0) return exit;
+  }
+  return std::nullopt;
+}
+
+// Sidecars come last: the kubelet kills them once the others have ended, which leaves an exit code of 137 or
+// 143 beside a success.
+std::optional<model::ContainerExit> decisiveExit(const ContainerStatuses& order) {
+  if (auto exit = firstFailure(order.init)) return exit;
+  if (auto exit = firstFailure(order.regular)) return exit;
+  if (!order.regular.empty()) {
+    if (auto exit = readExit(*order.regular.front())) return exit;
+  }
+  return firstFailure(order.sidecars);
+}
+
+void readContainers(const Field& spec, const Field& status, Pod& pod) {
+  const Named initStatuses = byName(status["initContainerStatuses"]);
+  const Named statuses = byName(status["containerStatuses"]);
+  if (initStatuses.empty() && statuses.empty()) return;
+  const ContainerStatuses order = inOrder(spec, initStatuses, statuses);
+  pod.exit = decisiveExit(order);
+  for (const Field* each : order.starting) {
+    const Field waiting = (*each)["state"]["waiting"];
+    if (!waiting.present()) continue;
+    pod.waitingReason = waiting["reason"].text();
+    break;
+  }
+}
+
+Pod readPod(const Field& root) {
+  Pod pod;
+  readMetadata(root["metadata"], pod);
+  const Field spec = root["spec"];
+  readSpec(spec, pod);
+  const Field status = root["status"];
+  pod.phase = parsePhase(status["phase"].text());
+  pod.statusReason = status["reason"].text();
+  readConditions(status["conditions"], pod);
+  readContainers(spec, status, pod);
+  return pod;
+}
+
+}  // namespace
+
+base::Result<Pod> decodePod(std::string_view json) { return decodeObject("pod", json, readPod); }
+
+}  // namespace trainyard::codec

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string_view>
+
+#include "base/error.h"
+#include "model/pod.h"
+
+namespace trainyard::codec {
+
+// A v1 Pod. kInvalid names the pod and the field; unknown fields are ignored. Labels of ours that make no
+// sense are no error, since anybody can write them: the pod then has no `member`.
+[[nodiscard]] base::Result<model::Pod> decodePod(std::string_view json);
+
+}  // namespace trainyard::codec

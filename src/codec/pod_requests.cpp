@@ -1,0 +1,124 @@
+#include "codec/pod_requests.h"
+
+#include <algorithm>
+
+namespace trainyard::codec {
+namespace {
+
+using model::Resources;
+
+// As kube-scheduler's IsScalarResourceName: extended ones, and the native ones that are counted in pieces.
+bool isCountedInPieces(std::string_view name) {
+  return name.find('/') != std::string_view::npos || name.starts_with("hugepages-") ||
+         name.starts_with("attachable-volumes-");
+}
+
+bool isPodLevelResource(std::string_view name) {
+  return name == "cpu" || name == "memory" || name.starts_with("hugepages-");
+}
+
+// Requests of one container; what only has a limit is requested at its limit, as the API server defaults it.
+Resources readContainerRequests(const Field& container) {
+  Resources sum;
+  const Field resources = container["resources"];
+  if (!resources.present()) return sum;
+  const Field requests = resources["requests"];
+  requests.forEachMember(
+      [&](std::string_view name, const Field& quantity) { addResource(sum, name, quantity, Rounding::kUp); });
+  resources["limits"].forEachMember([&](std::string_view name, const Field& quantity) {
+    if (!requests.value().find(name).present()) addResource(sum, name, quantity, Rounding::kUp);
+  });
+  return sum;
+}
+
+Resources readContainersTogether(const Field& podSpec) {
+  Resources running;
+  podSpec["containers"].forEachElement(
+      [&](const Field& container) { running.add(readContainerRequests(container)); });
+
+  // Init containers run one after another, each beside the sidecars (restartPolicy Always) started before it.
+  Resources sidecars;
+  Resources startingUp;
+  podSpec["initContainers"].forEachElement([&](const Field& container) {
+    const Resources requests = readContainerRequests(container);
+    if (container["restartPolicy"].text() == "Always") {
+      running.add(requests);
+      sidecars.add(requests);
+      startingUp.raiseTo(sidecars);
+    } else {
+      Resources together = sidecars;
+      together.add(requests);
+      startingUp.raiseTo(together);
+    }
+  });
+  running.raiseTo(startingUp);
+  return running;
+}
+
+void replaceResource(Resources& into, std::string_view name, const Resources& by) {
+  if (name == "cpu") {
+    into.cpu = by.cpu;
+  } else if (name == "memory") {
+    into.memory = by.memory;
+  } else {
+    into.setExtended(name, by.extended(name));
+  }
+}
+
+// spec.resources: a request there replaces what the containers add up to. A limit there only fills in for
+// what no container requests: that is how the API server defaults it.
+void applyPodLevel(const Field& resources, Resources& sum) {
+  const Field requests = resources["requests"];
+  const auto readOne = [](std::string_view name, const Field& quantity) {
+    Resources one;
+    addResource(one, name, quantity, Rounding::kUp);
+    return one;
+  };
+  resources["limits"].forEachMember([&](std::string_view name, const Field& quantity) {
+    if (!isPodLevelResource(name) || requests.value().find(name).present()) return;
+    const Resources one = readOne(name, quantity);
+    const bool requested = name == "cpu"      ? sum.cpu.value != 0
+                           : name == "memory" ? sum.memory.value != 0
+                                              : sum.extended(name) != 0;
+    if (!requested) replaceResource(sum, name, one);
+  });
+  requests.forEachMember([&](std::string_view name, const Field& quantity) {
+    if (isPodLevelResource(name)) replaceResource(sum, name, readOne(name, quantity));
+  });
+}
+
+}  // namespace
+
+void addResource(Resources& into, std::string_view name, const Field& field, Rounding rounding) {
+  const base::Quantity quantity = field.quantity();
+  if (quantity.milli() < 0) {
+    field.refuse("must not be negative");
+    return;
+  }
+  const std::int64_t units =
+      rounding == Rounding::kUp ? quantity.unitsRoundedUp() : quantity.unitsRoundedDown();
+  Resources one;
+  if (name == "cpu") {
+    one.cpu.value = quantity.milli();
+  } else if (name == "memory") {
+    one.memory.value = units;
+  } else if (name == "ephemeral-storage") {
+    one.ephemeralStorage.value = units;
+  } else if (name == "pods") {
+    one.pods = units;
+  } else if (isCountedInPieces(name)) {
+    one.setExtended(name, units);
+  }
+  into.add(one);
+}
+
+Resources readPodRequests(const Field& podSpec) {
+  Resources sum = readContainersTogether(podSpec);
+  if (const Field resources = podSpec["resources"]; resources.present()) applyPodLevel(resources, sum);
+  podSpec["overhead"].forEachMember(
+      [&](std::string_view name, const Field& quantity) { addResource(sum, name, quantity, Rounding::kUp); });
+  sum.pods = 1;
+  return sum;
+}
+
+}  // namespace trainyard::codec

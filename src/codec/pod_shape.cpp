@@ -1,0 +1,99 @@
+#include "codec/pod_shape.h"
+
+#include <utility>
+
+#include "codec/pod_requests.h"
+
+namespace trainyard::codec {
+namespace {
+
+using model::NodeSelectorTerm;
+using model::SelectorOperator;
+using model::SelectorRequirement;
+
+std::optional<model::TaintEffect> parseEffect(const Field& field) {
+  const std::string_view text = field.text();
+  if (text == "NoSchedule") return model::TaintEffect::kNoSchedule;
+  if (text == "PreferNoSchedule") return model::TaintEffect::kPreferNoSchedule;
+  if (text == "NoExecute") return model::TaintEffect::kNoExecute;
+  if (!text.empty()) field.refuse("must be NoSchedule, PreferNoSchedule or NoExecute");
+  return std::nullopt;
+}
+
+SelectorOperator parseOperator(const Field& field) {
+  const std::string_view text = field.text();
+  if (text == "In") return SelectorOperator::kIn;
+  if (text == "NotIn") return SelectorOperator::kNotIn;
+  if (text == "Exists") return SelectorOperator::kExists;
+  if (text == "DoesNotExist") return SelectorOperator::kDoesNotExist;
+  if (text == "Gt") return SelectorOperator::kGt;
+  if (text == "Lt") return SelectorOperator::kLt;
+  field.refuse("must be In, NotIn, Exists, DoesNotExist, Gt or Lt");
+  return SelectorOperator::kIn;
+}
+
+std::vector<SelectorRequirement> readRequirements(const Field& list) {
+  std::vector<SelectorRequirement> requirements;
+  list.forEachElement([&](const Field& each) {
+    SelectorRequirement requirement{each["key"].string(), parseOperator(each["operator"]), {}};
+    each["values"].forEachElement([&](const Field& value) { requirement.values.push_back(value.string()); });
+    requirements.push_back(std::move(requirement));
+  });
+  return requirements;
+}
+
+std::optional<std::vector<NodeSelectorTerm>> readRequiredAffinity(const Field& podSpec) {
+  const Field affinity = podSpec["affinity"];
+  if (!affinity.present()) return std::nullopt;
+  const Field required = affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
+  if (!required.present()) return std::nullopt;
+  std::vector<NodeSelectorTerm> terms;
+  required["nodeSelectorTerms"].forEachElement([&](const Field& term) {
+    terms.push_back({readRequirements(term["matchExpressions"]), readRequirements(term["matchFields"])});
+  });
+  return terms;
+}
+
+std::vector<model::Toleration> readTolerations(const Field& list) {
+  std::vector<model::Toleration> tolerations;
+  list.forEachElement([&](const Field& each) {
+    model::Toleration toleration;
+    toleration.key = each["key"].string();
+    toleration.value = each["value"].string();
+    const Field op = each["operator"];
+    toleration.exists = op.text("Equal") == "Exists";
+    toleration.effect = parseEffect(each["effect"]);
+    // Lt and Gt compare numbers, behind a feature gate that is off by default: such a toleration is read as
+    // one that tolerates nothing, so that we are never more generous than kube-scheduler.
+    if (op.text("Equal") == "Equal" || toleration.exists) tolerations.push_back(std::move(toleration));
+  });
+  return tolerations;
+}
+
+}  // namespace
+
+model::Labels readLabels(const Field& map) {
+  std::vector<std::pair<std::string, std::string>> entries;
+  map.forEachMember(
+      [&](std::string_view name, const Field& value) { entries.emplace_back(name, value.text()); });
+  return model::Labels(std::move(entries));
+}
+
+model::Resources readOffered(const Field& map) {
+  model::Resources offered;
+  map.forEachMember([&](std::string_view name, const Field& quantity) {
+    addResource(offered, name, quantity, Rounding::kDown);
+  });
+  return offered;
+}
+
+model::PodShape readPodShape(const Field& podSpec) {
+  model::PodShape shape;
+  shape.requests = readPodRequests(podSpec);
+  shape.nodeSelector = readLabels(podSpec["nodeSelector"]);
+  shape.affinity = readRequiredAffinity(podSpec);
+  shape.tolerations = readTolerations(podSpec["tolerations"]);
+  return shape;
+}
+
+}  // namespace trainyard::codec

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string_view>
+
+#include "codec/field.h"
+#include "model/constraints.h"
+
+namespace trainyard::codec {
+
+// The scheduling side of a PodSpec, of a pod or of a template; complaints go to the field's errors.
+// Requests are counted as kube-scheduler counts them, after the API server's defaulting:
+//   max(sum of containers and sidecars, each init container with the sidecars before it)
+//   -> pod-level resources in place of it where set -> + overhead -> pods = 1
+[[nodiscard]] model::PodShape readPodShape(const Field& podSpec);
+
+// A map of quantities, as in status.allocatable: rounded down, what a node offers.
+[[nodiscard]] model::Resources readOffered(const Field& map);
+
+[[nodiscard]] model::Labels readLabels(const Field& map);
+
+}  // namespace trainyard::codec

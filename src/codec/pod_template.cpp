@@ -1,0 +1,83 @@
+#include "codec/pod_template.h"
+
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "model/names.h"
+
+namespace trainyard::codec {
+namespace {
+
+constexpr std::string_view kReservedPrefix = "trainyard.dev/";
+
+void checkAbsent(const Field& field, std::string_view why) {
+  if (field.present()) field.refuse(fmt::format("must be absent: {}", why));
+}
+
+void checkExactly(const Field& field, std::string_view only) {
+  if (field.present() && field.text() != only) field.refuse(fmt::format("must be {} or absent", only));
+}
+
+bool isExtended(std::string_view resource) {
+  return resource.find('/') != std::string_view::npos && !resource.starts_with("kubernetes.io/");
+}
+
+// Extended resources such as GPUs are handed out in whole pieces and never overcommitted.
+void checkExtendedResources(const Field& resources) {
+  const Field requests = resources["requests"];
+  const Field limits = resources["limits"];
+  limits.forEachMember([&](std::string_view name, const Field& limit) {
+    if (isExtended(name) && limit.quantity().milli() % 1000 != 0) limit.refuse("must be a whole number");
+  });
+  requests.forEachMember([&](std::string_view name, const Field& request) {
+    if (!isExtended(name)) return;
+    const base::Quantity requested = request.quantity();
+    if (requested.milli() % 1000 != 0) return request.refuse("must be a whole number");
+    const JsonValue limit = limits.value().find(name);
+    if (!limit.present())
+      return request.complain(fmt::format("needs the same limit: {} cannot be overcommitted", name));
+    FieldErrors ignored;
+    if (Field(limit, ignored).quantity() != requested) {
+      request.refuse(fmt::format("must equal the limit of {}", limit.minified()));
+    }
+  });
+}
+
+void checkContainers(const Field& spec) {
+  std::set<std::string> names;
+  const auto check = [&](const Field& container) {
+    const Field name = container["name"];
+    if (!names.insert(std::string(name.required())).second) name.refuse("must be used once only");
+    if (const Field resources = container["resources"]; resources.present())
+      checkExtendedResources(resources);
+  };
+  spec["initContainers"].forEachElement(check);
+  int containers = 0;
+  spec["containers"].forEachElement([&](const Field& container) {
+    ++containers;
+    check(container);
+  });
+  if (containers == 0) spec["containers"].complain("needs at least one container");
+}
+
+}  // namespace
+
+void checkPodTemplate(const Field& podTemplate) {
+  podTemplate["metadata"]["labels"].forEachMember([](std::string_view name, const Field& label) {
+    if (name.starts_with(kReservedPrefix)) label.complain("labels of trainyard.dev are set by the operator");
+  });
+  const Field spec = podTemplate["spec"];
+  if (!spec.present()) return spec.complain("is required");
+  checkContainers(spec);
+  checkExactly(spec["restartPolicy"], "Never");
+  checkExactly(spec["schedulerName"], "default-scheduler");
+  checkAbsent(spec["nodeName"], "the operator chooses the nodes");
+  checkAbsent(spec["preemptionPolicy"], "the PriorityClass decides");
+  checkAbsent(spec["schedulingGates"], "the operator sets its own");
+  checkAbsent(spec["hostname"], "members are named by the operator");
+  checkAbsent(spec["subdomain"], "members are named by the operator");
+}
+
+}  // namespace trainyard::codec

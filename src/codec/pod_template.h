@@ -1,0 +1,11 @@
+#pragma once
+
+#include "codec/field.h"
+
+namespace trainyard::codec {
+
+// Complains about what a member's PodTemplateSpec must not hold, or must: what the operator sets itself, what
+// would break the gang, and what the API server would refuse anyway and can be said earlier.
+void checkPodTemplate(const Field& podTemplate);
+
+}  // namespace trainyard::codec

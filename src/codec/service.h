@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "model/job.h"
+
+namespace trainyard::codec {
+
+// Name of the job's headless Service, which is the subdomain of its pods.
+[[nodiscard]] std::string serviceName(const model::Job& job);
+
+// The headless v1 Service that gives every pod its DNS name before it is ready: frameworks meet by name to
+// become so.
+[[nodiscard]] std::string encodeService(const model::Job& job);
+
+}  // namespace trainyard::codec

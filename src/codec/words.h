@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "model/gang.h"
+#include "model/job.h"
+
+// Words of status.gang and of conditions, for reading and writing alike.
+namespace trainyard::codec {
+
+template <typename Enum, std::size_t N>
+using Words = std::array<std::pair<std::string_view, Enum>, N>;
+
+inline constexpr Words<model::ProposalKind, 6> kProposalKinds{{{"Start", model::ProposalKind::kStart},
+                                                               {"Grow", model::ProposalKind::kGrow},
+                                                               {"Shrink", model::ProposalKind::kShrink},
+                                                               {"Move", model::ProposalKind::kMove},
+                                                               {"Replace", model::ProposalKind::kReplace},
+                                                               {"Restart", model::ProposalKind::kRestart}}};
+
+inline constexpr Words<model::ProposalPhase, 5> kProposalPhases{
+    {{"Claiming", model::ProposalPhase::kClaiming},
+     {"Reserved", model::ProposalPhase::kReserved},
+     {"Creating", model::ProposalPhase::kCreating},
+     {"Releasing", model::ProposalPhase::kReleasing},
+     {"Aborting", model::ProposalPhase::kAborting}}};
+
+inline constexpr Words<model::ConditionStatus, 3> kConditionStatuses{
+    {{"True", model::ConditionStatus::kTrue},
+     {"False", model::ConditionStatus::kFalse},
+     {"Unknown", model::ConditionStatus::kUnknown}}};
+
+template <typename Enum, std::size_t N>
+[[nodiscard]] constexpr std::string_view wordOf(const Words<Enum, N>& words, Enum value) {
+  for (const auto& [word, each] : words) {
+    if (each == value) return word;
+  }
+  return words.front().first;
+}
+
+template <typename Enum, std::size_t N>
+[[nodiscard]] constexpr std::optional<Enum> parseWord(const Words<Enum, N>& words, std::string_view text) {
+  for (const auto& [word, value] : words) {
+    if (word == text) return value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace trainyard::codec

@@ -1,0 +1,56 @@
+#include "codec/node.h"
+
+#include <catch2/catch.hpp>
+
+using trainyard::codec::decodeNode;
+using trainyard::model::TaintEffect;
+
+TEST_CASE("a node is projected") {
+  const auto node = decodeNode(R"({
+    "kind":"Node","apiVersion":"v1",
+    "metadata":{"name":"n1","uid":"u1","labels":{"topology.kubernetes.io/zone":"z1","kubernetes.io/hostname":"n1"},
+                "deletionTimestamp":"2026-11-21T09:00:00Z"},
+    "spec":{"unschedulable":true,"taints":[
+       {"key":"nvidia.com/gpu","value":"present","effect":"NoSchedule"},
+       {"key":"node.kubernetes.io/unreachable","effect":"NoExecute","timeAdded":"2026-11-21T09:00:00Z"},
+       {"key":"new","effect":"FromTheFuture"}]},
+    "status":{"allocatable":{"cpu":"31850m","memory":"131072Ki","ephemeral-storage":"1500m","pods":"110",
+                             "nvidia.com/gpu":"8","hugepages-1Gi":"0","hugepages-2Mi":"4Mi","storage":"9"},
+              "conditions":[{"type":"MemoryPressure","status":"False"},{"type":"Ready","status":"True"}]}})");
+  REQUIRE(node);
+  CHECK(node->name.str() == "n1");
+  CHECK(node->uid.str() == "u1");
+  CHECK(*node->labels.find("topology.kubernetes.io/zone") == "z1");
+  CHECK(node->deleting);
+  CHECK(node->unschedulable);
+  CHECK(node->ready);
+  REQUIRE(node->taints.size() == 2);
+  CHECK(node->taints[0] == trainyard::model::Taint{"nvidia.com/gpu", "present", TaintEffect::kNoSchedule});
+  CHECK(node->taints[1].effect == TaintEffect::kNoExecute);
+  CHECK(node->allocatable.cpu.value == 31'850);
+  CHECK(node->allocatable.memory.value == 131'072 * 1024);
+  CHECK(node->allocatable.ephemeralStorage.value == 1);  // what is offered rounds down
+  CHECK(node->allocatable.pods == 110);
+  CHECK(node->allocatable.gpus() == 8);
+  CHECK(node->allocatable.extended("hugepages-2Mi") == 4 << 20);
+  CHECK(node->allocatable.extended("storage") == 0);
+}
+
+TEST_CASE("a node without status is not ready and offers nothing") {
+  const auto node = decodeNode(R"({"metadata":{"name":"n1"},"status":{"conditions":[{"type":"Ready","status":"Unknown"}]}})");
+  REQUIRE(node);
+  CHECK_FALSE(node->ready);
+  CHECK(node->allocatable == trainyard::model::Resources{});
+}
+
+TEST_CASE("a node that cannot be read is named with its field") {
+  const auto refused = [](const char* json) { return decodeNode(json).error().message; };
+  CHECK(refused(R"({"metadata":{"name":"n1"},"status":{"allocatable":{"nvidia.com/gpu":"eight"}}})") ==
+        R"(node n1: status.allocatable[nvidia.com/gpu]: quantity "eight": not a number)");
+  CHECK(refused(R"({"metadata":{"name":"n1"},"spec":{"taints":{}}})") == "node n1: spec.taints: expected a list, is {}");
+  CHECK(refused(R"({"metadata":{"name":"n1"},"spec":{"unschedulable":"yes"}})") ==
+        R"(node n1: spec.unschedulable: expected true or false, is "yes")");
+  CHECK(refused(R"({"metadata":{}})") == "node: metadata.name: is required");
+  CHECK(refused("[]") == "node: expected an object");
+  CHECK(refused("{").starts_with("node: not JSON: "));
+}

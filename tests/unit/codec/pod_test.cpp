@@ -1,0 +1,250 @@
+#include "codec/pod.h"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+using namespace trainyard;
+using codec::decodePod;
+
+namespace {
+
+// As a 1.36.3 API server writes it, shortened.
+constexpr const char* kMemberPod = R"({"metadata":{"name":"bert-worker-1","namespace":"ml",
+  "uid":"835790bf-ef03-4a5d-b6d7-f4e8017c2ba4","resourceVersion":"352","generation":2,
+  "creationTimestamp":"2026-11-21T07:57:08Z",
+  "labels":{"trainyard.dev/job-name":"bert","trainyard.dev/job-uid":"j1","trainyard.dev/role":"worker",
+            "trainyard.dev/index":"1","trainyard.dev/epoch":"3"},
+  "ownerReferences":[{"apiVersion":"v1","kind":"Other","name":"x","uid":"o1"},
+    {"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","name":"bert","uid":"j1","controller":true,
+     "blockOwnerDeletion":true}]},
+ "spec":{"volumes":[{"name":"kube-api-access-cs66h","projected":{"sources":[],"defaultMode":420}}],
+  "containers":[{"name":"c","image":"x","resources":{"limits":{"nvidia.com/gpu":"8"},
+     "requests":{"cpu":"1500m","memory":"2Gi","nvidia.com/gpu":"8"}}}],
+  "restartPolicy":"Never","schedulerName":"default-scheduler",
+  "schedulingGates":[{"name":"trainyard.dev/gang"},{"name":"other/gate"}],
+  "affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
+    {"matchExpressions":[{"key":"rack","operator":"In","values":["r0","r1"]}],
+     "matchFields":[{"key":"metadata.name","operator":"In","values":["n3"]}]}]}}},
+  "nodeSelector":{"disk":"ssd"},
+  "tolerations":[{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":300},
+                 {"key":"gpu","value":"yes"}],
+  "priority":1000,"preemptionPolicy":"PreemptLowerPriority"},
+ "status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False","lastProbeTime":null,
+   "lastTransitionTime":"2026-11-21T07:57:08Z","reason":"SchedulingGated","message":"gated"}],"qosClass":"Burstable"}})";
+
+model::Pod decoded(std::string_view json) {
+  auto pod = decodePod(json);
+  INFO((pod ? std::string() : pod.error().message));
+  REQUIRE(pod);
+  return *std::move(pod);
+}
+
+model::Pod podWithSpec(std::string_view spec) {
+  return decoded(fmt::format(R"({{"metadata":{{"name":"p","namespace":"ns"}},"spec":{}}})", spec));
+}
+
+model::Pod podWithStatus(std::string_view spec, std::string_view status) {
+  return decoded(fmt::format(R"({{"metadata":{{"name":"p","namespace":"ns"}},"spec":{},"status":{}}})", spec, status));
+}
+
+std::string refused(std::string_view json) {
+  const auto pod = decodePod(json);
+  REQUIRE_FALSE(pod);
+  CHECK(pod.error().code == base::ErrorCode::kInvalid);
+  return pod.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("a gang member is projected") {
+  const model::Pod pod = decoded(kMemberPod);
+  CHECK(pod.key == model::ObjectKey{"ml", "bert-worker-1"});
+  CHECK(pod.uid.str() == "835790bf-ef03-4a5d-b6d7-f4e8017c2ba4");
+  CHECK(pod.resourceVersion == "352");
+  CHECK(base::formatTime(pod.created) == "2026-11-21T07:57:08Z");
+  CHECK(pod.controllerUid.str() == "j1");
+  CHECK(pod.controllerKind == "TrainingJob");
+  REQUIRE(pod.member);
+  CHECK(pod.member->jobName == "bert");
+  CHECK(pod.member->role == "worker");
+  CHECK(pod.member->index == 1);
+  CHECK(pod.member->epoch == 3);
+  CHECK(pod.gated);
+  CHECK(pod.gangGated);
+  CHECK_FALSE(pod.bound());
+  REQUIRE(pod.pinned);
+  CHECK(pod.pinned->str() == "n3");
+  CHECK_FALSE(pod.terminating);
+  CHECK(pod.priority == 1000);
+  CHECK(pod.phase == model::PodPhase::kPending);
+  CHECK(pod.unschedulableMessage.empty());
+  CHECK(pod.shape.requests.cpu.value == 1500);
+  CHECK(pod.shape.requests.memory.value == std::int64_t{2} << 30);
+  CHECK(pod.shape.requests.gpus() == 8);
+  CHECK(pod.shape.requests.pods == 1);
+  CHECK(*pod.shape.nodeSelector.find("disk") == "ssd");
+  REQUIRE(pod.shape.affinity);
+  REQUIRE(pod.shape.affinity->size() == 1);
+  CHECK(pod.shape.affinity->front().labels.front().values == std::vector<std::string>{"r0", "r1"});
+  REQUIRE(pod.shape.tolerations.size() == 2);
+  CHECK(pod.shape.tolerations[0] ==
+        model::Toleration{"node.kubernetes.io/not-ready", "", true, model::TaintEffect::kNoExecute});
+  CHECK(pod.shape.tolerations[1] == model::Toleration{"gpu", "yes", false, std::nullopt});
+}
+
+TEST_CASE("requests are counted as kube-scheduler counts them") {
+  SECTION("containers add up") {
+    const auto pod = podWithSpec(R"({"containers":[
+      {"name":"a","resources":{"requests":{"cpu":"1","nvidia.com/gpu":1}}},
+      {"name":"b","resources":{"requests":{"cpu":0.5}}}]})");
+    CHECK(pod.shape.requests.cpu.value == 1500);
+    CHECK(pod.shape.requests.gpus() == 1);
+  }
+  SECTION("what only has a limit is requested at its limit") {
+    const auto pod = podWithSpec(R"({"containers":[
+      {"name":"a","resources":{"limits":{"cpu":"4","nvidia.com/gpu":"2","memory":"1G"},"requests":{"cpu":"1"}}}]})");
+    CHECK(pod.shape.requests.cpu.value == 1000);
+    CHECK(pod.shape.requests.gpus() == 2);
+    CHECK(pod.shape.requests.memory.value == 1'000'000'000);
+  }
+  SECTION("init containers one after another, beside the sidecars before them") {
+    const auto pod = podWithSpec(R"({
+      "initContainers":[
+        {"name":"first","resources":{"requests":{"cpu":"7"}}},
+        {"name":"sidecar","restartPolicy":"Always","resources":{"requests":{"cpu":"1","memory":"1Gi"}}},
+        {"name":"second","resources":{"requests":{"cpu":"6500m","memory":"1Gi"}}}],
+      "containers":[{"name":"a","resources":{"requests":{"cpu":"2","memory":"512Mi"}}}]})");
+    CHECK(pod.shape.requests.cpu.value == 7500);                         // second + sidecar
+    CHECK(pod.shape.requests.memory.value == std::int64_t{2} << 30);  // the same, above 1.5Gi while running
+  }
+  SECTION("sidecars run on beside the containers") {
+    const auto pod = podWithSpec(R"({
+      "initContainers":[{"name":"s","restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}}],
+      "containers":[{"name":"a","resources":{"requests":{"cpu":"2"}}}]})");
+    CHECK(pod.shape.requests.cpu.value == 3000);
+  }
+  SECTION("pod-level requests replace the sum, for cpu, memory and huge pages only") {
+    const auto pod = podWithSpec(R"({"resources":{"requests":{"cpu":"8","nvidia.com/gpu":"5"},"limits":{"memory":"4Gi"}},
+      "containers":[{"name":"a","resources":{"requests":{"cpu":"2","nvidia.com/gpu":"1"}}}]})");
+    CHECK(pod.shape.requests.cpu.value == 8000);
+    CHECK(pod.shape.requests.gpus() == 1);
+    CHECK(pod.shape.requests.memory.value == std::int64_t{4} << 30);  // nobody requests memory: the limit counts
+  }
+  SECTION("a pod-level limit does not replace what containers request") {
+    const auto pod = podWithSpec(R"({"resources":{"limits":{"memory":"4Gi"}},
+      "containers":[{"name":"a","resources":{"requests":{"memory":"1Gi"}}}]})");
+    CHECK(pod.shape.requests.memory.value == std::int64_t{1} << 30);
+  }
+  SECTION("overhead comes on top") {
+    const auto pod = podWithSpec(R"({"overhead":{"cpu":"250m","memory":"120Mi"},
+      "containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]})");
+    CHECK(pod.shape.requests.cpu.value == 1250);
+    CHECK(pod.shape.requests.memory.value == 120 << 20);
+  }
+  SECTION("fractions round up") {
+    const auto pod = podWithSpec(R"({"containers":[{"name":"a","resources":{"requests":{"cpu":"0.1m","memory":"1500m"}}}]})");
+    CHECK(pod.shape.requests.cpu.value == 1);
+    CHECK(pod.shape.requests.memory.value == 2);
+  }
+}
+
+TEST_CASE("a pod is pinned only when every term names the same node") {
+  const auto pinned = [](std::string_view terms) {
+    return podWithSpec(fmt::format(
+               R"({{"affinity":{{"nodeAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":{{"nodeSelectorTerms":{}}}}}}}}})",
+               terms))
+        .pinned;
+  };
+  constexpr const char* kN1 = R"({"matchFields":[{"key":"metadata.name","operator":"In","values":["n1"]}]})";
+  constexpr const char* kN2 = R"({"matchFields":[{"key":"metadata.name","operator":"In","values":["n2"]}]})";
+  CHECK(pinned(fmt::format("[{}]", kN1)) == model::NodeName("n1"));
+  CHECK(pinned(fmt::format("[{},{}]", kN1, kN1)) == model::NodeName("n1"));
+  CHECK_FALSE(pinned(fmt::format("[{},{}]", kN1, kN2)));
+  CHECK_FALSE(pinned(fmt::format(R"([{},{{"matchExpressions":[{{"key":"a","operator":"Exists"}}]}}])", kN1)));
+  CHECK_FALSE(pinned(R"([{"matchFields":[{"key":"metadata.name","operator":"In","values":["n1","n2"]}]}])"));
+  CHECK_FALSE(pinned(R"([{"matchFields":[{"key":"metadata.name","operator":"NotIn","values":["n1"]}]}])"));
+  CHECK_FALSE(pinned("[]"));
+  CHECK_FALSE(podWithSpec("{}").pinned);
+}
+
+TEST_CASE("how a pod ended is what its decisive container says") {
+  constexpr const char* kSpec = R"({"initContainers":[{"name":"fetch"},{"name":"proxy","restartPolicy":"Always"}],
+    "containers":[{"name":"train"},{"name":"logs"}]})";
+  SECTION("the first failed in the order of the spec, not of the status") {
+    const auto pod = podWithStatus(kSpec, R"({"phase":"Failed","containerStatuses":[
+      {"name":"logs","state":{"terminated":{"exitCode":2,"reason":"Error"}}},
+      {"name":"train","state":{"terminated":{"exitCode":137,"reason":"OOMKilled","message":"killed"}}}]})");
+    REQUIRE(pod.exit);
+    CHECK(pod.exit->code == 137);
+    CHECK(pod.exit->reason == "OOMKilled");
+    CHECK(pod.exit->message == "killed");
+    CHECK(pod.finished());
+  }
+  SECTION("a failed init container comes first") {
+    const auto pod = podWithStatus(kSpec, R"({"phase":"Failed",
+      "initContainerStatuses":[{"name":"fetch","state":{"terminated":{"exitCode":3,"reason":"Error"}}}],
+      "containerStatuses":[{"name":"train","state":{"waiting":{"reason":"PodInitializing"}}}]})");
+    REQUIRE(pod.exit);
+    CHECK(pod.exit->code == 3);
+    CHECK(pod.waitingReason == "PodInitializing");
+  }
+  SECTION("a sidecar that is killed at the end spoils no success") {
+    const auto pod = podWithStatus(kSpec, R"({"phase":"Succeeded",
+      "initContainerStatuses":[{"name":"fetch","state":{"terminated":{"exitCode":0,"reason":"Completed"}}},
+                               {"name":"proxy","state":{"terminated":{"exitCode":137,"reason":"Error"}}}],
+      "containerStatuses":[{"name":"logs","state":{"terminated":{"exitCode":0,"reason":"Completed"}}},
+                           {"name":"train","state":{"terminated":{"exitCode":0,"reason":"Completed"}}}]})");
+    REQUIRE(pod.exit);
+    CHECK(pod.exit->code == 0);
+    CHECK(pod.exit->reason == "Completed");
+  }
+  SECTION("while it runs there is none") {
+    const auto pod = podWithStatus(kSpec, R"({"phase":"Running","conditions":[{"type":"Ready","status":"True"}],
+      "containerStatuses":[{"name":"train","state":{"running":{}}},{"name":"logs","state":{"running":{}}}]})");
+    CHECK_FALSE(pod.exit);
+    CHECK(pod.ready);
+  }
+  SECTION("an image that does not come, also that of a sidecar") {
+    const auto pod = podWithStatus(kSpec, R"({"phase":"Pending",
+      "initContainerStatuses":[{"name":"proxy","state":{"waiting":{"reason":"ImagePullBackOff"}}}],
+      "containerStatuses":[{"name":"train","state":{"waiting":{"reason":"PodInitializing"}}}]})");
+    CHECK(pod.waitingReason == "ImagePullBackOff");
+  }
+}
+
+TEST_CASE("conditions and reasons of a pod are kept") {
+  const auto pod = podWithStatus(R"({"nodeName":"n1","containers":[]})", R"({"phase":"Failed","reason":"Evicted","conditions":[
+    {"type":"DisruptionTarget","status":"True","reason":"PreemptionByScheduler"},
+    {"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"1 Insufficient nvidia.com/gpu"},
+    {"type":"SomethingNew","status":"True"}]})");
+  CHECK(pod.bound());
+  CHECK(pod.statusReason == "Evicted");
+  CHECK(pod.disruptionReason == "PreemptionByScheduler");
+  CHECK(pod.unschedulableMessage == "1 Insufficient nvidia.com/gpu");
+}
+
+TEST_CASE("labels of ours that make no sense are a pod without membership") {
+  const auto member = [](std::string_view index, std::string_view epoch) {
+    return decoded(fmt::format(R"({{"metadata":{{"name":"p","labels":{{"trainyard.dev/job-name":"j","trainyard.dev/role":"worker",
+      "trainyard.dev/index":{},"trainyard.dev/epoch":{}}}}}}})", index, epoch)).member;
+  };
+  CHECK(member(R"("0")", R"("1")"));
+  CHECK_FALSE(member(R"("-1")", R"("1")"));
+  CHECK_FALSE(member(R"("1x")", R"("1")"));
+  CHECK_FALSE(member(R"("99999999999999")", R"("1")"));
+  CHECK_FALSE(member(R"("0")", R"("")"));
+  CHECK_FALSE(member("7", R"("1")"));
+}
+
+TEST_CASE("a pod that cannot be read is named with its field") {
+  CHECK(refused(R"({"metadata":{"name":"p","namespace":"ns"},"spec":{"containers":[{"resources":{"requests":{"nvidia.com/gpu":true}}}]}})") ==
+        "pod ns/p: spec.containers[0].resources.requests[nvidia.com/gpu]: expected a quantity, is true");
+  CHECK(refused(R"({"metadata":{"name":"p"},"spec":{"containers":[{"resources":{"requests":{"cpu":"-1"}}}]}})") ==
+        R"(pod p: spec.containers[0].resources.requests[cpu]: must not be negative, is "-1")");
+  CHECK(refused(R"({"metadata":{"name":"p"},"spec":{"priority":99999999999}})") ==
+        "pod p: spec.priority: must be from -2147483648 to 2147483647, is 99999999999");
+  CHECK(refused(R"({"metadata":{"name":"p","creationTimestamp":"yesterday"}})") ==
+        R"(pod p: metadata.creationTimestamp: "yesterday" is not an RFC 3339 time)");
+  CHECK(refused(R"({"metadata":{"name":"p"},"spec":[]})") == "pod p: spec: expected an object, is []");
+  CHECK(refused(R"({"metadata":"p"})") == R"(pod: metadata: expected an object, is "p")");
+}
