@@ -1,0 +1,81 @@
+#include "telemetry/metrics.h"
+
+#include <mutex>
+#include <set>
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+namespace trainyard::telemetry {
+
+void Counter::increment(double by) const {
+  if (metric_ != nullptr) static_cast<prometheus::Counter*>(metric_)->Increment(by);
+}
+
+void Gauge::set(double value) const {
+  if (metric_ != nullptr) static_cast<prometheus::Gauge*>(metric_)->Set(value);
+}
+
+void Histogram::observe(double value) const {
+  if (metric_ != nullptr) static_cast<prometheus::Histogram*>(metric_)->Observe(value);
+}
+
+class MetricsRegistry::Impl {
+ public:
+  // Families live as long as the registry; asking for one again by the same name returns it.
+  template <typename Builder>
+  auto& family(Builder builder, std::string_view name, std::string_view help) {
+    return builder.Name(std::string(name)).Help(std::string(help)).Register(registry);
+  }
+
+  bool mayAdd(std::string_view name, const MetricLabels& labels) {
+    const std::lock_guard lock(mutex_);
+    auto& known = series_[std::string(name)];
+    if (known.contains(labels)) return true;
+    if (known.size() >= kMaxSeries) return false;
+    known.insert(labels);
+    return true;
+  }
+
+  prometheus::Registry registry{prometheus::Registry::InsertBehavior::Merge};
+  Counter dropped;
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::set<MetricLabels>> series_;
+};
+
+MetricsRegistry::MetricsRegistry() : impl_(std::make_unique<Impl>()) {
+  impl_->dropped = counter("trainyard_dropped_series_total", "Label sets beyond the limit of their metric.");
+}
+
+MetricsRegistry::~MetricsRegistry() = default;
+
+Counter MetricsRegistry::counter(std::string_view name, std::string_view help, const MetricLabels& labels) {
+  if (!impl_->mayAdd(name, labels)) return impl_->dropped.increment(), Counter();
+  return Counter(&impl_->family(prometheus::BuildCounter(), name, help).Add(labels));
+}
+
+Gauge MetricsRegistry::gauge(std::string_view name, std::string_view help, const MetricLabels& labels) {
+  if (!impl_->mayAdd(name, labels)) return impl_->dropped.increment(), Gauge();
+  return Gauge(&impl_->family(prometheus::BuildGauge(), name, help).Add(labels));
+}
+
+Histogram MetricsRegistry::histogram(std::string_view name, std::string_view help, const std::vector<double>& bounds,
+                                     const MetricLabels& labels) {
+  if (!impl_->mayAdd(name, labels)) return impl_->dropped.increment(), Histogram();
+  return Histogram(&impl_->family(prometheus::BuildHistogram(), name, help).Add(labels, bounds));
+}
+
+void MetricsRegistry::setBuildInfo(std::string_view version) {
+  gauge("trainyard_build_info", "The version that runs.", {{"version", std::string(version)}}).set(1);
+}
+
+std::string MetricsRegistry::text() const {
+  return prometheus::TextSerializer().Serialize(impl_->registry.Collect());
+}
+
+}  // namespace trainyard::telemetry

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainyard::telemetry {
+
+using MetricLabels = std::map<std::string, std::string>;
+
+// Handles to metrics of a registry, which must outlive them. Cheap to copy; safe from any thread. Keep them: looking
+// a metric up takes a lock and a map.
+class Counter {
+ public:
+  Counter() = default;
+  void increment(double by = 1) const;
+
+ private:
+  friend class MetricsRegistry;
+  explicit Counter(void* metric) : metric_(metric) {}
+  void* metric_ = nullptr;  // of the metrics library; a handle without one ignores what it is told
+};
+
+class Gauge {
+ public:
+  Gauge() = default;
+  void set(double value) const;
+
+ private:
+  friend class MetricsRegistry;
+  explicit Gauge(void* metric) : metric_(metric) {}
+  void* metric_ = nullptr;
+};
+
+class Histogram {
+ public:
+  Histogram() = default;
+  void observe(double value) const;
+
+ private:
+  friend class MetricsRegistry;
+  explicit Histogram(void* metric) : metric_(metric) {}
+  void* metric_ = nullptr;
+};
+
+// The metrics of one process. Names in snake case with base units (_seconds, _total). The same name and labels give
+// the same metric. A family beyond kMaxSeries label sets gives handles that count nothing, and the counter
+// trainyard_dropped_series_total says so: a leak of labels must not take the process down.
+class MetricsRegistry {
+ public:
+  static constexpr std::size_t kMaxSeries = 500;
+
+  MetricsRegistry();
+  ~MetricsRegistry();
+  MetricsRegistry(const MetricsRegistry&) = delete;
+  MetricsRegistry& operator=(const MetricsRegistry&) = delete;
+
+  [[nodiscard]] Counter counter(std::string_view name, std::string_view help, const MetricLabels& labels = {});
+  [[nodiscard]] Gauge gauge(std::string_view name, std::string_view help, const MetricLabels& labels = {});
+  // `bounds`: upper bounds of the buckets, ascending.
+  [[nodiscard]] Histogram histogram(std::string_view name, std::string_view help, const std::vector<double>& bounds,
+                                    const MetricLabels& labels = {});
+  // trainyard_build_info{version="…"} 1, to join with.
+  void setBuildInfo(std::string_view version);
+
+  // Text exposition format 0.0.4.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace trainyard::telemetry
