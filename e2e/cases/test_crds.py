@@ -1,6 +1,6 @@
-"""The resource definitions in crds/, on a real API server: what they refuse and in which words, what they fill in, what
-they keep from being changed, how they look in kubectl. Needs no operator; with one running, the nonsense that only an
-operator can see is tried too.
+"""The resource definitions in crds/, on a real API server: what they refuse and in which words, what they
+fill in, what they keep from being changed, how they look in kubectl. Needs no operator; with one running, the
+nonsense that only an operator can see is tried too.
 
     TRAINYARD_E2E_KUBECONFIG=... TRAINYARD_E2E_KUBECTL=... python3 -m unittest -v e2e/cases/test_crds.py
 """
@@ -20,14 +20,14 @@ UNBUILT = ROOT / "tests" / "crds" / "unbuilt"
 KUBECONFIG = os.environ.get("TRAINYARD_E2E_KUBECONFIG")
 KUBECTL = os.environ.get("TRAINYARD_E2E_KUBECTL") or shutil.which("kubectl")
 NAMESPACE = f"e2e-crds-{os.getpid()}"
-# A job that names another controller is left alone by an operator that may be running, so that what these tests
-# write into its status stays there.
+# A job that names another controller is left alone by an operator that may be running, so that what these
+# tests write into its status stays there.
 NOBODY = "e2e.trainyard.dev/nobody"
 
 
 def kubectl(*args, input=None, namespace=None):
-    return subprocess.run([KUBECTL, "--kubeconfig", KUBECONFIG, "-n", namespace or NAMESPACE, *args], input=input,
-                          text=True, capture_output=True, timeout=60)
+    command = [KUBECTL, "--kubeconfig", KUBECONFIG, "-n", namespace or NAMESPACE, *args]
+    return subprocess.run(command, input=input, text=True, capture_output=True, timeout=60)
 
 
 def ok(*args, **options):
@@ -72,10 +72,19 @@ def expecting(folder, what):
 
 
 def job(name, **spec):
-    template = {"metadata": {"labels": {"team": "a"}}, "spec": {"containers": [{"name": "train", "image": "train"}]}}
+    template = {"metadata": {"labels": {"team": "a"}},
+                "spec": {"containers": [{"name": "train", "image": "train"}]}}
     spec = {"framework": "PyTorch", "roles": [{"name": "worker", "replicas": 4, "template": template}],
             "run": {"managedBy": NOBODY}, **spec}
-    return {"apiVersion": "trainyard.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": name}, "spec": spec}
+    return resource("TrainingJob", name, spec)
+
+
+def queue(name, **spec):
+    return resource("Queue", name, spec)
+
+
+def resource(kind, name, spec):
+    return {"apiVersion": "trainyard.dev/v1alpha1", "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
 def apply(thing, manager="e2e"):
@@ -121,6 +130,15 @@ def fields(schema, path):
         yield from fields(child, below)
 
 
+def explain(path):
+    return ok("explain", path, "--api-version=trainyard.dev/v1alpha1")
+
+
+def dry_run(what):
+    """The object as the API server would store it."""
+    return json.loads(ok("create", "--dry-run=server", "-o", "json", "-f", "-", input=json.dumps(what)))
+
+
 def present(value, path):
     """Whether some element of the value has the field."""
     if isinstance(value, list):
@@ -162,8 +180,8 @@ def setUpModule():
     definitions = sorted((ROOT / "crds").glob("*.yaml"))
     for path in definitions:
         ok("apply", "--server-side", "--force-conflicts", "-f", str(path))
-    ok("wait", "--for=condition=Established", "--timeout=30s", *(f"crd/{path.stem.split('_')[1]}.trainyard.dev"
-                                                                 for path in definitions))
+    names = [f"crd/{path.stem.split('_')[1]}.trainyard.dev" for path in definitions]
+    ok("wait", "--for=condition=Established", "--timeout=30s", *names)
     schemas()
     ok("create", "namespace", NAMESPACE)
 
@@ -207,7 +225,8 @@ class Sense(unittest.TestCase):
         env = [{"name": f"VARIABLE_{i}", "value": "v" * 200} for i in range(400)]
         template = {"spec": {"containers": [{"name": "train", "image": "train", "env": env}]}}
         roles = [{"name": f"role{i}", "replicas": 10000, "template": template} for i in range(8)]
-        apply(job("large", roles=roles, gang={"minAvailable": 80000}, success={"roles": [r["name"] for r in roles]}))
+        names = [role["name"] for role in roles]
+        apply(job("large", roles=roles, gang={"minAvailable": 80000}, success={"roles": names}))
         done = patch("large", "merge", {"spec": {"preemptible": False}})
         self.assertEqual(done.returncode, 0, done.stderr)
 
@@ -219,11 +238,11 @@ class OperatorAnswers(unittest.TestCase):
             raise unittest.SkipTest("no operator runs here (no live Lease trainyard-operator)")
 
     def answer(self, path, condition):
-        """Creates the job of the file and waits for the condition; gives the job and the seconds that took."""
-        [thing] = documents(path)
-        thing["metadata"]["name"] = path.stem
+        """Creates the job of the file and waits for the condition: the job, and the seconds that took."""
+        [made] = documents(path)
+        made["metadata"]["name"] = path.stem
         started = time.monotonic()
-        ok("create", "-f", "-", input=json.dumps(thing))
+        ok("create", "-f", "-", input=json.dumps(made))
         kubectl("wait", f"tj/{path.stem}", f"--for=condition={condition}", "--timeout=5s")
         took = time.monotonic() - started
         self.addCleanup(kubectl, "delete", "tj", path.stem, "--wait=false")
@@ -236,11 +255,12 @@ class OperatorAnswers(unittest.TestCase):
         for path in expecting(NONSENSE, "Admitted=False"):
             with self.subTest(path.stem):
                 want = header(path)
-                thing, took = self.answer(path, "Admitted=false")
-                conditions = {c["type"]: c for c in thing.get("status", {}).get("conditions", [])}
+                made, took = self.answer(path, "Admitted=false")
+                conditions = {c["type"]: c for c in made.get("status", {}).get("conditions", [])}
                 self.assertIn("Admitted", conditions)
                 admitted = conditions["Admitted"]
-                self.assertEqual((admitted["status"], admitted["reason"]), ("False", want["reason"]), admitted)
+                self.assertEqual(admitted["status"], "False", admitted)
+                self.assertEqual(admitted["reason"], want["reason"], admitted)
                 self.assertIn(want["field"], admitted["message"])
                 self.assertIn(want["says"], admitted["message"])
                 self.assertLess(took, 1 + overhead)
@@ -249,8 +269,8 @@ class OperatorAnswers(unittest.TestCase):
     def test_what_is_not_built_yet_is_admitted_and_said(self):
         for path in expecting(UNBUILT, "accepted"):
             with self.subTest(path.stem):
-                thing, _ = self.answer(path, "Admitted=true")
-                conditions = thing.get("status", {}).get("conditions", [])
+                made, _ = self.answer(path, "Admitted=true")
+                conditions = made.get("status", {}).get("conditions", [])
                 self.assertIn(("Admitted", "True"), [(c["type"], c["status"]) for c in conditions])
                 self.assertTrue(any(header(path)["field"] in c["message"] for c in conditions), conditions)
 
@@ -269,28 +289,29 @@ class Descriptions(unittest.TestCase):
 
     def test_kubectl_explain_finds_every_field(self):
         for kind, schema in schemas().items():
-            objects = {path for path, field in fields(schema, kind.lower()) for name, _ in children(field) if name}
+            objects = {path for path, field in fields(schema, kind.lower()) if "properties" in field
+                       or "properties" in field.get("items", {})}
             for path in sorted(objects | {kind.lower()}):
                 with self.subTest(path):
-                    text = ok("explain", path, "--api-version=trainyard.dev/v1alpha1")
+                    text = explain(path)
                     self.assertIn("FIELDS:", text)
                     self.assertNotIn("<no description>", text)
-        print("\n" + ok("explain", "trainingjob.spec.elastic", "--api-version=trainyard.dev/v1alpha1"), file=sys.stderr)
+        print("\n" + explain("trainingjob.spec.elastic"), file=sys.stderr)
 
 
 class Defaults(unittest.TestCase):
     def test_training_job(self):
-        thing = job("defaults")
-        del thing["spec"]["run"]
-        del thing["spec"]["roles"][0]["replicas"]
-        thing["spec"].update(elastic=ELASTIC, plan={"model": {}})
-        thing["spec"]["failure"] = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]}
-        spec = json.loads(ok("create", "--dry-run=server", "-o", "json", "-f", "-", input=json.dumps(thing)))["spec"]
+        rule = {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}
+        made = job("defaults", elastic=ELASTIC, plan={"model": {}}, failure={"rules": [rule]})
+        del made["spec"]["run"]
+        del made["spec"]["roles"][0]["replicas"]
+        spec = dry_run(made)["spec"]
         self.assertEqual(spec["roles"][0]["replicas"], 1)
         del spec["roles"]
         self.assertEqual(spec, {
             "framework": "PyTorch", "queue": "default", "preemptible": True,
-            "elastic": {**ELASTIC, "cooldownSeconds": 300, "checkpoint": {"mode": "Signal", "gracePeriodSeconds": 120}},
+            "elastic": {**ELASTIC, "cooldownSeconds": 300,
+                        "checkpoint": {"mode": "Signal", "gracePeriodSeconds": 120}},
             "scheduling": {"timeoutSeconds": 0}, "network": {"priority": "Auto"},
             "plan": {"mode": "Off", "model": {"bytesPerParameter": 4, "synchronous": True}},
             "run": {"suspend": False, "cleanPodPolicy": "Running", "managedBy": "trainyard.dev/operator"},
@@ -300,9 +321,8 @@ class Defaults(unittest.TestCase):
             "health": {"preflight": False, "stallSeconds": 0, "stallAction": "Report"}})
 
     def test_queue(self):
-        thing = {"apiVersion": "trainyard.dev/v1alpha1", "kind": "Queue", "metadata": {"name": "defaults"}, "spec": {}}
-        made = json.loads(ok("create", "--dry-run=server", "-o", "json", "-f", "-", input=json.dumps(thing)))
-        self.assertEqual(made["spec"], {"weight": 1, "preemption": {"reclaim": True, "withinQueue": "LowerPriority"}})
+        self.assertEqual(dry_run(queue("defaults"))["spec"], {
+            "weight": 1, "preemption": {"reclaim": True, "withinQueue": "LowerPriority"}})
 
 
 class Status(unittest.TestCase):
@@ -338,11 +358,11 @@ class Status(unittest.TestCase):
 
     def test_queue_columns(self):
         name = NAMESPACE
-        apply({"apiVersion": "trainyard.dev/v1alpha1", "kind": "Queue", "metadata": {"name": name},
-               "spec": {"parent": "all", "weight": 3, "guaranteed": {"nvidia.com/gpu": 32}}})
+        apply(queue(name, parent="all", weight=3, guaranteed={"nvidia.com/gpu": 32}))
         self.addCleanup(kubectl, "delete", "tyq", name)
         head, row = ok("get", "tyq", name).splitlines()
-        self.assertEqual(head.split(), "NAME PARENT WEIGHT GUARANTEED LIMIT USED WAITING ADMITTED AGE".split())
+        columns = "NAME PARENT WEIGHT GUARANTEED LIMIT USED WAITING ADMITTED AGE"
+        self.assertEqual(head.split(), columns.split())
         self.assertEqual(row.split()[:4], [name, "all", "3", "32"])
 
     def test_names(self):
@@ -405,22 +425,25 @@ class Examples(unittest.TestCase):
 
 class Changes(unittest.TestCase):
     ROLE = "/spec/roles/0"
+    TEMPLATE = ROLE + "/template"
     EXTRA = {"name": "evaluator", "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}
     # what is tried, where the answer points, and what it says
     WHILE_RUNNING = [
         ({"op": "replace", "path": "/spec/queue", "value": "b"}, "spec.queue", "suspended"),
         ({"op": "add", "path": "/spec/roles/-", "value": EXTRA}, "spec.roles", "suspended"),
         ({"op": "replace", "path": ROLE + "/replicas", "value": 3}, "spec.roles", "kubectl scale"),
-        ({"op": "replace", "path": ROLE + "/template/spec/containers/0/image", "value": "b"}, "spec.roles", "template"),
-        ({"op": "replace", "path": ROLE + "/template/metadata/labels/team", "value": "b"}, "spec.roles", "template"),
-        ({"op": "move", "from": ROLE + "/template/metadata/labels", "path": ROLE + "/template/metadata/annotations"},
+        ({"op": "replace", "path": TEMPLATE + "/spec/containers/0/image", "value": "b"},
+         "spec.roles", "template"),
+        ({"op": "replace", "path": TEMPLATE + "/metadata/labels/team", "value": "b"},
+         "spec.roles", "template"),
+        ({"op": "move", "from": TEMPLATE + "/metadata/labels", "path": TEMPLATE + "/metadata/annotations"},
          "spec.roles", "template"),
         ({"op": "remove", "path": "/spec/elastic"}, "spec.elastic", "suspended"),
     ]
     NEVER = [
         ({"op": "replace", "path": "/spec/framework", "value": "MPI"}, "spec.framework", "cannot be changed"),
-        ({"op": "replace", "path": "/spec/run/managedBy", "value": "e2e.trainyard.dev/other"}, "spec.run.managedBy",
-         "cannot be changed"),
+        ({"op": "replace", "path": "/spec/run/managedBy", "value": "e2e.trainyard.dev/other"},
+         "spec.run.managedBy", "cannot be changed"),
     ]
     ANY_TIME = [
         {"op": "replace", "path": "/spec/preemptible", "value": False},
@@ -470,7 +493,8 @@ class Changes(unittest.TestCase):
         apply(first, "one")
         second = {**first, "spec": {"framework": "PyTorch", "roles": [self.EXTRA]}}
         apply(second, "two")
-        self.assertEqual([role["name"] for role in get("tj", "shared")["spec"]["roles"]], ["worker", "evaluator"])
+        names = [role["name"] for role in get("tj", "shared")["spec"]["roles"]]
+        self.assertEqual(names, ["worker", "evaluator"])
 
 
 if __name__ == "__main__":
