@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "core/domains.h"
 #include "core/ledger.h"
 #include "model/gang.h"
 #include "model/job.h"
@@ -25,22 +27,35 @@ struct PlaceRequest {
 
 struct Placement {
   std::vector<model::Assignment> assignments;  // sorted by role order, then lowest index
-  std::string level;                           // tightest level that holds the whole gang: "rack"; "" for none
-  std::string domain;                          // its path: "zone-a/block-1/rack-3"
+  std::string level;   // tightest level that holds the whole gang: "rack"; "" for none
+  std::string domain;  // its path: "zone-a/block-1/rack-3"
 };
 
 // Why nothing fits, with the numbers that a user needs.
 struct Misfit {
   model::PendingReason reason = model::PendingReason::kWaitingForCapacity;
-  std::string message;    // one sentence: "needs 4 nodes with 8 nvidia.com/gpu free in one rack; best rack … has 3"
+  std::string
+      message;  // one sentence: "needs 4 nodes with 8 nvidia.com/gpu each in one rack; best rack … has 3"
+  // What is missing of the first kind of members that is short; node counts only where a member fills a node.
   std::optional<model::Shortfall> shortfall = std::nullopt;
+  // Where it came closest, for naming who is in the way: indices into Ledger::nodes() of the best domain's
+  // nodes that the template matches, and the resource that is missing there ("nvidia.com/gpu", "cpu", …).
+  std::vector<std::uint32_t> contested = {};
+  std::string scarce = {};
 };
 
-// Assumes: a gang is useless below its whole size; a tighter domain is faster for it; a busier domain that still
-// fits is the better one, as it leaves the emptier whole.
-// Steps: 1 keep the nodes that every role's shape may use; 2 from the tightest level up to the required one,
-// list the domains that hold the whole gang; 3 take the one with the least free GPUs after it; 4 inside, fill the
-// fullest nodes first and keep neighbours in rank on neighbouring nodes. Ties: domain path, then node name.
+// Assumes: a gang is useless below its whole size; a tighter domain is faster for it; a busier domain that
+// still fits is the better one, as it leaves the emptier whole. Steps: 1 keep the nodes that every member's
+// shape may use; 2 from the tightest level up to the required one (without one up to the whole cluster), list
+// the domains that hold the whole gang; 3 take the one with the least free GPUs after it, of several the one
+// with the most GPUs in use; 4 inside, use as few domains of the next level as possible, down to as few nodes
+// as possible, the fullest of those that serve alike, the remainder again in the tightest domain that holds
+// it; 5 hand out indices in topology order, so that neighbours in rank are neighbours in the network. Ties:
+// domain path, then node name. Gangs without GPUs look at free GPUs first as well (away from GPU nodes), then
+// at free cpu. Several kinds of members: see core/place_pack.h for what is exact.
+[[nodiscard]] std::variant<Placement, Misfit> place(const PlaceRequest& request, const Ledger& ledger,
+                                                    const Domains& domains);
+// The same; builds the Domains anew, which costs more than placing: for one-off questions.
 [[nodiscard]] std::variant<Placement, Misfit> place(const PlaceRequest& request, const Ledger& ledger,
                                                     const std::vector<model::TopologyLevel>& topology);
 

@@ -1,0 +1,208 @@
+#include "core/ledger.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
+
+#include "model/names.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Assignment;
+using model::Job;
+using model::Pod;
+using model::Resources;
+
+// Where a pod holds room: its node once bound, before that the node it is let go to. nullptr: nowhere.
+const model::NodeName* heldNode(const Pod& pod) {
+  if (pod.finished()) return nullptr;
+  if (pod.bound()) return &pod.node;
+  return pod.pinned && !pod.gated ? &*pod.pinned : nullptr;
+}
+
+// Moves as much as possible of `wanted` onto `credit`: what stays in `wanted` is not covered yet.
+void spend(Resources& wanted, Resources& credit) {
+  const auto move = [](std::int64_t& want, std::int64_t& have) {
+    const std::int64_t covered = std::max<std::int64_t>(0, std::min(want, have));
+    want -= covered;
+    have -= covered;
+  };
+  move(wanted.cpu.value, credit.cpu.value);
+  move(wanted.memory.value, credit.memory.value);
+  move(wanted.ephemeralStorage.value, credit.ephemeralStorage.value);
+  move(wanted.pods, credit.pods);
+  const auto extended = wanted.extendedAll();
+  for (const auto& [name, amount] : extended) {
+    std::int64_t want = amount;
+    std::int64_t have = credit.extended(name);
+    move(want, have);
+    wanted.setExtended(name, want);
+    credit.setExtended(name, have);
+  }
+}
+
+}  // namespace
+
+class Ledger::Builder {
+ public:
+  Builder(Ledger& ledger, const model::Snapshot& snapshot) : ledger_(ledger) {
+    for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) jobIndex_.emplace(snapshot.jobs[i]->uid.str(), i);
+    members_.resize(snapshot.jobs.size());
+  }
+
+  void countPods(const model::Snapshot& snapshot) {
+    for (const auto& pod : snapshot.pods) {
+      const std::size_t owner = ownerOf(*pod);
+      const Job* job = owner < snapshot.jobs.size() ? snapshot.jobs[owner].get() : nullptr;
+      std::optional<std::size_t> node;
+      if (const model::NodeName* name = heldNode(*pod)) node = ledger_.find(*name);
+      if (node) {
+        ledger_.nodes_[*node].free.subtract(pod->shape.requests);
+        ledger_.entries_.push_back({static_cast<std::uint32_t>(*node), 0, job, pod.get()});
+        podNodes_.emplace(pod->uid.str(), std::pair{*node, pod.get()});
+      }
+      if (job != nullptr && pod->member) members_[owner].push_back({pod.get(), node});
+    }
+  }
+
+  void countPlaces(const model::Snapshot& snapshot) {
+    for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) countPlacesOf(*snapshot.jobs[i], members_[i]);
+  }
+
+  void groupByNode() {
+    std::vector<std::uint32_t> begin(ledger_.nodes_.size() + 1, 0);
+    for (const Entry& entry : ledger_.entries_) ++begin[entry.node + 1];
+    for (std::size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
+    std::vector<Entry> grouped(ledger_.entries_.size());
+    std::vector<std::uint32_t> next = begin;
+    for (const Entry& entry : ledger_.entries_) grouped[next[entry.node]++] = entry;
+    ledger_.entries_ = std::move(grouped);
+    ledger_.entriesBegin_ = std::move(begin);
+  }
+
+ private:
+  struct MemberPod {
+    const Pod* pod = nullptr;
+    std::optional<std::size_t> node;  // where it is counted
+
+    [[nodiscard]] auto identity() const {
+      return std::tuple(std::string_view(pod->member->role), pod->member->index, pod->member->epoch);
+    }
+  };
+  using MemberPods = std::vector<MemberPod>;
+  using Credits = std::map<std::size_t, Resources>;
+
+  std::size_t ownerOf(const Pod& pod) const {
+    constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
+    if (pod.controllerKind != model::names::kTrainingJobKind) return kNobody;
+    const auto found = jobIndex_.find(pod.controllerUid.str());
+    return found == jobIndex_.end() ? kNobody : found->second;
+  }
+
+  void countPlacesOf(const Job& job, MemberPods& pods) {
+    const auto& placed = job.status.gang.placed;
+    const auto& proposal = job.status.gang.proposal;
+    if ((!placed && !proposal) || job.deleting || job.finished()) return;
+    std::sort(pods.begin(), pods.end(),
+              [](const auto& a, const auto& b) { return a.identity() < b.identity(); });
+    Credits credits;
+    const bool restarts = proposal && proposal->kind == model::ProposalKind::kRestart;
+    if (placed && !restarts) {
+      for (const Assignment& assignment : placed->assignments)
+        hold(job, assignment, placed->epoch, pods, credits);
+    }
+    if (!proposal) return;
+    if (restarts) creditOldPods(pods, proposal->epoch, credits);
+    creditVictims(*proposal, credits);
+    for (const Assignment& assignment : proposal->add) hold(job, assignment, proposal->epoch, pods, credits);
+  }
+
+  static void creditOldPods(const MemberPods& pods, std::int64_t newEpoch, Credits& credits) {
+    for (const auto& [pod, node] : pods) {
+      if (node && pod->member->epoch != newEpoch) credits[*node].add(pod->shape.requests);
+    }
+  }
+
+  void creditVictims(const model::Proposal& proposal, Credits& credits) const {
+    for (const model::Victim& victim : proposal.victims) {
+      const auto found = podNodes_.find(victim.uid.str());
+      if (found != podNodes_.end()) credits[found->second.first].add(found->second.second->shape.requests);
+    }
+  }
+
+  // Counts the members of `assignment` that no pod fills.
+  void hold(const Job& job, const Assignment& assignment, std::int64_t epoch, const MemberPods& pods,
+            Credits& credits) {
+    const auto node = ledger_.find(assignment.node);
+    const model::Role* role = job.spec.findRole(assignment.role);
+    if (!node || role == nullptr) return;
+    const auto open =
+        std::count_if(assignment.indices.values().begin(), assignment.indices.values().end(), [&](int index) {
+          return !isFilled(pods, std::tuple(std::string_view(assignment.role), index, epoch), *node);
+        });
+    if (open == 0) return;
+    Resources amount = role->shape.requests.times(open);
+    if (const auto credit = credits.find(*node); credit != credits.end()) spend(amount, credit->second);
+    ledger_.nodes_[*node].free.subtract(amount);
+    ledger_.places_.push_back(std::move(amount));
+    ledger_.entries_.push_back({static_cast<std::uint32_t>(*node),
+                                static_cast<std::uint32_t>(ledger_.places_.size() - 1), &job, nullptr});
+  }
+
+  template <typename Identity>
+  static bool isFilled(const MemberPods& pods, const Identity& identity, std::size_t node) {
+    auto at = std::lower_bound(
+        pods.begin(), pods.end(), identity,
+        [](const MemberPod& member, const auto& wanted) { return member.identity() < wanted; });
+    for (; at != pods.end() && at->identity() == identity; ++at) {
+      if (at->node == node || at->pod->phase == model::PodPhase::kSucceeded) return true;
+    }
+    return false;
+  }
+
+  Ledger& ledger_;
+  std::unordered_map<std::string_view, std::size_t> jobIndex_;
+  std::unordered_map<std::string_view, std::pair<std::size_t, const Pod*>> podNodes_;
+  std::vector<MemberPods> members_;
+};
+
+Ledger::Ledger(const model::Snapshot& snapshot) {
+  nodes_.reserve(snapshot.nodes.size());
+  byName_.reserve(snapshot.nodes.size());
+  for (const auto& node : snapshot.nodes) {
+    byName_.emplace(node->name, nodes_.size());
+    nodes_.push_back({node.get(), node->allocatable});
+  }
+  entries_.reserve(snapshot.pods.size());
+  Builder builder(*this, snapshot);
+  builder.countPods(snapshot);
+  builder.countPlaces(snapshot);
+  builder.groupByNode();
+}
+
+std::optional<std::size_t> Ledger::find(const model::NodeName& name) const {
+  const auto found = byName_.find(name);
+  if (found == byName_.end()) return std::nullopt;
+  return found->second;
+}
+
+void Ledger::take(std::size_t node, const Resources& requests, int count, const Job* by) {
+  Resources amount = requests.times(count);
+  nodes_[node].free.subtract(amount);
+  places_.push_back(std::move(amount));
+  taken_.push_back(
+      {static_cast<std::uint32_t>(node), static_cast<std::uint32_t>(places_.size() - 1), by, nullptr});
+}
+
+void Ledger::giveBack(std::size_t node, const Resources& requests, int count, const Job* by) {
+  const Resources amount = requests.times(count);
+  nodes_[node].free.add(amount);
+  const auto found = std::find_if(taken_.rbegin(), taken_.rend(), [&](const Entry& entry) {
+    return entry.node == node && entry.job == by && places_[entry.place] == amount;
+  });
+  if (found != taken_.rend()) taken_.erase(std::next(found).base());
+}
+
+}  // namespace trainyard::core

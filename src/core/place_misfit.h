@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "core/place.h"
+#include "core/place_problem.h"
+
+namespace trainyard::core {
+
+// Why a gang that fits nowhere up to level `widest` (0: whole cluster) waits. Part of place().
+[[nodiscard]] Misfit explainNoPlace(const PlaceProblem& problem, std::size_t widest);
+
+// spec.locality.required names no level of this cluster.
+[[nodiscard]] Misfit unknownLevel(const std::string& required, const Domains& domains);
+
+}  // namespace trainyard::core

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/domains.h"
+#include "core/place_problem.h"
+
+namespace trainyard::core {
+
+// Members per kind (in the problem's order) and position of the range it was asked for, counted from
+// range.begin.
+using Packing = std::vector<std::vector<std::int64_t>>;
+
+struct PackedDomain {
+  Domains::Range range;
+  Packing packing;
+};
+
+// Puts whole gangs into one domain. Part of place(); not for use elsewhere.
+//
+// One kind: exact. Several kinds pack like boxes, which is NP-hard; tried in this order, the first success
+// wins:
+//  1 kind after kind, hardest first, each as local as possible in what the kinds before it left;
+//  2 the same, scarcest kind first (least spare places in the domain);
+//  3 member after member, each on the node where it costs the other kinds the fewest places;
+//  4 exactly: all ways to combine the kinds on each node, by dynamic programming over the nodes, as long as
+//  the
+//    work fits the budget of this call. Beyond it a gang may wait although it would fit: it is tried again
+//    when anything changes.
+class Packer {
+ public:
+  explicit Packer(const PlaceProblem& problem) : problem_(&problem) {}
+
+  // The whole gang inside the domain; empty when it does not fit.
+  [[nodiscard]] std::optional<Packing> pack(std::size_t level, Domains::Range range);
+  // The best domain of a level that holds the whole gang: the least free GPUs, the most in use, the first
+  // path.
+  [[nodiscard]] std::optional<PackedDomain> packAtLevel(std::size_t level);
+  // As much of the gang as step 1 brings in: to tell how much is missing.
+  [[nodiscard]] Packing packSome(Domains::Range range) const;
+
+  // Exact search is off for tests that measure what the heuristics alone achieve.
+  void setExactBudget(std::int64_t steps) { exactBudget_ = steps; }
+
+ private:
+  [[nodiscard]] std::optional<Packing> packInOrder(std::size_t level, Domains::Range range,
+                                                   const std::vector<std::size_t>& order) const;
+  [[nodiscard]] std::optional<Packing> packByLeastHarm(Domains::Range range) const;
+  [[nodiscard]] std::optional<Packing> packExactly(Domains::Range range);
+  [[nodiscard]] bool totalDemandFits(Domains::Range range) const;
+
+  const PlaceProblem* problem_;
+  std::int64_t exactBudget_ = 2'000'000;
+};
+
+// Spreads `count` like members over the nodes of a domain, given how many fit at each position (counted from
+// range.begin): into the tightest inner domain that holds them all, the busiest of several; where none does,
+// into as few inner domains as possible, the remainder again by the same rule. Expects that they fit.
+[[nodiscard]] std::vector<std::int64_t> spreadTightly(const PlaceProblem& problem, std::size_t level,
+                                                      Domains::Range range, std::vector<std::int64_t> fits,
+                                                      std::int64_t count);
+
+}  // namespace trainyard::core
