@@ -13,15 +13,17 @@
 namespace trainyard::net {
 
 struct ClientOptions {
-  std::string url;                   // "https://host:port", no path
+  std::string url;                                    // "https://host:port", no path
   std::optional<TlsClientConfig> tls = std::nullopt;  // required for https
-  std::size_t threads = 8;           // for requests; each stream has a thread of its own
+  std::size_t threads = 4;     // of the pool that all clients of the process share: the first client decides
+  std::size_t maxActive = 32;  // requests under way, a connection each; further ones wait their turn
   std::size_t maxLineBytes = 16u << 20;
   std::size_t maxBodyBytes = 256u << 20;
 };
 
-// Client over cpprestsdk. Callbacks are posted to `executor`, which must outlive the client.
-// kInvalid when the URL or the PEM texts cannot be used; the message says which.
+// Client over cpprestsdk. Callbacks are posted to `executor`, which must outlive the client. Streams are not
+// counted in maxActive. IPv6 addresses are refused: cpprestsdk cannot connect to them. kInvalid when the URL
+// or the PEM texts cannot be used; the message says which.
 [[nodiscard]] base::Result<std::unique_ptr<HttpClient>> makeHttpClient(ClientOptions options,
                                                                        base::Executor& executor);
 

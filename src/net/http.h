@@ -18,6 +18,9 @@ enum class Method { kGet, kPost, kPut, kPatch, kDelete };
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
+// ASCII only, as header names are.
+[[nodiscard]] bool equalsWithoutCase(std::string_view left, std::string_view right);
+
 // First value of the header, compared without case; empty when absent.
 [[nodiscard]] std::string_view findHeader(const Headers& headers, std::string_view name);
 
@@ -48,8 +51,8 @@ class StreamHandle {
 struct StreamCallbacks {
   // One line of a 200 answer, without its newline.
   std::function<void(std::string line)> onLine;
-  // Called once, last. Status 200: the server ended the stream cleanly. Another status: refused, with the body.
-  // Error: the connection broke or was silent for too long.
+  // Called once, last. Status 200: the server ended the stream cleanly. Another status: refused, with the
+  // body. Error: the connection broke or was silent for too long.
   std::function<void(base::Result<HttpResponse>)> onEnd;
 };
 
@@ -64,7 +67,8 @@ class HttpClient {
   virtual ~HttpClient() = default;
 
   virtual void send(HttpRequest request, std::function<void(base::Result<HttpResponse>)> done) = 0;
-  [[nodiscard]] virtual std::unique_ptr<StreamHandle> stream(HttpRequest request, StreamCallbacks callbacks) = 0;
+  [[nodiscard]] virtual std::unique_ptr<StreamHandle> stream(HttpRequest request,
+                                                             StreamCallbacks callbacks) = 0;
 };
 
 }  // namespace trainyard::net

@@ -49,7 +49,7 @@ using ServerHandler = std::function<void(ServerRequest, std::shared_ptr<Exchange
 struct ServerLimits {
   std::size_t maxConnections = 512;  // further ones are closed at once
   std::size_t maxHeaderBytes = 16u << 10;
-  std::size_t maxBodyBytes = 8u << 20;  // 413 beyond
+  std::size_t maxBodyBytes = 8u << 20;            // 413 beyond
   std::chrono::milliseconds readTimeout{5'000};   // from the first byte of a request to its last
   std::chrono::milliseconds idleTimeout{90'000};  // between two requests of a connection
   std::chrono::milliseconds writeTimeout{10'000};
@@ -72,12 +72,14 @@ class HttpServer {
   virtual ~HttpServer() = default;
 
   [[nodiscard]] virtual std::uint16_t port() const = 0;
-  // New connections get the new certificate and CA; open ones go on. kInvalid when the PEM texts do not fit together.
+  // New connections get the new certificate and CA; open ones go on. kInvalid when the PEM texts do not fit
+  // together.
   [[nodiscard]] virtual base::Result<void> reloadTls(const TlsServerConfig& tls) = 0;
 };
 
 // The handler runs on the server's threads and must not block. kUnavailable when the port cannot be bound,
 // kInvalid for unusable TLS material; the message says which.
-[[nodiscard]] base::Result<std::unique_ptr<HttpServer>> startHttpServer(ServerOptions options, ServerHandler handler);
+[[nodiscard]] base::Result<std::unique_ptr<HttpServer>> startHttpServer(ServerOptions options,
+                                                                        ServerHandler handler);
 
 }  // namespace trainyard::net

@@ -1,0 +1,180 @@
+#include "net/tls_material.h"
+
+#include <array>
+#include <climits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+namespace trainyard::net {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+template <auto Free>
+struct Freer {
+  template <typename T>
+  void operator()(T* object) const {
+    Free(object);
+  }
+};
+using BioPtr = std::unique_ptr<BIO, Freer<BIO_free>>;
+using CertPtr = std::unique_ptr<X509, Freer<X509_free>>;
+using KeyPtr = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
+using StorePtr = std::unique_ptr<X509_STORE, Freer<X509_STORE_free>>;
+
+// Empties OpenSSL's queue of this thread, so that a later call does not report an old error.
+std::string takeOpensslError() {
+  const unsigned long code = ERR_peek_last_error();
+  ERR_clear_error();
+  if (code == 0) return "no reason given";
+  std::array<char, 256> text{};
+  ERR_error_string_n(code, text.data(), text.size());
+  return text.data();
+}
+
+// Never asks on the terminal for the password of an encrypted key.
+int refusePassword(char*, int, int, void*) { return -1; }
+
+BioPtr readFrom(std::string_view pem) {
+  if (pem.size() > INT_MAX) return nullptr;
+  return BioPtr(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+}
+
+Result<std::vector<CertPtr>> parseCertificates(std::string_view pem, std::string_view what) {
+  const BioPtr bio = readFrom(pem);
+  std::vector<CertPtr> certificates;
+  while (
+      CertPtr certificate{bio ? PEM_read_bio_X509(bio.get(), nullptr, refusePassword, nullptr) : nullptr}) {
+    certificates.push_back(std::move(certificate));
+  }
+  // The loop always ends with an error; only "no more PEM blocks" means that everything was read.
+  const bool readAll = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+  const std::string reason = takeOpensslError();
+  if (!readAll) {
+    return fail(ErrorCode::kInvalid,
+                fmt::format("{}: certificate {} is unreadable: {}", what, certificates.size() + 1, reason));
+  }
+  if (certificates.empty())
+    return fail(ErrorCode::kInvalid, fmt::format("{}: holds no PEM certificate", what));
+  return certificates;
+}
+
+Result<KeyPtr> parseKey(std::string_view pem, std::string_view what) {
+  const BioPtr bio = readFrom(pem);
+  KeyPtr key{bio ? PEM_read_bio_PrivateKey(bio.get(), nullptr, refusePassword, nullptr) : nullptr};
+  const std::string reason = takeOpensslError();
+  if (!key) return fail(ErrorCode::kInvalid, fmt::format("{}: unreadable PEM private key: {}", what, reason));
+  return key;
+}
+
+StorePtr storeOf(const std::vector<CertPtr>& certificates) {
+  StorePtr store(X509_STORE_new());
+  for (const auto& certificate : certificates) {
+    if (store && X509_STORE_add_cert(store.get(), certificate.get()) != 1) store.reset();
+  }
+  return store;
+}
+
+}  // namespace
+
+struct TlsMaterial::Parts {
+  StorePtr trusted;            // may be empty: nobody's certificate is looked at
+  std::vector<CertPtr> cas;    // server only: the names it offers to clients
+  std::vector<CertPtr> chain;  // our own, leaf first
+  KeyPtr key;
+  bool requireClientCertificate = false;
+
+  [[nodiscard]] Result<void> readIdentity(std::string_view certificatePem, std::string_view keyPem,
+                                          std::string_view who) {
+    auto certificates = parseCertificates(certificatePem, fmt::format("{} certificate", who));
+    if (!certificates) return fail(std::move(certificates.error()));
+    auto parsedKey = parseKey(keyPem, fmt::format("{} private key", who));
+    if (!parsedKey) return fail(std::move(parsedKey.error()));
+    const bool match = X509_check_private_key(certificates->front().get(), parsedKey->get()) == 1;
+    ERR_clear_error();
+    if (!match) {
+      return fail(ErrorCode::kInvalid,
+                  fmt::format("{} certificate and private key do not belong together", who));
+    }
+    chain = std::move(*certificates);
+    key = std::move(*parsedKey);
+    return {};
+  }
+};
+
+TlsMaterial::TlsMaterial(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+TlsMaterial::~TlsMaterial() = default;
+
+Result<std::shared_ptr<const TlsMaterial>> TlsMaterial::forClient(const TlsClientConfig& config) {
+  auto parts = std::make_unique<Parts>();
+  if (config.caPem.empty()) {
+    parts->trusted.reset(X509_STORE_new());
+    // A machine without a bundle trusts nobody; the handshake will say so.
+    if (parts->trusted) X509_STORE_set_default_paths(parts->trusted.get());
+    ERR_clear_error();
+  } else {
+    auto cas = parseCertificates(config.caPem, "CA bundle");
+    if (!cas) return fail(std::move(cas.error()));
+    parts->trusted = storeOf(*cas);
+  }
+  if (!parts->trusted) return fail(ErrorCode::kInvalid, "CA bundle: " + takeOpensslError());
+  if (config.certificatePem.empty() != config.privateKeyPem.empty()) {
+    return fail(ErrorCode::kInvalid, "client certificate and private key must be given together");
+  }
+  if (!config.certificatePem.empty()) {
+    auto read = parts->readIdentity(config.certificatePem, config.privateKeyPem, "client");
+    if (!read) return fail(std::move(read.error()));
+  }
+  return std::shared_ptr<const TlsMaterial>(new TlsMaterial(std::move(parts)));
+}
+
+Result<std::shared_ptr<const TlsMaterial>> TlsMaterial::forServer(const TlsServerConfig& config) {
+  auto parts = std::make_unique<Parts>();
+  auto read = parts->readIdentity(config.certificatePem, config.privateKeyPem, "server");
+  if (!read) return fail(std::move(read.error()));
+  if (!config.clientCaPem.empty()) {
+    auto cas = parseCertificates(config.clientCaPem, "client CA bundle");
+    if (!cas) return fail(std::move(cas.error()));
+    parts->trusted = storeOf(*cas);
+    if (!parts->trusted) return fail(ErrorCode::kInvalid, "client CA bundle: " + takeOpensslError());
+    parts->cas = std::move(*cas);
+    parts->requireClientCertificate = true;
+  }
+  return std::shared_ptr<const TlsMaterial>(new TlsMaterial(std::move(parts)));
+}
+
+Result<void> TlsMaterial::applyTo(ssl_ctx_st* context) const {
+  ERR_clear_error();
+  bool good = SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1;
+  if (parts_->trusted) SSL_CTX_set1_cert_store(context, parts_->trusted.get());
+  if (!parts_->chain.empty()) {
+    good = good && SSL_CTX_use_certificate(context, parts_->chain.front().get()) == 1;
+    for (std::size_t i = 1; i < parts_->chain.size(); ++i) {
+      good = good && SSL_CTX_add1_chain_cert(context, parts_->chain[i].get()) == 1;
+    }
+    good = good && SSL_CTX_use_PrivateKey(context, parts_->key.get()) == 1;
+  }
+  if (parts_->requireClientCertificate) {
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+    for (const auto& ca : parts_->cas) good = good && SSL_CTX_add_client_CA(context, ca.get()) == 1;
+    // Without an id context OpenSSL refuses every resumed session of a client that showed a certificate.
+    constexpr std::string_view kSessionContext = "trainyard";
+    good = good && SSL_CTX_set_session_id_context(
+                       context, reinterpret_cast<const unsigned char*>(kSessionContext.data()),
+                       kSessionContext.size()) == 1;
+  }
+  if (!good) return fail(ErrorCode::kInternal, "TLS context: " + takeOpensslError());
+  return {};
+}
+
+}  // namespace trainyard::net

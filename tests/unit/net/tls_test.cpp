@@ -1,0 +1,143 @@
+#include <catch2/catch.hpp>
+
+#include "tests/unit/net/harness.h"
+#include "tests/unit/net/pki.h"
+
+namespace trainyard::net::test {
+namespace {
+
+ServerHandler echoName() {
+  return [](ServerRequest request, std::shared_ptr<Exchange> exchange) {
+    exchange->reply({.status = 200, .body = request.clientCommonName});
+  };
+}
+
+TlsClientConfig trusting(const Pki& pki) { return {.caPem = pki.caPem()}; }
+
+TlsClientConfig withIdentity(const Pki& pki, const Certificate& identity) {
+  return {.caPem = pki.caPem(), .certificatePem = identity.certificatePem, .privateKeyPem = identity.keyPem};
+}
+
+TEST_CASE("A request over TLS is answered") {
+  const Pki pki;
+  const auto server = startServer(echoName(), {.tls = serverTls(pki.issue("server"))});
+  TestClient client({.url = urlOf(*server, "https"), .tls = trusting(pki)});
+  const auto answer = client.get("/");
+  REQUIRE(answer);
+  CHECK(answer->status == 200);
+  CHECK(answer->body.empty());
+}
+
+TEST_CASE("A client certificate is asked for and its common name handed on") {
+  const Pki pki;
+  const auto server = startServer(echoName(), {.tls = serverTls(pki.issue("server"), pki.caPem())});
+  TestClient client({.url = urlOf(*server, "https"), .tls = withIdentity(pki, pki.issue("scheduler"))});
+  const auto answer = client.get("/");
+  REQUIRE(answer);
+  CHECK(answer->body == "scheduler");
+}
+
+TEST_CASE("A client without certificate, or with one of another CA, is refused") {
+  const Pki pki;
+  const Pki other("other CA");
+  const auto server = startServer(echoName(), {.tls = serverTls(pki.issue("server"), pki.caPem())});
+  SECTION("none") {
+    TestClient client({.url = urlOf(*server, "https"), .tls = trusting(pki)});
+    CHECK_FALSE(client.get("/"));
+  }
+  SECTION("of another CA") {
+    TestClient client({.url = urlOf(*server, "https"), .tls = withIdentity(pki, other.issue("scheduler"))});
+    CHECK_FALSE(client.get("/"));
+  }
+}
+
+TEST_CASE("A server whose certificate another CA signed is not trusted, and nothing is sent to it") {
+  const Pki pki;
+  const Pki other("other CA");
+  const auto server = startServer(echoName(), {.tls = serverTls(pki.issue("server"))});
+  TestClient client({.url = urlOf(*server, "https"), .tls = trusting(other)});
+  const auto answer = client.get("/");
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().code == base::ErrorCode::kUnavailable);
+  CHECK_THAT(answer.error().message, Catch::Contains("unable to get local issuer certificate"));
+}
+
+TEST_CASE("A certificate for another host is not accepted") {
+  const Pki pki;
+  const auto server = startServer(echoName(), {.tls = serverTls(pki.issue("server", {"DNS:elsewhere.example"}))});
+  TestClient client({.url = urlOf(*server, "https"), .tls = trusting(pki)});
+  const auto answer = client.get("/");
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().code == base::ErrorCode::kUnavailable);
+  CHECK_THAT(answer.error().message, Catch::Contains("not for this name"));
+}
+
+TEST_CASE("The name to verify can differ from the host") {
+  const Pki pki;
+  const auto server = startServer(echoName(), {.tls = serverTls(pki.issue("server", {"DNS:api.example"}))});
+  TlsClientConfig tls = trusting(pki);
+  tls.serverName = "api.example";
+  TestClient client({.url = urlOf(*server, "https"), .tls = tls});
+  CHECK(client.get("/"));
+}
+
+TEST_CASE("Verification is skipped only where it is asked for") {
+  const Pki pki;
+  const auto server = startServer(echoName(), {.tls = serverTls(pki.issue("server", {"DNS:elsewhere.example"}))});
+  TestClient client({.url = urlOf(*server, "https"), .tls = TlsClientConfig{.insecureSkipVerify = true}});
+  CHECK(client.get("/"));
+}
+
+TEST_CASE("The system's CAs are not trusted when a CA is given, nor is a system CA needed") {
+  const Pki pki;
+  const auto server = startServer(echoName(), {.tls = serverTls(pki.issue("server"))});
+  TestClient client({.url = urlOf(*server, "https"), .tls = TlsClientConfig{}});
+  const auto answer = client.get("/");
+  REQUIRE_FALSE(answer);
+  CHECK_THAT(answer.error().message, Catch::Contains("TLS handshake failed"));
+}
+
+TEST_CASE("Unusable PEM texts are named") {
+  const Pki pki;
+  const Certificate one = pki.issue("one");
+  const Certificate two = pki.issue("two");
+  LoopThread loop;
+  const auto messageOf = [&](TlsClientConfig tls) {
+    auto made = makeHttpClient({.url = "https://127.0.0.1:1", .tls = std::move(tls)}, loop.loop());
+    REQUIRE_FALSE(made);
+    CHECK(made.error().code == base::ErrorCode::kInvalid);
+    return made.error().message;
+  };
+  CHECK_THAT(messageOf({.caPem = "nonsense"}), Catch::Contains("CA bundle: holds no PEM certificate"));
+  std::string torn = pki.caPem();
+  torn[torn.size() / 2] = '!';
+  CHECK_THAT(messageOf({.caPem = torn}), Catch::Contains("CA bundle: certificate 1 is unreadable"));
+  CHECK_THAT(messageOf({.caPem = pki.caPem(), .certificatePem = one.certificatePem}),
+             Catch::Contains("must be given together"));
+  CHECK_THAT(messageOf({.caPem = pki.caPem(), .certificatePem = one.certificatePem, .privateKeyPem = "x"}),
+             Catch::Contains("client private key: unreadable"));
+  CHECK_THAT(messageOf({.caPem = pki.caPem(), .certificatePem = one.certificatePem, .privateKeyPem = two.keyPem}),
+             Catch::Contains("do not belong together"));
+  const auto server = startHttpServer({.tls = TlsServerConfig{one.certificatePem, two.keyPem}}, echoName());
+  REQUIRE_FALSE(server);
+  CHECK_THAT(server.error().message, Catch::Contains("server certificate and private key do not belong together"));
+}
+
+TEST_CASE("New connections get a reloaded certificate, open ones go on") {
+  const Pki pki;
+  const Pki renewed("renewed CA");
+  const auto server = startServer(echoName(), {.tls = serverTls(pki.issue("server"))});
+  TestClient early({.url = urlOf(*server, "https"), .tls = trusting(pki)});
+  REQUIRE(early.get("/"));
+  REQUIRE(server->reloadTls(serverTls(renewed.issue("server"))));
+  CHECK(early.get("/"));
+  TestClient late({.url = urlOf(*server, "https"), .tls = trusting(renewed)});
+  CHECK(late.get("/"));
+  TestClient stale({.url = urlOf(*server, "https"), .tls = trusting(pki)});
+  CHECK_FALSE(stale.get("/"));
+  CHECK_FALSE(server->reloadTls({"nonsense", "nonsense"}));
+  CHECK(late.get("/"));
+}
+
+}  // namespace
+}  // namespace trainyard::net::test
