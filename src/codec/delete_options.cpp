@@ -1,16 +1,22 @@
 #include "codec/delete_options.h"
 
-#include <nlohmann/json.hpp>
+#include "codec/json_writer.h"
 
 namespace trainyard::codec {
 
 std::string encode(const DeleteOptions& options) {
-  nlohmann::json json{{"apiVersion", "v1"}, {"kind", "DeleteOptions"}};
-  if (options.uid) json["preconditions"]["uid"] = *options.uid;
-  if (options.resourceVersion) json["preconditions"]["resourceVersion"] = *options.resourceVersion;
-  if (options.gracePeriodSeconds) json["gracePeriodSeconds"] = *options.gracePeriodSeconds;
-  if (options.propagationPolicy) json["propagationPolicy"] = *options.propagationPolicy;
-  return json.dump();
+  JsonWriter json;
+  json.beginObject().member("apiVersion", "v1").member("kind", "DeleteOptions");
+  if (options.uid || options.resourceVersion) {
+    json.key("preconditions").beginObject();
+    if (options.uid) json.member("uid", *options.uid);
+    if (options.resourceVersion) json.member("resourceVersion", *options.resourceVersion);
+    json.endObject();
+  }
+  if (options.gracePeriodSeconds) json.member("gracePeriodSeconds", *options.gracePeriodSeconds);
+  if (options.propagationPolicy) json.member("propagationPolicy", *options.propagationPolicy);
+  json.endObject();
+  return std::move(json).take();
 }
 
 }  // namespace trainyard::codec

@@ -10,7 +10,9 @@ using base::ErrorCode;
 namespace dom = simdjson::dom;
 namespace ondemand = simdjson::ondemand;
 
-constexpr std::size_t kMaxDepth = 64;
+// What Go's decoder accepts, so that no object that the API server stored can stop a list for ever. Neither
+// pass recurses; whoever reads an object decides what depth of it to believe.
+constexpr std::size_t kMaxDepth = 10'100;
 
 std::string text(simdjson::simdjson_result<dom::element> value) {
   std::string_view out;
@@ -21,7 +23,7 @@ tl::unexpected<base::Error> refuse(std::string_view what, std::string_view why) 
   return base::fail(ErrorCode::kInvalid, fmt::format("{}: {}", what, why));
 }
 
-// The DOM pass proves the whole text well-formed and shallow, and answers questions about single fields; the
+// The DOM pass proves the whole text well-formed, and answers questions about single fields; the
 // on-demand pass only cuts out the objects, since it does not look into what it skips. Both together cost a
 // fraction of one nlohmann parse, and re-printing from the DOM would change numbers. Parsers are not kept:
 // their buffers are several times the largest page ever seen.

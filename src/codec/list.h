@@ -18,7 +18,7 @@ struct ObjectList {
   std::vector<std::string> items = {};
 };
 
-// kInvalid when it is not well-formed JSON of a list, or nested too deeply; then nothing is returned.
+// kInvalid when it is not well-formed JSON of a list.
 [[nodiscard]] base::Result<ObjectList> decodeList(std::string body);
 
 enum class WatchEventType { kAdded, kModified, kDeleted, kBookmark, kError };

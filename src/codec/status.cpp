@@ -1,31 +1,25 @@
 #include "codec/status.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
+
+#include "codec/json_value.h"
 
 namespace trainyard::codec {
 namespace {
 
 using base::ErrorCode;
-namespace dom = simdjson::dom;
 
-constexpr std::size_t kMaxStatusBytes = 1u << 20;
 constexpr std::size_t kMaxQuotedBytes = 300;
 constexpr std::size_t kMaxCauses = 16;
 
-std::string text(simdjson::simdjson_result<dom::element> value) {
-  std::string_view out;
-  return value.get(out) == simdjson::SUCCESS ? std::string(out) : std::string();
-}
+std::string text(JsonValue value) { return std::string(value.string().value_or("")); }
 
-std::vector<StatusCause> readCauses(const dom::element& document) {
+std::vector<StatusCause> readCauses(JsonValue details) {
   std::vector<StatusCause> causes;
-  dom::array entries;
-  if (document["details"]["causes"].get(entries) != simdjson::SUCCESS) return causes;
-  for (const dom::element entry : entries) {
-    if (causes.size() == kMaxCauses) break;
-    causes.push_back({text(entry["field"]), text(entry["reason"]), text(entry["message"])});
-  }
+  details.find("causes").forEachElement([&](JsonValue entry) {
+    if (causes.size() == kMaxCauses) return;
+    causes.push_back({text(entry.find("field")), text(entry.find("reason")), text(entry.find("message"))});
+  });
   return causes;
 }
 
@@ -62,25 +56,18 @@ std::string shortened(std::string_view body) {
 }  // namespace
 
 base::Result<Status> decodeStatus(std::string_view json) {
-  if (json.size() > kMaxStatusBytes) return base::fail(ErrorCode::kInvalid, "Status object is too large");
-  dom::parser parser;
-  dom::element document;
-  if (const auto error = parser.parse(simdjson::padded_string(json)).get(document)) {
-    return base::fail(ErrorCode::kInvalid, fmt::format("not JSON: {}", simdjson::error_message(error)));
-  }
-  if (text(document["kind"]) != "Status") return base::fail(ErrorCode::kInvalid, "not a Status object");
-  Status status;
-  std::int64_t code = 0;
-  if (document["code"].get(code) == simdjson::SUCCESS && code > 0 && code < 1000)
-    status.code = static_cast<int>(code);
-  status.reason = text(document["reason"]);
-  status.message = text(document["message"]);
-  status.causes = readCauses(document);
-  std::int64_t seconds = 0;
-  if (document["details"]["retryAfterSeconds"].get(seconds) == simdjson::SUCCESS && seconds > 0 &&
-      seconds < 86'400) {
-    status.retryAfter = std::chrono::seconds(seconds);
-  }
+  const auto document = JsonDocument::parse(json);
+  if (!document) return base::fail(document.error());
+  const JsonValue root = document->root();
+  if (text(root.find("kind")) != "Status") return base::fail(ErrorCode::kInvalid, "not a Status object");
+  const JsonValue details = root.find("details");
+  Status status{.reason = text(root.find("reason")),
+                .message = text(root.find("message")),
+                .causes = readCauses(details)};
+  const std::int64_t code = root.find("code").integer().value_or(0);
+  if (code > 0 && code < 1000) status.code = static_cast<int>(code);
+  const std::int64_t seconds = details.find("retryAfterSeconds").integer().value_or(0);
+  if (seconds > 0 && seconds < 86'400) status.retryAfter = std::chrono::seconds(seconds);
   return status;
 }
 

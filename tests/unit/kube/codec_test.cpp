@@ -77,7 +77,7 @@ TEST_CASE("empty lists are written in two ways") {
 }
 
 TEST_CASE("what is no list is refused") {
-  const std::string deep = std::string(100, '[') + std::string(100, ']');
+  const std::string deep = std::string(20'000, '[') + std::string(20'000, ']');
   for (const std::string& body :
        {std::string(), std::string("<html>"), std::string("{"), std::string(R"({"items":[]})"),
         std::string(R"({"metadata":{"resourceVersion":"1"}})"),
@@ -89,6 +89,13 @@ TEST_CASE("what is no list is refused") {
     REQUIRE_FALSE(list);
     CHECK(list.error().code == ErrorCode::kInvalid);
   }
+}
+
+TEST_CASE("an object nested deeply by its author passes through") {
+  const std::string deep = R"({"a":)" + std::string(9'000, '[') + std::string(9'000, ']') + "}";
+  const auto list = codec::decodeList(R"({"metadata":{"resourceVersion":"1"},"items":[)" + deep + "]}");
+  REQUIRE(list);
+  CHECK(list->items == std::vector<std::string>{deep});
 }
 
 TEST_CASE("watch events") {
@@ -136,6 +143,6 @@ TEST_CASE("depth and size are bounded before a tree is built") {
 TEST_CASE("delete options say what was asked for and no more") {
   CHECK(codec::encode({}) == R"({"apiVersion":"v1","kind":"DeleteOptions"})");
   CHECK(codec::encode({.uid = "u", .gracePeriodSeconds = 0, .propagationPolicy = "Background"}) ==
-        R"({"apiVersion":"v1","gracePeriodSeconds":0,"kind":"DeleteOptions",)"
-        R"("preconditions":{"uid":"u"},"propagationPolicy":"Background"})");
+        R"({"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":"u"},)"
+        R"("gracePeriodSeconds":0,"propagationPolicy":"Background"})");
 }

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+
+#include "base/error.h"
+#include "base/executor.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "kube/config.h"
+#include "kube/http_api_client.h"
+
+namespace trainyard::kube {
+
+struct ConnectionOptions {
+  std::string userAgent = "trainyard";
+  RateLimit rateLimit = {};
+  std::size_t threads = 8;  // requests under way at once
+};
+
+// The clients of one API server with what they need.
+class ApiConnection {
+ public:
+  ApiConnection() = default;
+  ApiConnection(const ApiConnection&) = delete;
+  ApiConnection& operator=(const ApiConnection&) = delete;
+  virtual ~ApiConnection() = default;
+
+  [[nodiscard]] virtual HttpApiClient& api() = 0;
+  // For the Lease only: connections and a token bucket of its own, so that a flood of other requests cannot
+  // delay a renewal, and no repeats, since the election repeats by its own clock.
+  [[nodiscard]] virtual ApiClient& leaseApi() = 0;
+};
+
+// `executor` must outlive the connection. kInvalid when the configuration cannot be used.
+[[nodiscard]] base::Result<std::unique_ptr<ApiConnection>> makeApiClient(
+    const ConnectionConfig& config, base::Executor& executor, base::Rng rng, const base::Logger& log,
+    const ConnectionOptions& options = {});
+
+}  // namespace trainyard::kube

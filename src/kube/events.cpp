@@ -1,0 +1,246 @@
+#include "kube/events.h"
+
+#include <deque>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "kube/paths.h"
+
+namespace trainyard::kube {
+namespace {
+
+using base::ErrorCode;
+
+constexpr std::chrono::minutes kRefresh{30};
+constexpr std::chrono::minutes kIdle{6};
+constexpr std::chrono::minutes kSweep{1};
+constexpr std::chrono::seconds kRetry{10};
+constexpr int kMaxTries = 12;
+constexpr std::size_t kMaxSeries = 10'000;
+constexpr std::size_t kMaxUnderWay = 4;
+constexpr std::size_t kMaxNamePrefix = 230;  // of 253, the rest is for the suffix
+
+// One kind of occurrence and its object at the server.
+struct Series {
+  codec::Event event;
+  bool created = false;
+  bool pending = false;      // queued, under way or waiting for its next try
+  bool finishing = false;    // silent for long: forget it after the last write
+  std::int64_t written = 0;  // the count at the server
+  std::int64_t writing = 0;  // the count of the write that is under way
+  int tries = 0;
+  base::Instant lastSeen{};
+  base::Instant lastWritten{};
+};
+
+bool worthAnotherTry(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kOutcomeUnknown:
+    case ErrorCode::kThrottled:
+    case ErrorCode::kUnauthorized:
+    case ErrorCode::kConflict: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+class EventRecorder::Impl : public std::enable_shared_from_this<Impl> {
+ public:
+  Impl(EventOptions options, ApiClient& api, base::Executor& executor, base::Logger log)
+      : options_(std::move(options)), api_(api), executor_(executor), log_(std::move(log)) {}
+
+  void record(const ObjectRef& regarding, EventType type, std::string_view reason, std::string_view action,
+              std::string_view note) {
+    const std::string_view typeName = type == EventType::kWarning ? "Warning" : "Normal";
+    const std::string key =
+        fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", regarding.ns, regarding.name, regarding.uid,
+                    regarding.kind, regarding.apiVersion, typeName, reason, action);
+    auto at = series_.find(key);
+    if (at == series_.end()) {
+      if (pending_ >= options_.maxPending || series_.size() >= kMaxSeries) {
+        drop(1);
+        return;
+      }
+      at = series_.emplace(key, Series{.event = newEvent(regarding, typeName, reason, action, note)}).first;
+    } else {
+      ++at->second.event.count;
+    }
+    Series& series = at->second;
+    series.finishing = false;
+    series.lastSeen = executor_.now();
+    series.event.lastObserved = executor_.wallNow();
+    enqueueIfDue(key, series);
+    armSweep();
+  }
+
+  void stop() { executor_.cancel(sweepTimer_); }
+  [[nodiscard]] std::size_t dropped() const { return dropped_; }
+
+ private:
+  [[nodiscard]] codec::Event newEvent(const ObjectRef& regarding, std::string_view type,
+                                      std::string_view reason, std::string_view action,
+                                      std::string_view note) {
+    return {.ns = regarding.ns.empty() ? "default" : regarding.ns,
+            .name = freshName(regarding.name),
+            .time = executor_.wallNow(),
+            .type = std::string(type),
+            .reason = std::string(reason),
+            .action = std::string(action),
+            .note = std::string(note),
+            .reportingController = options_.controller,
+            .reportingInstance = options_.instance,
+            .regarding = regarding};
+  }
+
+  // "OBJECT.NANOSECONDS": our clock gives microseconds, the last three digits tell apart what falls into one.
+  [[nodiscard]] std::string freshName(const std::string& object) {
+    const auto micros = executor_.wallNow().time_since_epoch().count();
+    sequence_ = (sequence_ + 1) % 1000;
+    std::string prefix = object.substr(0, kMaxNamePrefix);
+    while (!prefix.empty() && (prefix.back() == '.' || prefix.back() == '-')) prefix.pop_back();
+    return fmt::format("{}.{:x}", prefix, micros * 1000 + sequence_);
+  }
+
+  [[nodiscard]] bool isDue(const Series& series) const {
+    if (!series.created || series.written == 1) return series.event.count > series.written;
+    const bool refresh = executor_.now() - series.lastWritten >= kRefresh;
+    return series.event.count > series.written && (refresh || series.finishing);
+  }
+
+  void enqueueIfDue(const std::string& key, Series& series) {
+    if (series.pending || !isDue(series)) return;
+    series.pending = true;
+    series.tries = 0;
+    ++pending_;
+    queue_.push_back(key);
+    pump();
+  }
+
+  void pump() {
+    while (underWay_ < kMaxUnderWay && !queue_.empty()) {
+      const std::string key = std::move(queue_.front());
+      queue_.pop_front();
+      ++underWay_;
+      write(key, series_.at(key));
+    }
+  }
+
+  void write(const std::string& key, Series& series) {
+    ++series.tries;
+    series.writing = series.event.count;
+    auto done = [weak = weak_from_this(), key](const base::Result<ApiResponse>& answer) {
+      if (const auto self = weak.lock()) self->written(key, answer);
+    };
+    const codec::Event& event = series.event;
+    if (series.created) {
+      api_.patch(PatchType::kMerge, kEvents.object(event.ns, event.name),
+                 codec::encodeEventSeries(event.count, event.lastObserved), std::move(done));
+    } else {
+      api_.create(kEvents.collection(event.ns), codec::encodeEvent(event), std::move(done));
+    }
+  }
+
+  void written(const std::string& key, const base::Result<ApiResponse>& answer) {
+    --underWay_;
+    const auto at = series_.find(key);
+    Series& series = at->second;
+    if (answer) {
+      succeeded(at);
+    } else if (!series.created && answer.error().code == ErrorCode::kAlreadyExists) {
+      // An earlier try of ours arrived after all: nobody else makes this name.
+      succeeded(at);
+    } else if (series.created && answer.error().code == ErrorCode::kNotFound) {
+      // Events live an hour at the server. A new object takes over, with the count so far.
+      series.created = false;
+      series.event.name = freshName(series.event.regarding.name);
+      queue_.push_back(key);
+    } else if (worthAnotherTry(answer.error().code) && series.tries < kMaxTries) {
+      executor_.postAfter(kRetry, [weak = weak_from_this(), key] {
+        if (const auto self = weak.lock()) {
+          self->queue_.push_back(key);
+          self->pump();
+        }
+      });
+    } else {
+      log_.warning("event not written", {{"reason", series.event.reason}, {"error", answer.error().message}});
+      drop(static_cast<std::size_t>(series.event.count - series.written));
+      --pending_;
+      series_.erase(at);
+    }
+    pump();
+  }
+
+  void succeeded(std::map<std::string, Series>::iterator at) {
+    Series& series = at->second;
+    --pending_;
+    series.pending = false;
+    series.created = true;
+    series.written = series.writing;
+    series.lastWritten = executor_.now();
+    if (series.finishing && series.written == series.event.count) {
+      series_.erase(at);
+      return;
+    }
+    enqueueIfDue(at->first, series);
+  }
+
+  void armSweep() {
+    if (sweepArmed_) return;
+    sweepArmed_ = true;
+    sweepTimer_ = executor_.postAfter(kSweep, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->sweep();
+    });
+  }
+
+  void sweep() {
+    sweepArmed_ = false;
+    for (auto at = series_.begin(); at != series_.end();) {
+      Series& series = at->second;
+      const bool idle = executor_.now() - series.lastSeen >= kIdle;
+      if (idle && !series.pending && series.event.count == series.written) {
+        at = series_.erase(at);
+        continue;
+      }
+      series.finishing = idle;
+      // Its write may end the series, but never within this call: answers come by the loop.
+      enqueueIfDue(at->first, series);
+      ++at;
+    }
+    if (!series_.empty()) armSweep();
+  }
+
+  void drop(std::size_t count) {
+    if (dropped_ == 0) log_.warning("events are being dropped");
+    dropped_ += count;
+  }
+
+  const EventOptions options_;
+  ApiClient& api_;
+  base::Executor& executor_;
+  base::Logger log_;
+  std::map<std::string, Series> series_;
+  std::deque<std::string> queue_;  // keys of series to write
+  std::size_t pending_ = 0;
+  std::size_t underWay_ = 0;
+  std::size_t dropped_ = 0;
+  int sequence_ = 0;
+  bool sweepArmed_ = false;
+  base::TimerId sweepTimer_;
+};
+
+EventRecorder::EventRecorder(EventOptions options, ApiClient& api, base::Executor& executor, base::Logger log)
+    : impl_(std::make_shared<Impl>(std::move(options), api, executor, std::move(log))) {}
+
+EventRecorder::~EventRecorder() { impl_->stop(); }
+
+void EventRecorder::record(const ObjectRef& regarding, EventType type, std::string_view reason,
+                           std::string_view action, std::string_view note) {
+  impl_->record(regarding, type, reason, action, note);
+}
+
+std::size_t EventRecorder::dropped() const { return impl_->dropped(); }
+
+}  // namespace trainyard::kube
