@@ -403,7 +403,8 @@ std::vector<bool> mayPreempt(const GuardView& view, const Pod& pod,
   }
   std::transform(candidates.begin(), candidates.end(), allowed.begin(), [&](const PreemptionCandidate& each) {
     const GuardNode* node = view.findNode(each.node);
-    return node != nullptr && !node->reserved &&
+    // A node without victims is no preemption; kube-scheduler takes it for a fault of ours.
+    return node != nullptr && !node->reserved && !each.victimUids.empty() &&
            std::all_of(each.victimUids.begin(), each.victimUids.end(),
                        [&](std::string_view uid) { return evictable.at(uid); });
   });

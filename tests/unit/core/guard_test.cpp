@@ -320,16 +320,16 @@ TEST_CASE("preemption spares gangs and reservations") {
                                  .add(pod("ml/b").on("n2").gpus(8).uid("b"))
                                  .add(pod("ml/c").on("n3").gpus(4).uid("c"))
                                  .add(bert));
-  const std::vector<core::PreemptionCandidate> candidates{{"n1", {"a", "member"}}, {"n1", {"a"}},
-                                                          {"n2", {"b"}},           {"n3", {"c"}},
-                                                          {"n4", {"unheard-of"}},  {"n9", {"b"}}};
+  const std::vector<core::PreemptionCandidate> candidates{
+      {"n1", {"a", "member"}}, {"n1", {"a"}}, {"n2", {"b"}}, {"n3", {"c"}},
+      {"n4", {"unheard-of"}},  {"n9", {"b"}}, {"n2", {}}};
   CHECK(core::mayPreempt(view, pod("ml/s").gpus(4), candidates) ==
-        std::vector<bool>{false, true, true, false, false, false});
+        std::vector<bool>{false, true, true, false, false, false, false});
   // Never on behalf of a gang's pod, known or not.
   CHECK(core::mayPreempt(view, pod("ml/x").memberOf(bert, "worker", 1, 2).gpus(4), candidates) ==
-        std::vector<bool>(6, false));
+        std::vector<bool>(7, false));
   CHECK(core::mayPreempt(view, pod("ml/x").ownedBy("TrainingJob", "unknown").gpus(4), candidates) ==
-        std::vector<bool>(6, false));
+        std::vector<bool>(7, false));
 }
 
 TEST_CASE("holds are one for each pod, and run out") {

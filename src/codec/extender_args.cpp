@@ -1,0 +1,334 @@
+#include "codec/extender_args.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include "base/log.h"
+#include "codec/pod.h"
+
+namespace trainyard::codec {
+namespace {
+
+using base::ErrorCode;
+namespace ondemand = simdjson::ondemand;
+
+tl::unexpected<base::Error> refuse(std::string_view where, std::string_view why) {
+  return base::fail(ErrorCode::kInvalid, fmt::format("extender request: {}: {}", where, why));
+}
+
+tl::unexpected<base::Error> refuse(std::string_view where, simdjson::error_code code) {
+  return refuse(where, simdjson::error_message(code));
+}
+
+bool isNull(ondemand::value& value) {
+  ondemand::json_type type{};
+  return value.type().get(type) == simdjson::SUCCESS && type == ondemand::json_type::null && value.is_null();
+}
+
+constexpr std::string_view kNotCacheCapable =
+    "whole objects were sent; the extender's configuration needs nodeCacheCapable: true";
+
+// One member of the request, seen at most once: the second of two equal keys would silently win otherwise.
+class Once {
+ public:
+  explicit Once(std::string_view name) : name_(name) {}
+  base::Result<void> see() {
+    if (seen_) return refuse(name_, "given twice");
+    seen_ = true;
+    return {};
+  }
+  [[nodiscard]] bool seen() const { return seen_; }
+
+ private:
+  std::string_view name_;
+  bool seen_ = false;
+};
+
+base::Result<model::Pod> readPod(ondemand::value& value) {
+  ondemand::object object;
+  if (value.get_object().get(object)) return refuse("Pod", "expected an object");
+  std::string_view text;
+  if (const auto error = object.raw_json().get(text)) return refuse("Pod", error);
+  auto pod = decodePod(text);
+  if (!pod) return refuse("Pod", pod.error().message);
+  return pod;
+}
+
+base::Result<std::vector<std::string_view>> readNames(ondemand::value& value) {
+  ondemand::array array;
+  if (value.get_array().get(array)) return refuse("NodeNames", "expected a list");
+  std::vector<std::string_view> names;
+  for (auto entry : array) {
+    std::string_view name;
+    if (const auto error = entry.get_string().get(name)) {
+      return refuse(fmt::format("NodeNames[{}]", names.size()), error);
+    }
+    names.push_back(name);
+  }
+  return names;
+}
+
+base::Result<void> readVictimPods(ondemand::value& value, MetaVictims& into) {
+  const auto where = [&] {
+    return fmt::format("NodeNameToMetaVictims[{}].Pods[{}]", into.node, into.uids.size());
+  };
+  if (isNull(value)) return {};
+  ondemand::array pods;
+  if (value.get_array().get(pods)) return refuse(where(), "expected a list of pods");
+  for (auto entry : pods) {
+    ondemand::object pod;
+    if (const auto error = entry.get_object().get(pod)) return refuse(where(), error);
+    std::string_view uid;
+    if (const auto error = pod["UID"].get_string().get(uid)) return refuse(where() + ".UID", error);
+    into.uids.push_back(uid);
+  }
+  return {};
+}
+
+base::Result<MetaVictims> readVictims(std::string_view node, ondemand::value& value) {
+  MetaVictims victims;
+  victims.node = node;
+  const auto where = [&] { return fmt::format("NodeNameToMetaVictims[{}]", node); };
+  ondemand::object object;
+  if (value.get_object().get(object)) return refuse(where(), "expected an object");
+  for (auto field : object) {
+    std::string_view key;
+    ondemand::value member;
+    if (const auto error = field.unescaped_key().get(key)) return refuse(where(), error);
+    if (const auto error = field.value().get(member)) return refuse(where(), error);
+    if (key == "Pods") {
+      victims.uids.clear();
+      if (auto read = readVictimPods(member, victims); !read) return base::fail(read.error());
+    } else if (key == "NumPDBViolations") {
+      if (const auto error = member.get_int64().get(victims.pdbViolations)) {
+        return refuse(where() + ".NumPDBViolations", error);
+      }
+    }
+  }
+  return victims;
+}
+
+base::Result<std::vector<MetaVictims>> readCandidates(ondemand::value& value) {
+  ondemand::object object;
+  if (value.get_object().get(object)) return refuse("NodeNameToMetaVictims", "expected an object");
+  std::vector<MetaVictims> candidates;
+  for (auto field : object) {
+    std::string_view node;
+    ondemand::value member;
+    if (const auto error = field.unescaped_key().get(node)) return refuse("NodeNameToMetaVictims", error);
+    if (const auto error = field.value().get(member)) return refuse("NodeNameToMetaVictims", error);
+    auto victims = readVictims(node, member);
+    if (!victims) return base::fail(victims.error());
+    candidates.push_back(std::move(*victims));
+  }
+  return candidates;
+}
+
+bool isPlain(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
+}
+
+// Eight bytes at a time: a byte that is below 0x20, '"', '\\' or above 0x7e leaves its highest bit set.
+bool isPlain(std::string_view text) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101u;
+  constexpr std::uint64_t kHigh = 0x8080808080808080u;
+  const auto hasZero = [](std::uint64_t word) { return (word - kOnes) & ~word & kHigh; };
+  std::uint64_t bad = 0;
+  std::size_t at = 0;
+  for (; at + sizeof(std::uint64_t) <= text.size(); at += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, sizeof(word));
+    bad |= word & kHigh;
+    bad |= hasZero(word ^ (kOnes * '"')) | hasZero(word ^ (kOnes * '\\')) | hasZero(word ^ (kOnes * 0x7f));
+    bad |= (word - kOnes * 0x20) & ~word & kHigh;
+  }
+  return bad == 0 && std::all_of(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(),
+                                 [](char c) { return isPlain(c); });
+}
+
+// Plain ASCII without escapes, which node names and our own texts are, is copied as it stands.
+void appendString(std::string& out, std::string_view text) {
+  if (!isPlain(text)) {
+    out += base::quoteJson(text);
+    return;
+  }
+  out += '"';
+  out += text;
+  out += '"';
+}
+
+void appendFailed(std::string& out, std::span<const FailedNode> failed, bool unresolvable) {
+  out += '{';
+  bool first = true;
+  for (const FailedNode& each : failed) {
+    if (each.unresolvable != unresolvable) continue;
+    if (!first) out += ',';
+    first = false;
+    appendString(out, each.node);
+    out += ':';
+    appendString(out, each.message);
+  }
+  out += '}';
+}
+
+}  // namespace
+
+struct ExtenderArgsParser::Impl {
+  ondemand::parser parser;
+
+  // Calls visit(key, value) for the members of the request until one gives an error.
+  template <typename Visit>
+  base::Result<void> forEachMember(std::string& body, Visit visit) {
+    if (body.capacity() - body.size() < simdjson::SIMDJSON_PADDING) {
+      body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
+    }
+    ondemand::document document;
+    if (const auto error = parser.iterate(body.data(), body.size(), body.capacity()).get(document)) {
+      return refuse("body", error);
+    }
+    ondemand::object root;
+    if (document.get_object().get(root)) return refuse("body", "expected an object");
+    for (auto field : root) {
+      std::string_view key;
+      ondemand::value value;
+      if (const auto error = field.unescaped_key().get(key)) return refuse("body", error);
+      if (const auto error = field.value().get(value)) return refuse(key, error);
+      if (auto visited = visit(key, value); !visited) return visited;
+    }
+    const char* rest = nullptr;
+    if (document.current_location().get(rest) == simdjson::SUCCESS) {
+      return refuse("body", "something follows the object");
+    }
+    return {};
+  }
+};
+
+ExtenderArgsParser::ExtenderArgsParser() : impl_(std::make_unique<Impl>()) {}
+ExtenderArgsParser::~ExtenderArgsParser() = default;
+
+std::size_t ExtenderArgsParser::capacity() const { return impl_->parser.capacity(); }
+
+base::Result<ExtenderArgs> ExtenderArgsParser::parse(std::string& body) {
+  ExtenderArgs args;
+  Once pod("Pod");
+  Once names("NodeNames");
+  Once nodes("Nodes");
+  bool namesGiven = false;
+  auto walked =
+      impl_->forEachMember(body, [&](std::string_view key, ondemand::value& value) -> base::Result<void> {
+        if (key == "Pod") {
+          return pod.see().and_then([&] { return readPod(value); }).map([&](model::Pod read) {
+            args.pod = std::move(read);
+          });
+        }
+        if (key == "Nodes") {
+          if (auto once = nodes.see(); !once) return once;
+          if (!isNull(value)) return refuse(key, kNotCacheCapable);
+        } else if (key == "NodeNames") {
+          if (auto once = names.see(); !once) return once;
+          if (isNull(value)) return {};
+          namesGiven = true;
+          return readNames(value).map([&](auto read) { args.nodeNames = std::move(read); });
+        }
+        return {};
+      });
+  if (!walked) return base::fail(walked.error());
+  if (!pod.seen()) return refuse("Pod", "is missing");
+  if (!namesGiven) return refuse("NodeNames", "is missing");
+  return args;
+}
+
+base::Result<PreemptionArgs> ExtenderArgsParser::parsePreemption(std::string& body) {
+  PreemptionArgs args;
+  Once pod("Pod");
+  Once victims("NodeNameToVictims");
+  Once metaVictims("NodeNameToMetaVictims");
+  bool given = false;
+  auto walked =
+      impl_->forEachMember(body, [&](std::string_view key, ondemand::value& value) -> base::Result<void> {
+        if (key == "Pod") {
+          return pod.see().and_then([&] { return readPod(value); }).map([&](model::Pod read) {
+            args.pod = std::move(read);
+          });
+        }
+        if (key == "NodeNameToVictims") {
+          if (auto once = victims.see(); !once) return once;
+          if (!isNull(value)) return refuse(key, kNotCacheCapable);
+        } else if (key == "NodeNameToMetaVictims") {
+          if (auto once = metaVictims.see(); !once) return once;
+          if (isNull(value)) return {};
+          given = true;
+          return readCandidates(value).map([&](auto read) { args.candidates = std::move(read); });
+        }
+        return {};
+      });
+  if (!walked) return base::fail(walked.error());
+  if (!pod.seen()) return refuse("Pod", "is missing");
+  if (!given) return refuse("NodeNameToMetaVictims", "is missing");
+  return args;
+}
+
+std::string encodeFilterResult(std::span<const std::string_view> nodeNames,
+                               std::span<const FailedNode> failed) {
+  std::size_t size = 128;
+  for (const std::string_view name : nodeNames) size += name.size() + 3;
+  for (const FailedNode& each : failed) size += each.node.size() + each.message.size() + 6;
+  std::string out;
+  out.reserve(size);
+  out += R"({"Nodes":null,"NodeNames":[)";
+  for (std::size_t i = 0; i < nodeNames.size(); ++i) {
+    if (i > 0) out += ',';
+    appendString(out, nodeNames[i]);
+  }
+  out += R"(],"FailedNodes":)";
+  appendFailed(out, failed, false);
+  out += R"(,"FailedAndUnresolvableNodes":)";
+  appendFailed(out, failed, true);
+  out += R"(,"Error":""})";
+  return out;
+}
+
+std::string encodeFilterError(std::string_view message) {
+  std::string out =
+      R"({"Nodes":null,"NodeNames":[],"FailedNodes":{},"FailedAndUnresolvableNodes":{},"Error":)";
+  // An empty text would mean success.
+  appendString(out, message.empty() ? "unknown error" : message);
+  out += '}';
+  return out;
+}
+
+std::string encodePriorities(std::span<const std::string_view> nodeNames, std::span<const int> scores) {
+  std::string out;
+  out.reserve(2 + nodeNames.size() * 48);
+  out += '[';
+  for (std::size_t i = 0; i < nodeNames.size() && i < scores.size(); ++i) {
+    out += i == 0 ? R"({"Host":)" : R"(,{"Host":)";
+    appendString(out, nodeNames[i]);
+    fmt::format_to(std::back_inserter(out), R"(,"Score":{}}})", scores[i]);
+  }
+  out += ']';
+  return out;
+}
+
+std::string encodePreemptionResult(std::span<const MetaVictims> kept) {
+  std::string out = R"({"NodeNameToMetaVictims":{)";
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (i > 0) out += ',';
+    appendString(out, kept[i].node);
+    out += R"(:{"Pods":[)";
+    for (std::size_t j = 0; j < kept[i].uids.size(); ++j) {
+      out += j == 0 ? R"({"UID":)" : R"(,{"UID":)";
+      appendString(out, kept[i].uids[j]);
+      out += '}';
+    }
+    fmt::format_to(std::back_inserter(out), R"(],"NumPDBViolations":{}}})", kept[i].pdbViolations);
+  }
+  out += "}}";
+  return out;
+}
+
+}  // namespace trainyard::codec
