@@ -25,22 +25,30 @@ bool isExtended(std::string_view resource) {
 }
 
 // Extended resources such as GPUs are handed out in whole pieces and never overcommitted.
-void checkExtendedResources(const Field& resources) {
-  const Field requests = resources["requests"];
+void checkExtendedRequest(std::string_view name, const Field& request, const JsonValue& limit,
+                          base::Quantity requested, base::Quantity allowed) {
+  if (requested.milli() % 1000 != 0) {
+    request.refuse("must be a whole number");
+  } else if (!limit.present()) {
+    request.complain(fmt::format("needs the same limit: {} cannot be overcommitted", name));
+  } else if (allowed != requested) {
+    request.refuse(fmt::format("must equal the limit of {}", limit.minified()));
+  }
+}
+
+void checkResources(const Field& resources) {
   const Field limits = resources["limits"];
   limits.forEachMember([&](std::string_view name, const Field& limit) {
     if (isExtended(name) && limit.quantity().milli() % 1000 != 0) limit.refuse("must be a whole number");
   });
-  requests.forEachMember([&](std::string_view name, const Field& request) {
-    if (!isExtended(name)) return;
-    const base::Quantity requested = request.quantity();
-    if (requested.milli() % 1000 != 0) return request.refuse("must be a whole number");
+  resources["requests"].forEachMember([&](std::string_view name, const Field& request) {
     const JsonValue limit = limits.value().find(name);
-    if (!limit.present())
-      return request.complain(fmt::format("needs the same limit: {} cannot be overcommitted", name));
     FieldErrors ignored;
-    if (Field(limit, ignored).quantity() != requested) {
-      request.refuse(fmt::format("must equal the limit of {}", limit.minified()));
+    const base::Quantity allowed = Field(limit, ignored).quantity();
+    const base::Quantity requested = request.quantity();
+    if (isExtended(name)) return checkExtendedRequest(name, request, limit, requested, allowed);
+    if (limit.present() && !ignored.any() && requested > allowed) {
+      request.refuse(fmt::format("must not exceed the limit of {}", limit.minified()));
     }
   });
 }
@@ -51,7 +59,7 @@ void checkContainers(const Field& spec) {
     const Field name = container["name"];
     if (!names.insert(std::string(name.required())).second) name.refuse("must be used once only");
     if (const Field resources = container["resources"]; resources.present())
-      checkExtendedResources(resources);
+      checkResources(resources);
   };
   spec["initContainers"].forEachElement(check);
   int containers = 0;

@@ -24,5 +24,5 @@ TEST_CASE("a priority class is projected") {
   CHECK(found->value == 1000);
   CHECK(found->globalDefault);
   CHECK(codec::decodePriorityClass(R"({"metadata":{"name":"low"},"value":1e3})").error().message ==
-        "priority class low: value: expected an integer, is 1000");
+        "priority class low: value: expected an integer, is 1000.0");
 }

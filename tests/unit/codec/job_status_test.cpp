@@ -1,0 +1,218 @@
+#include "codec/job_status.h"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include "base/rng.h"
+#include "codec/job.h"
+#include "codec/json_value.h"
+
+using namespace trainyard;
+
+namespace {
+
+base::WallTime at(std::int64_t seconds) { return base::WallTime(std::chrono::seconds(1'790'000'000 + seconds)); }
+
+model::Job decodedWith(const std::string& statusJson) {
+  auto job = codec::decodeJob(
+      fmt::format(R"({{"metadata":{{"name":"bert","namespace":"ml","uid":"j1","resourceVersion":"5"}},"status":{}}})", statusJson));
+  INFO(statusJson);
+  INFO((job ? std::string() : job.error().message));
+  REQUIRE(job);
+  return *std::move(job);
+}
+
+// Values of every shape that the record can take, out of one seed.
+class Maker {
+ public:
+  explicit Maker(std::uint64_t seed) : rng_(seed) {}
+
+  model::JobStatus status() {
+    model::JobStatus status;
+    status.phase = text();
+    status.observedGeneration = number(100);
+    for (int i = number(4); i > 0; --i) status.conditions.push_back(condition());
+    for (int i = number(3); i > 0; --i) {
+      status.roles.push_back({text(), number(9), number(9), number(9), number(9), number(9)});
+    }
+    status.replicas = number(99);
+    status.selector = text();
+    status.ready = text();
+    status.gpus = number(1000);
+    status.gang = gang();
+    if (number(2) == 0) status.pending = pending();
+    if (number(2) == 0) status.startTime = at(number(100'000));
+    if (number(2) == 0) status.completionTime = at(number(100'000));
+    return status;
+  }
+
+ private:
+  int number(int below) { return static_cast<int>(rng_.below(static_cast<std::uint64_t>(below))); }
+  std::string text() {
+    static constexpr std::string_view kTexts[] = {"", "worker", "a \"quoted\" word", "zwölf 😀", "line\nbreak\ttab",
+                                                  std::string_view("nul\0byte", 8), "back\\slash", "/"};
+    return std::string(kTexts[number(static_cast<int>(std::size(kTexts)))]);
+  }
+  std::string name() { return fmt::format("n{}", number(50)); }
+  base::WallTime exact() { return at(number(100'000)) + std::chrono::microseconds(number(2) * number(1'000'000)); }
+
+  model::Condition condition() {
+    return {name(), static_cast<model::ConditionStatus>(number(3)), text(), text(), at(number(100'000)), number(9)};
+  }
+  std::vector<model::Assignment> assignments() {
+    std::vector<model::Assignment> list;
+    for (int i = number(4); i > 0; --i) {
+      std::vector<int> indices{number(20)};
+      for (int j = number(6); j > 0; --j) indices.push_back(number(20));
+      list.push_back({model::NodeName(name()), name(), model::IndexSet(std::move(indices))});
+    }
+    return list;
+  }
+  model::GangRecord gang() {
+    model::GangRecord gang;
+    gang.lastEpoch = number(5);
+    if (number(2) == 0) gang.placed = model::Placed{number(5), assignments()};
+    if (number(2) == 0) {
+      model::Proposal proposal;
+      proposal.id = text();
+      proposal.kind = static_cast<model::ProposalKind>(number(6));
+      proposal.phase = static_cast<model::ProposalPhase>(number(5));
+      proposal.epoch = number(5);
+      proposal.term = number(5);
+      proposal.generation = number(5);
+      proposal.templateHash = text();
+      if (number(2) == 0) proposal.deadline = exact();
+      proposal.add = assignments();
+      proposal.remove = assignments();
+      for (int i = number(3); i > 0; --i) {
+        proposal.victims.push_back({{text(), name()}, model::Uid(name()), model::NodeName(text())});
+      }
+      proposal.abortReason = text();
+      gang.proposal = std::move(proposal);
+    }
+    if (number(2) == 0) {
+      model::Backoff backoff{exact(), number(9), {}, text()};
+      for (int i = number(3); i > 0; --i) backoff.avoidNodes.emplace_back(name());
+      gang.backoff = std::move(backoff);
+    }
+    return gang;
+  }
+  model::Pending pending() {
+    model::Pending pending;
+    pending.reason = static_cast<model::PendingReason>(number(7));
+    pending.message = text();
+    pending.since = exact();
+    if (number(2) == 0) pending.shortfall = model::Shortfall{text(), number(9), -number(9), number(9), number(9), text(), text()};
+    for (int i = number(3); i > 0; --i) pending.blockedBy.push_back({{text(), name()}, number(9), number(9)});
+    return pending;
+  }
+
+  base::Rng rng_;
+};
+
+// What an API server makes of a merge patch (RFC 7386).
+std::string merged(const codec::JsonValue& target, const codec::JsonValue& patch) {
+  if (patch.type() != codec::JsonType::kObject) return patch.minified();
+  std::string out;
+  const auto add = [&](std::string_view key, const std::string& value) {
+    out += fmt::format("{}\"{}\":{}", out.empty() ? "" : ",", key, value);
+  };
+  target.forEachMember([&](std::string_view key, codec::JsonValue value) {
+    if (patch.find(key).type() == codec::JsonType::kMissing) add(key, value.minified());
+  });
+  patch.forEachMember([&](std::string_view key, codec::JsonValue value) {
+    if (value.type() != codec::JsonType::kNull) add(key, merged(target.find(key), value));
+  });
+  return "{" + out + "}";
+}
+
+}  // namespace
+
+TEST_CASE("a status comes back as it was written") {
+  for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
+    const model::JobStatus status = Maker(seed).status();
+    CAPTURE(seed);
+    REQUIRE(decodedWith(codec::encodeJobStatus(status)).status == status);
+  }
+}
+
+TEST_CASE("a status patch leads from any status to any other") {
+  for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
+    CAPTURE(seed);
+    const model::JobStatus after = Maker(seed + 1'000'000).status();
+    model::Job before;
+    before.status = Maker(seed).status();
+    // Half of the pairs differ in one part only, as most writes do.
+    if (seed % 2 == 0) {
+      model::JobStatus near = before.status;
+      near.gang = after.gang;
+      near.pending = after.pending;
+      before.status = near;
+      before.status.gang.proposal = Maker(seed + 2'000'000).status().gang.proposal;
+    }
+    const auto patch = codec::encodeStatusPatch(before, after);
+    if (!patch) {
+      REQUIRE(before.status == after);
+      continue;
+    }
+    const auto beforeJson = codec::JsonDocument::parse(codec::encodeJobStatus(before.status));
+    const auto patchJson = codec::JsonDocument::parse(*patch);
+    REQUIRE(beforeJson);
+    REQUIRE(patchJson);
+    REQUIRE(decodedWith(merged(beforeJson->root(), patchJson->root().find("status"))).status == after);
+  }
+}
+
+TEST_CASE("a status patch holds what changed and nothing else") {
+  model::Job job;
+  job.uid = model::Uid("j1");
+  job.resourceVersion = "5";
+  job.status.phase = "Queued";
+  job.status.gang.lastEpoch = 1;
+  job.status.gang.backoff = model::Backoff{at(0), 1, {}, "lost"};
+  job.status.pending = model::Pending{model::PendingReason::kTooLarge, "no", at(0), std::nullopt, {}};
+  CHECK_FALSE(codec::encodeStatusPatch(job, job.status));
+
+  model::JobStatus after = job.status;
+  after.phase = "Starting";
+  after.gang.backoff.reset();
+  after.gang.placed = model::Placed{1, {{model::NodeName("n1"), "worker", model::IndexSet({0, 1, 2, 5})}}};
+  after.pending.reset();
+  CHECK(codec::encodeStatusPatch(job, after, codec::PatchGuard::kNone) ==
+        R"({"metadata":{"uid":"j1"},"status":{"phase":"Starting","gang":{"placed":{"epoch":1,"assignments":)"
+        R"([{"node":"n1","role":"worker","indices":"0-2,5"}]},"backoff":null},"pending":null}})");
+  after = job.status;
+  after.observedGeneration = 2;
+  CHECK(codec::encodeStatusPatch(job, after) ==
+        R"({"metadata":{"uid":"j1","resourceVersion":"5"},"status":{"observedGeneration":2}})");
+}
+
+TEST_CASE("times keep what they need") {
+  model::JobStatus status;
+  status.startTime = at(0) + std::chrono::microseconds(999'999);
+  status.gang.backoff = model::Backoff{at(0) + std::chrono::microseconds(250'000), 1, {}, ""};
+  const model::JobStatus read = decodedWith(codec::encodeJobStatus(status)).status;
+  CHECK(read.startTime == at(0));  // whole seconds, as metav1.Time
+  CHECK(read.gang.backoff->until == status.gang.backoff->until);
+  // What the encoding drops is no change.
+  model::Job job;
+  job.status = read;
+  CHECK_FALSE(codec::encodeStatusPatch(job, status));
+}
+
+TEST_CASE("text that is no UTF-8 reaches a status as replacement characters") {
+  model::JobStatus status;
+  status.phase = "a\xff\xc3(\xed\xa0\x80" "b\xf0\x9f\x98";
+  const std::string json = codec::encodeJobStatus(status);
+  const auto document = codec::JsonDocument::parse(json);
+  REQUIRE(document);
+  CHECK(document->root().find("phase").string()->starts_with("a\xEF\xBF\xBD\xEF\xBF\xBD("));
+}
+
+TEST_CASE("words of a newer version in what is only shown are no obstacle") {
+  const model::Job job = decodedWith(R"({"pending":{"reason":"WaitingForGodot","message":"m"},"progress":{"step":5},
+    "conditions":[{"type":"New","status":"Perhaps","reason":"r","message":""}]})");
+  REQUIRE(job.status.pending);
+  CHECK(job.status.pending->message == "m");
+  CHECK(job.status.conditions.at(0).status == model::ConditionStatus::kUnknown);
+}

@@ -1,0 +1,222 @@
+#include "codec/job.h"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+using namespace trainyard;
+using namespace std::chrono_literals;
+using codec::decodeJob;
+
+namespace {
+
+model::Job decoded(std::string_view json) {
+  auto job = decodeJob(json);
+  INFO((job ? std::string() : job.error().message));
+  REQUIRE(job);
+  return *std::move(job);
+}
+
+model::Job withSpec(std::string_view spec) {
+  return decoded(fmt::format(R"({{"metadata":{{"name":"bert","namespace":"ml","uid":"j1"}},"spec":{}}})", spec));
+}
+
+// A job whose only role has this PodSpec.
+model::Job withPodSpec(std::string_view podSpec) {
+  return withSpec(fmt::format(R"({{"framework":"PyTorch","roles":[{{"name":"worker","template":{{"spec":{}}}}}]}})", podSpec));
+}
+
+// The same with what the API server takes beside one container.
+model::Job withPodField(std::string_view field) {
+  return withPodSpec(fmt::format(R"({{"containers":[{{"name":"c","image":"x"}}],{}}})", field));
+}
+
+model::Job withResources(std::string_view resources) {
+  return withPodSpec(fmt::format(R"({{"containers":[{{"name":"c","resources":{}}}]}})", resources));
+}
+
+constexpr const char* kTemplate = R"({"spec":{"containers":[{"name":"c"}]}})";
+
+}  // namespace
+
+TEST_CASE("a job is projected") {
+  const model::Job job = decoded(R"({"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob",
+    "metadata":{"name":"bert","namespace":"ml","uid":"j1","resourceVersion":"17","generation":4,
+      "creationTimestamp":"2026-11-21T09:00:00Z","deletionTimestamp":"2026-11-21T10:00:00Z",
+      "finalizers":["other/one","trainyard.dev/release","other/two"]},
+    "spec":{"framework":"TensorFlow","queue":"vision","priorityClassName":"high","preemptible":false,
+      "roles":[{"name":"chief","template":{"spec":{"containers":[{"name":"c"}]}}},
+               {"name":"worker","replicas":4,"template":{"metadata":{"labels":{"a":"b"}},
+                 "spec":{"containers":[{"name":"c","resources":{"limits":{"nvidia.com/gpu":8}}}],"nodeSelector":{"x":"y"}}}}],
+      "elastic":{"role":"worker","replicas":3,"minReplicas":2,"maxReplicas":8},
+      "gang":{"minAvailable":3},"scheduling":{"timeoutSeconds":600},
+      "locality":{"levels":[{"level":"node","waitSeconds":60},{"level":"rack"}],"required":"rack"},
+      "estimate":{"durationSeconds":7200},
+      "run":{"suspend":true,"cleanPodPolicy":"All","ttlSecondsAfterFinished":0,"activeDeadlineSeconds":9,"managedBy":"a.b/c"},
+      "success":{"operator":"Any","roles":["chief"]}}})");
+  CHECK(job.specError.empty());
+  CHECK(job.key == model::ObjectKey{"ml", "bert"});
+  CHECK(job.uid.str() == "j1");
+  CHECK(job.resourceVersion == "17");
+  CHECK(job.generation == 4);
+  CHECK(job.deleting);
+  CHECK(job.hasReleaseFinalizer);
+  CHECK(job.otherFinalizers == std::vector<std::string>{"other/one", "other/two"});
+  const model::JobSpec& spec = job.spec;
+  CHECK(spec.framework == model::Framework::kTensorFlow);
+  CHECK(spec.queue.str() == "vision");
+  CHECK(spec.priorityClassName == "high");
+  CHECK_FALSE(spec.preemptible);
+  REQUIRE(spec.roles.size() == 2);
+  CHECK(spec.roles[0].replicas == 1);
+  CHECK(spec.roles[1].shape.requests.gpus() == 8);
+  CHECK(*spec.roles[1].shape.nodeSelector.find("x") == "y");
+  CHECK(spec.roles[0].templateJson == kTemplate);
+  CHECK(spec.startReplicas(spec.roles[1]) == 3);
+  CHECK(spec.elastic->maxReplicas == 8);
+  CHECK(spec.minAvailable == 3);
+  CHECK(spec.schedulingTimeout == 600s);
+  REQUIRE(spec.locality.levels.size() == 2);
+  CHECK(spec.locality.levels[0].wait == 60s);
+  CHECK_FALSE(spec.locality.levels[1].wait);
+  CHECK(spec.locality.required == "rack");
+  CHECK(spec.estimatedDuration == 7200s);
+  CHECK(spec.run.suspend);
+  CHECK(spec.run.cleanPodPolicy == model::CleanPodPolicy::kAll);
+  CHECK(spec.run.ttlAfterFinished == 0s);
+  CHECK(spec.run.activeDeadline == 9s);
+  CHECK(spec.run.managedBy == "a.b/c");
+  CHECK(spec.success.op == model::SuccessOperator::kAny);
+  CHECK(spec.success.roles == std::vector<std::string>{"chief"});
+}
+
+TEST_CASE("the schema's defaults are filled in where no API server did") {
+  const model::Job job = withSpec(fmt::format(R"({{"framework":"PyTorch","roles":[{{"name":"worker","template":{}}}]}})", kTemplate));
+  CHECK(job.specError.empty());
+  CHECK(job.spec.queue.str() == "default");
+  CHECK(job.spec.preemptible);
+  CHECK(job.spec.roles[0].replicas == 1);
+  CHECK(job.spec.run.cleanPodPolicy == model::CleanPodPolicy::kRunning);
+  CHECK_FALSE(job.spec.run.ttlAfterFinished);
+  CHECK(job.spec.schedulingTimeout == 0s);
+  CHECK_FALSE(job.spec.minAvailable);
+  CHECK(job.spec.success.op == model::SuccessOperator::kAll);
+  CHECK_FALSE(job.hasReleaseFinalizer);
+}
+
+TEST_CASE("what a template must not hold is said with its field") {
+  const auto worker = [](std::string_view rest) { return "spec.roles[worker].template." + std::string(rest); };
+  CHECK(withPodField(R"("restartPolicy":"Never","schedulerName":"default-scheduler")").specError.empty());
+  CHECK(withPodField(R"("restartPolicy":null,"nodeName":null)").specError.empty());
+  CHECK(withPodField(R"("restartPolicy":"Always")").specError ==
+        worker(R"(spec.restartPolicy: must be Never or absent, is "Always")"));
+  CHECK(withPodField(R"("nodeName":"n1")").specError ==
+        worker(R"(spec.nodeName: must be absent: the operator chooses the nodes, is "n1")"));
+  CHECK(withPodField(R"("schedulerName":"volcano")").specError ==
+        worker(R"(spec.schedulerName: must be default-scheduler or absent, is "volcano")"));
+  CHECK(withPodField(R"("preemptionPolicy":"Never")").specError ==
+        worker(R"(spec.preemptionPolicy: must be absent: the PriorityClass decides, is "Never")"));
+  CHECK(withPodField(R"("schedulingGates":[{"name":"trainyard.dev/gang"}])").specError ==
+        worker(R"(spec.schedulingGates: must be absent: the operator sets its own, is [{"name":"trainyard.dev/gang"}])"));
+  CHECK(withPodSpec(R"({"containers":[]})").specError == worker("spec.containers: needs at least one container"));
+  CHECK(withPodSpec("{}").specError == worker("spec.containers: needs at least one container"));
+  CHECK(withPodSpec("null").specError == worker("spec: is required"));
+  CHECK(withPodSpec("7").specError == worker("spec: expected an object, is 7"));
+  CHECK(withPodSpec(R"({"containers":[{"name":"c"},{"name":"c"}]})").specError ==
+        worker(R"(spec.containers[1].name: must be used once only, is "c")"));
+  CHECK(withPodSpec(R"({"containers":{"name":"c"}})").specError ==
+        worker(R"(spec.containers: expected a list, is {"name":"c"})"));
+  CHECK(withPodField(R"("tolerations":[{"key":5}])").specError == worker("spec.tolerations[0].key: expected a string, is 5"));
+  CHECK(withPodField(R"("affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
+          {"matchExpressions":[{"key":"a","operator":"Is"}]}]}}})").specError ==
+        worker("spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]."
+               R"(matchExpressions[0].operator: must be In, NotIn, Exists, DoesNotExist, Gt or Lt, is "Is")"));
+  CHECK(withSpec(R"({"framework":"PyTorch","roles":[{"name":"worker","template":{"metadata":{"labels":{"trainyard.dev/role":"x"}},
+          "spec":{"containers":[{"name":"c"}]}}}]})").specError ==
+        worker("metadata.labels[trainyard.dev/role]: labels of trainyard.dev are set by the operator"));
+}
+
+TEST_CASE("amounts in a template that make no sense are said with their field") {
+  const auto resources = [](std::string_view rest) {
+    return "spec.roles[worker].template.spec.containers[0].resources." + std::string(rest);
+  };
+  CHECK(withResources(R"({"limits":{"nvidia.com/gpu":"8"}})").specError.empty());
+  CHECK(withResources(R"({"limits":{"nvidia.com/gpu":8},"requests":{"nvidia.com/gpu":"8"}})").specError.empty());
+  CHECK(withResources(R"({"limits":{"nvidia.com/gpu":"8"},"requests":{"nvidia.com/gpu":"4"}})").specError ==
+        resources(R"(requests[nvidia.com/gpu]: must equal the limit of "8", is "4")"));
+  CHECK(withResources(R"({"requests":{"nvidia.com/gpu":"4"}})").specError ==
+        resources("requests[nvidia.com/gpu]: needs the same limit: nvidia.com/gpu cannot be overcommitted"));
+  CHECK(withResources(R"({"limits":{"nvidia.com/gpu":"0.5"}})").specError ==
+        resources(R"(limits[nvidia.com/gpu]: must be a whole number, is "0.5")"));
+  CHECK(withResources(R"({"limits":{"nvidia.com/gpu":-1}})").specError ==
+        resources("limits[nvidia.com/gpu]: must not be negative, is -1"));
+  CHECK(withResources(R"({"requests":{"cpu":"eight"}})").specError ==
+        resources(R"(requests[cpu]: quantity "eight": not a number)"));
+  CHECK(withResources(R"({"requests":{"memory":"12345678901234567890Ei"}})").specError ==
+        resources(R"(requests[memory]: quantity "12345678901234567890Ei": out of range)"));
+  CHECK(withResources(R"({"requests":{"cpu":"8"},"limits":{"cpu":"4"}})").specError ==
+        resources(R"(requests[cpu]: must not exceed the limit of "4", is "8")"));
+}
+
+TEST_CASE("a spec that contradicts itself is said with its field") {
+  const auto roles = [](std::string_view list, std::string_view rest = "") {
+    return withSpec(fmt::format(R"({{"framework":"PyTorch","roles":{}{}}})", list, rest)).specError;
+  };
+  const std::string worker = fmt::format(R"([{{"name":"worker","replicas":4,"template":{}}}])", kTemplate);
+  CHECK(roles(worker).empty());
+  CHECK(roles("[]") == "spec.roles: needs at least one role");
+  CHECK(roles(R"([{"name":"worker"}])") == "spec.roles[worker].template: is required");
+  CHECK(roles(fmt::format(R"([{{"template":{}}}])", kTemplate)) == "spec.roles[0].name: is required");
+  CHECK(roles(fmt::format(R"([{{"name":"my-role","template":{}}}])", kTemplate)) ==
+        R"(spec.roles[0].name: must be a letter, then letters and digits, all lower-case, at most 16 characters, is "my-role")");
+  CHECK(roles(fmt::format(R"([{{"name":"a","template":{0}}},{{"name":"a","template":{0}}}])", kTemplate)) ==
+        R"(spec.roles[1].name: must be used once only, is "a")");
+  CHECK(roles(fmt::format(R"([{{"name":"a","replicas":0,"template":{}}}])", kTemplate)) ==
+        "spec.roles[a].replicas: must be from 1 to 10000, is 0");
+  CHECK(roles(fmt::format(R"([{{"name":"a","replicas":"2","template":{}}}])", kTemplate)) ==
+        R"(spec.roles[a].replicas: expected an integer, is "2")");
+  CHECK(roles(worker, R"(,"gang":{"minAvailable":5})") == "spec.gang.minAvailable: must not exceed the job's 4 pods, is 5");
+  CHECK(roles(worker, R"(,"elastic":{"role":"ps","replicas":1,"minReplicas":1,"maxReplicas":1})") ==
+        R"(spec.elastic.role: must name a role of spec.roles, is "ps")");
+  CHECK(roles(worker, R"(,"elastic":{"role":"worker","replicas":1,"minReplicas":2,"maxReplicas":4})") ==
+        "spec.elastic.replicas: must not be below minReplicas, is 1");
+  CHECK(roles(worker, R"(,"success":{"roles":["chief"]})") ==
+        R"(spec.success.roles[0]: must name a role of spec.roles, is "chief")");
+  CHECK(roles(worker, R"(,"locality":{"levels":[{"level":"rack"},{"level":"rack"}]})") ==
+        R"(spec.locality.levels[1].level: must be used once only, is "rack")");
+  CHECK(withSpec("{}").specError == "spec.framework: is required");
+  CHECK(decoded(R"({"metadata":{"name":"j"}})").specError == "spec: is required");
+  CHECK(withSpec(R"({"framework":"Caffe"})").specError ==
+        R"(spec.framework: must be one of PyTorch, TensorFlow, MXNet, Horovod, MPI, Custom, is "Caffe")");
+  const std::string longName(60, 'a');
+  const auto tooLong = decoded(fmt::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"framework":"PyTorch","roles":{}}}}})", longName, worker));
+  CHECK(tooLong.specError == fmt::format("spec.roles: the pod {}-worker-3 would have a name of 69 characters, 63 are allowed: "
+                                         "shorten the job's name", longName));
+}
+
+TEST_CASE("the template hash follows what changes pods, and nothing else") {
+  const auto hash = [](std::string_view spec) {
+    const model::Job job = withSpec(spec);
+    CHECK(job.specError.empty());
+    CHECK(job.spec.templateHash.size() == 32);
+    return job.spec.templateHash;
+  };
+  const std::string base = hash(R"({"framework":"PyTorch","roles":[{"name":"w","replicas":2,"template":{"spec":{"containers":[{"name":"c","image":"x"}]}}}]})");
+  // Fixed: a new hash aborts the proposals under way during an update.
+  CHECK(base == "3eeef28a52c76c03d39ac68595556efb");
+  CHECK(base == hash(R"({"framework":"PyTorch","queue":"q","roles":[{"replicas":2,"template":{"spec":{ "containers":[{"image":"x","name":"c"}]}},"name":"w"}]})"));
+  CHECK(base != hash(R"({"framework":"Custom","roles":[{"name":"w","replicas":2,"template":{"spec":{"containers":[{"name":"c","image":"x"}]}}}]})"));
+  CHECK(base != hash(R"({"framework":"PyTorch","roles":[{"name":"v","replicas":2,"template":{"spec":{"containers":[{"name":"c","image":"x"}]}}}]})"));
+  CHECK(base != hash(R"({"framework":"PyTorch","roles":[{"name":"w","replicas":3,"template":{"spec":{"containers":[{"name":"c","image":"x"}]}}}]})"));
+  CHECK(base != hash(R"({"framework":"PyTorch","roles":[{"name":"w","replicas":2,"template":{"spec":{"containers":[{"name":"c","image":"y"}]}}}]})"));
+}
+
+TEST_CASE("a job whose metadata or gang record cannot be read is an error that names it") {
+  const auto refused = [](std::string_view json) { return decodeJob(json).error().message; };
+  CHECK(refused(R"({"metadata":{"namespace":"ml"}})") == "job: metadata.name: is required");
+  CHECK(refused(R"({"metadata":{"name":"j","namespace":"ml","finalizers":"x"}})") ==
+        R"(job ml/j: metadata.finalizers: expected a list, is "x")");
+  CHECK(refused(R"({"metadata":{"name":"j"},"status":{"gang":{"proposal":{"kind":"Leap","phase":"Reserved"}}}})") ==
+        R"(job j: status.gang.proposal.kind: is a word this version does not know, is "Leap")");
+  CHECK(refused(R"({"metadata":{"name":"j"},"status":{"gang":{"placed":{"epoch":1,"assignments":[{"node":"n","role":"r","indices":"3-1"}]}}}})") ==
+        R"(job j: status.gang.placed.assignments[0].indices: indices "3-1": expected e.g. 0-3,7)");
+}

@@ -1,0 +1,181 @@
+#include "codec/member_pod.h"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include "codec/config_map.h"
+#include "codec/finalizers.h"
+#include "codec/job.h"
+#include "codec/json_value.h"
+#include "codec/pod.h"
+#include "codec/service.h"
+
+using namespace trainyard;
+
+namespace {
+
+model::Job jobWith(std::string_view podTemplate, int replicas = 2) {
+  auto job = codec::decodeJob(fmt::format(
+      R"({{"metadata":{{"name":"bert","namespace":"ml","uid":"j1","resourceVersion":"5","finalizers":["other/one"]}},
+          "spec":{{"framework":"PyTorch","roles":[{{"name":"worker","replicas":{},"template":{}}}]}}}})",
+      replicas, podTemplate));
+  REQUIRE(job);
+  CHECK(job->specError.empty());
+  return *std::move(job);
+}
+
+std::string encoded(const model::Job& job, int index, const codec::MemberContext& context) {
+  auto pod = codec::encodeMemberPod(job, job.spec.roles.front(), index, context);
+  REQUIRE(pod);
+  return *std::move(pod);
+}
+
+// Texts are compared by value: order and spacing are no promise.
+std::string canonical(std::string_view json) {
+  const auto document = codec::JsonDocument::parse(json);
+  INFO(json);
+  REQUIRE(document);
+  return document->root().canonical();
+}
+
+constexpr const char* kPlain = R"({"spec":{"containers":[{"name":"c","image":"x"}]}})";
+
+}  // namespace
+
+TEST_CASE("a gated member is made from the template") {
+  const model::Job job = jobWith(R"json({
+    "metadata":{"name":"ignored","labels":{"app":"nlp"},"annotations":{"note":"kept"},"finalizers":["a.b/c"],"uid":"ignored"},
+    "spec":{"restartPolicy":"Never","nodeSelector":{"disk":"ssd"},
+      "initContainers":[{"name":"i","image":"y"}],
+      "containers":[{"name":"c","image":"x","env":[{"name":"RANK","value":"mine"},{"name":"SEEN","value":"$(MASTER_ADDR)"}],
+                     "resources":{"limits":{"nvidia.com/gpu":8}}},{"name":"d","env":null}],
+      "affinity":{"podAffinity":{}}}})json");
+  const std::string pod = encoded(job, 1, {.epoch = 3, .environment = {{"MASTER_ADDR", "m"}, {"RANK", "1"}}});
+  CHECK(canonical(pod) == canonical(R"json({"apiVersion":"v1","kind":"Pod",
+    "metadata":{"name":"bert-worker-1","namespace":"ml",
+      "labels":{"app":"nlp","trainyard.dev/job-name":"bert","trainyard.dev/job-uid":"j1","trainyard.dev/epoch":"3",
+                "trainyard.dev/role":"worker","trainyard.dev/index":"1"},
+      "annotations":{"note":"kept"},"finalizers":["a.b/c"],
+      "ownerReferences":[{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","name":"bert","uid":"j1",
+                          "controller":true,"blockOwnerDeletion":true}]},
+    "spec":{"nodeSelector":{"disk":"ssd"},"restartPolicy":"Never","hostname":"bert-worker-1","subdomain":"bert",
+      "initContainers":[{"name":"i","image":"y","env":[{"name":"MASTER_ADDR","value":"m"},{"name":"RANK","value":"1"}]}],
+      "containers":[{"name":"c","image":"x","resources":{"limits":{"nvidia.com/gpu":8}},
+          "env":[{"name":"MASTER_ADDR","value":"m"},{"name":"RANK","value":"mine"},{"name":"SEEN","value":"$(MASTER_ADDR)"}]},
+        {"name":"d","env":[{"name":"MASTER_ADDR","value":"m"},{"name":"RANK","value":"1"}]}],
+      "affinity":{"podAffinity":{}},
+      "schedulingGates":[{"name":"trainyard.dev/gang"}]}})json"));
+
+  const auto read = codec::decodePod(pod);
+  REQUIRE(read);
+  CHECK(read->gangGated);
+  CHECK(read->member->index == 1);
+  CHECK(read->member->epoch == 3);
+  CHECK(read->controllerUid == job.uid);
+  CHECK(read->shape == job.spec.roles.front().shape);
+}
+
+TEST_CASE("a gang of one is born pinned, without gate and subdomain") {
+  const model::Job job = jobWith(kPlain, 1);
+  const auto pod = codec::decodePod(encoded(job, 0, {.epoch = 1, .gated = false, .pinned = model::NodeName("n7")}));
+  REQUIRE(pod);
+  CHECK_FALSE(pod->gated);
+  CHECK(pod->pinned == model::NodeName("n7"));
+  CHECK(encoded(job, 0, {}).find("subdomain") == std::string::npos);
+}
+
+TEST_CASE("the pin is added to every term of the template's own affinity") {
+  const model::Job job = jobWith(R"({"spec":{"containers":[{"name":"c"}],"affinity":{
+    "podAntiAffinity":{"x":[]},
+    "nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1}],
+      "requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
+        {"matchExpressions":[{"key":"rack","operator":"In","values":["r1"]}]},
+        {"matchFields":[{"key":"metadata.name","operator":"NotIn","values":["bad"]}]},
+        {}]}}}}})", 1);
+  const std::string pod = encoded(job, 0, {.epoch = 1, .gated = false, .pinned = model::NodeName("n7")});
+  const auto document = codec::JsonDocument::parse(pod);
+  REQUIRE(document);
+  CHECK(document->root().find("spec").find("affinity").canonical() == canonical(R"({
+    "podAntiAffinity":{"x":[]},
+    "nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1}],
+      "requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
+        {"matchExpressions":[{"key":"rack","operator":"In","values":["r1"]}],
+         "matchFields":[{"key":"metadata.name","operator":"In","values":["n7"]}]},
+        {"matchFields":[{"key":"metadata.name","operator":"NotIn","values":["bad"]},
+                        {"key":"metadata.name","operator":"In","values":["n7"]}]},
+        {}]}}})"));
+}
+
+TEST_CASE("numbers and text of a template arrive as they were written") {
+  const std::string pod = encoded(jobWith(R"({"spec":{"containers":[{"name":"c","args":["é \" \\ \n \u0001 😀"],
+    "x":[1e308,-0.1,9007199254740993,18446744073709551615,-9223372036854775808,true,null,{}]}]}})"), 0, {});
+  const auto document = codec::JsonDocument::parse(pod);
+  REQUIRE(document);
+  codec::JsonValue container;
+  document->root().find("spec").find("containers").forEachElement([&](codec::JsonValue each) { container = each; });
+  CHECK(container.find("x").minified() == "[1e+308,-0.1,9007199254740993,18446744073709551615,-9223372036854775808,true,null,{}]");
+  CHECK(container.find("args").canonical() == canonical(R"(["é \" \\ \n \u0001 😀"])"));
+}
+
+TEST_CASE("a role without a usable template is refused with its field") {
+  model::Job job = jobWith(kPlain);
+  job.spec.roles[0].templateJson = "{\"spec\":";
+  const auto refused = codec::encodeMemberPod(job, job.spec.roles[0], 0, {});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == base::ErrorCode::kInvalid);
+  CHECK(refused.error().message.starts_with("job ml/bert: spec.roles[worker].template: not JSON"));
+  job.spec.roles[0].templateJson = "{}";
+  CHECK(codec::encodeMemberPod(job, job.spec.roles[0], 0, {}).error().message ==
+        "job ml/bert: spec.roles[worker].template: has no spec");
+}
+
+TEST_CASE("the release patch pins and opens the gate in one write") {
+  CHECK(canonical(codec::encodeReleasePatch(model::Uid("p1"), {}, model::NodeName("n3"))) == canonical(R"({
+    "metadata":{"uid":"p1"},
+    "spec":{"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
+        {"matchFields":[{"key":"metadata.name","operator":"In","values":["n3"]}]}]}}},
+      "schedulingGates":[{"$patch":"delete","name":"trainyard.dev/gang"}]}})"));
+}
+
+TEST_CASE("the release patch keeps every term the pod has") {
+  model::PodShape shape;
+  shape.affinity = {{.labels = {{"rack", model::SelectorOperator::kIn, {"r0", "r1"}}, {"old", model::SelectorOperator::kDoesNotExist, {}}},
+                     .fields = {}},
+                    {.labels = {}, .fields = {{"metadata.name", model::SelectorOperator::kIn, {"n3"}}}},
+                    {}};
+  CHECK(canonical(codec::encodeReleasePatch(model::Uid("p1"), shape, model::NodeName("n3"))) == canonical(R"({
+    "metadata":{"uid":"p1"},
+    "spec":{"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
+        {"matchExpressions":[{"key":"rack","operator":"In","values":["r0","r1"]},{"key":"old","operator":"DoesNotExist"}],
+         "matchFields":[{"key":"metadata.name","operator":"In","values":["n3"]}]},
+        {"matchFields":[{"key":"metadata.name","operator":"In","values":["n3"]}]},
+        {}]}}},
+      "schedulingGates":[{"$patch":"delete","name":"trainyard.dev/gang"}]}})"));
+}
+
+TEST_CASE("the headless Service selects this job's pods by name and uid") {
+  CHECK(canonical(codec::encodeService(jobWith(kPlain))) == canonical(R"({"apiVersion":"v1","kind":"Service",
+    "metadata":{"name":"bert","namespace":"ml","labels":{"trainyard.dev/job-name":"bert","trainyard.dev/job-uid":"j1"},
+      "ownerReferences":[{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","name":"bert","uid":"j1",
+                          "controller":true,"blockOwnerDeletion":true}]},
+    "spec":{"clusterIP":"None","publishNotReadyAddresses":true,
+      "selector":{"trainyard.dev/job-name":"bert","trainyard.dev/job-uid":"j1"}}})"));
+}
+
+TEST_CASE("the ConfigMap lists the members") {
+  const auto document = codec::JsonDocument::parse(codec::encodeConfigMap(jobWith(kPlain)));
+  REQUIRE(document);
+  CHECK(document->root().find("metadata").find("name").string() == "bert-members");
+  const codec::JsonValue data = document->root().find("data");
+  CHECK(data.find("hosts.txt").string() == "bert-worker-0.bert.ml.svc\nbert-worker-1.bert.ml.svc\n");
+  CHECK(data.find("members.json").string() ==
+        R"([{"role":"worker","index":0,"host":"bert-worker-0.bert.ml.svc"},{"role":"worker","index":1,"host":"bert-worker-1.bert.ml.svc"}])");
+}
+
+TEST_CASE("the finalizer patch keeps the finalizers of others") {
+  const model::Job job = jobWith(kPlain);
+  CHECK(codec::encodeFinalizerPatch(job, true) ==
+        R"({"metadata":{"uid":"j1","resourceVersion":"5","finalizers":["other/one","trainyard.dev/release"]}})");
+  CHECK(codec::encodeFinalizerPatch(job, false) ==
+        R"({"metadata":{"uid":"j1","resourceVersion":"5","finalizers":["other/one"]}})");
+}
