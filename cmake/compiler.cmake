@@ -7,6 +7,7 @@ target_compile_options(trainyard_compiler INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast
   $<$<BOOL:${TRAINYARD_WERROR}>:-Werror>
   $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2 -fstack-protector-strong -D_GLIBCXX_ASSERTIONS>)
+target_compile_definitions(trainyard_compiler INTERFACE TRAINYARD_VERSION="${PROJECT_VERSION}")
 target_include_directories(trainyard_compiler INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR})
 
 if(TRAINYARD_SANITIZE)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -33,7 +34,8 @@ std::string inNumber(const std::string& text, std::int64_t count) {
 
 struct Best {
   Range range;
-  std::vector<std::int64_t> fits;  // per kind: members that find room, at most what is wanted
+  std::vector<std::int64_t>
+      fits;  // per kind: members that find room; of several kinds at most what is wanted
 };
 
 class Explanation {
@@ -56,8 +58,7 @@ class Explanation {
   }
 
  private:
-  // --- the three answers
-  // ------------------------------------------------------------------------------------------
+  // The three answers.
 
   Misfit noMatch(std::size_t index) const {
     std::map<std::string, std::int64_t> counts;
@@ -89,7 +90,7 @@ class Explanation {
     misfit.message = needs(empty_, best.range);
     misfit.shortfall = shortfall(empty_, best);
     if (const auto hopeless = kindWithoutAnyNode(empty_)) {
-      misfit.message += fmt::format("; the largest matching node, {}", bestNode(empty_, *hopeless));
+      misfit.message += fmt::format("; the largest matching node {}", bestNode(empty_, *hopeless));
       return misfit;
     }
     if (widest_ == 0) {
@@ -117,7 +118,7 @@ class Explanation {
     } else {
       misfit.message += fmt::format("; best {} {} {}", level_.name, pathOf(best), has(best));
     }
-    if (enoughInAll) misfit.message += fmt::format(", the whole cluster {}", has(inWholeCluster()));
+    if (enoughInAll) misfit.message += fmt::format(", the whole cluster {}", hasInAll());
     misfit.message += closedNodes();
     misfit.scarce = misfit.shortfall->resource;
     for (std::uint32_t position = best.range.begin; position < best.range.end; ++position) {
@@ -126,8 +127,7 @@ class Explanation {
     return misfit;
   }
 
-  // --- numbers
-  // ------------------------------------------------------------------------------------------------------
+  // Numbers.
 
   std::size_t nodeCount() const { return now_.domains().nodeCount(); }
 
@@ -161,10 +161,14 @@ class Explanation {
     return *best;
   }
 
-  Best inWholeCluster() const { return roomIn(now_, {0, static_cast<std::uint32_t>(nodeCount())}); }
-
   static Best roomIn(const PlaceProblem& problem, Range range) {
     Best best{range, {}};
+    if (problem.kinds().size() == 1) {
+      const auto& fits = problem.kinds().front().fits;
+      best.fits.push_back(
+          std::accumulate(fits.begin() + range.begin, fits.begin() + range.end, std::int64_t{0}));
+      return best;
+    }
     for (const auto& counts : Packer(problem).packSome(range)) {
       std::int64_t total = 0;
       for (const std::int64_t count : counts) total += count;
@@ -248,8 +252,7 @@ class Explanation {
     return shortfall;
   }
 
-  // --- words
-  // --------------------------------------------------------------------------------------------------------
+  // Words.
 
   std::string rolesOf(std::size_t index) const {
     std::string names;
@@ -314,6 +317,12 @@ class Explanation {
     }
     return all ? "has room for each role but not for all together"
                : fmt::format("has room for {}", joinWords(counts));
+  }
+
+  // For a gang that would fit if it might spread over the whole cluster.
+  std::string hasInAll() const {
+    if (now_.kinds().size() > 1) return "has room for all";
+    return has(roomIn(now_, {0, static_cast<std::uint32_t>(nodeCount())}));
   }
 
   std::string pathOf(const Best& best) const { return now_.domains().path(widest_, best.range.begin); }

@@ -8,7 +8,7 @@ namespace trainyard::core {
 namespace {
 
 std::string binaryAmount(std::int64_t bytes) {
-  static constexpr std::array<std::string_view, 5> kSuffixes = {"", "Ki", "Mi", "Gi", "Ti"};
+  static constexpr std::array<std::string_view, 4> kSuffixes = {"", "Ki", "Mi", "Gi"};
   std::size_t suffix = 0;
   while (suffix + 1 < kSuffixes.size() && bytes != 0 && bytes % 1024 == 0) {
     bytes /= 1024;

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "core/action.h"
+#include "model/job.h"
+
+namespace trainyard::operator_ {
+
+// Where a job's history goes. An interface, so that tests and the sandbox can listen.
+class JobEvents {
+ public:
+  JobEvents() = default;
+  JobEvents(const JobEvents&) = delete;
+  JobEvents& operator=(const JobEvents&) = delete;
+  virtual ~JobEvents() = default;
+  virtual void record(const model::Job& job, const core::JobEvent& event) = 0;
+};
+
+}  // namespace trainyard::operator_

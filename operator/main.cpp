@@ -1,0 +1,42 @@
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/rng.h"
+#include "kube/lease.h"
+#include "operator/process.h"
+
+namespace {
+
+std::string defaultIdentity() {
+  trainyard::base::Rng random(trainyard::base::entropySeed());
+  return trainyard::kube::uniqueIdentity(random);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  trainyard::operator_::ProcessOptions options;
+  options.identity = defaultIdentity();
+  std::string logLevel = "info";
+
+  CLI::App app{"Trainyard's operator: places whole gangs of TrainingJobs, or nothing."};
+  app.set_version_flag("--version", std::string("trainyard-operator ") + TRAINYARD_VERSION);
+  app.add_option("--kubeconfig", options.kubeconfig, "kubeconfig file; without it $KUBECONFIG, then the pod's service account");
+  app.add_option("--listen", options.listen, "address and port of /metrics, /healthz and /readyz")->capture_default_str();
+  app.add_option("--namespace", options.leaseNamespace, "namespace of the leader-election Lease")->capture_default_str();
+  app.add_option("--identity", options.identity, "name of this replica in the Lease; must be unique");
+  app.add_option("--qps", options.qps, "API requests a second, at most; 0: no limit")->capture_default_str();
+  app.add_option("--burst", options.burst, "API requests at once, at most")->capture_default_str();
+  app.add_option("--log-level", logLevel, "debug, info, warning or error")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+
+  const auto level = trainyard::base::parseLogLevel(logLevel);
+  if (!level) {
+    fmt::print(stderr, "trainyard-operator: {}\n", level.error().message);
+    return 2;
+  }
+  options.logLevel = *level;
+  return trainyard::operator_::runProcess(options);
+}

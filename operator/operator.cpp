@@ -1,0 +1,174 @@
+#include "operator/operator.h"
+
+#include <algorithm>
+
+#include "codec/job.h"
+#include "codec/node.h"
+#include "codec/pod.h"
+#include "codec/priority_class.h"
+#include "codec/queue.h"
+#include "model/names.h"
+
+namespace trainyard::operator_ {
+namespace {
+
+// Changes come in bursts: one cycle for a burst, and never more than half of the time spent planning.
+constexpr base::Instant::duration kCoalesce = std::chrono::milliseconds(2);
+constexpr base::Instant::duration kShutDownPatience = std::chrono::seconds(5);
+
+kube::ClusterDecoders decoders() {
+  return {codec::decodeNode, codec::decodePod, codec::decodeJob, codec::decodeQueue, codec::decodePriorityClass};
+}
+
+class RecordedEvents final : public JobEvents {
+ public:
+  explicit RecordedEvents(kube::EventRecorder& recorder) : recorder_(recorder) {}
+
+  void record(const model::Job& job, const core::JobEvent& event) override {
+    const kube::ObjectRef regarding{.apiVersion = std::string(model::names::kApiVersion),
+                                    .kind = std::string(model::names::kTrainingJobKind),
+                                    .ns = job.key.ns,
+                                    .name = job.key.name,
+                                    .uid = job.uid.str()};
+    recorder_.record(regarding, event.warning ? kube::EventType::kWarning : kube::EventType::kNormal, event.reason,
+                     "Scheduling", event.note);
+  }
+
+ private:
+  kube::EventRecorder& recorder_;
+};
+
+}  // namespace
+
+Operator::Operator(OperatorOptions options, Dependencies dependencies)
+    : options_(std::move(options)),
+      deps_(dependencies),
+      metrics_(deps_.metrics),
+      cache_(decoders(), deps_.log.named("cache")),
+      recorder_({.controller = "trainyard.dev/operator", .instance = options_.identity}, deps_.api, deps_.executor,
+                deps_.log.named("events")),
+      events_(std::make_unique<RecordedEvents>(recorder_)),
+      executor_({deps_.api, deps_.executor, cache_, *events_, metrics_, deps_.log.named("executor")},
+                [this] { jobSettled(); }) {
+  cache_.onAnyChange([this] { requestCycle(); });
+}
+
+Operator::~Operator() { *alive_ = false; }
+
+void Operator::start() {
+  startReflectors();
+  kube::LeaseOptions lease;
+  lease.ns = options_.leaseNamespace;
+  lease.name = options_.leaseName;
+  lease.identity = options_.identity;
+  kube::LeaseCallbacks callbacks;
+  callbacks.onStartedLeading = [this](std::int64_t term) { startedLeading(term); };
+  callbacks.onStoppedLeading = [this] {
+    metrics_.setLeading(false);
+    if (stopping_) return;
+    deps_.log.error("leadership lost", {{"identity", options_.identity}});
+    if (leadershipLost_) leadershipLost_();
+  };
+  election_ = std::make_unique<kube::LeaderElection>(lease, deps_.leaseApi, deps_.executor, deps_.rng.split(),
+                                                     deps_.log.named("lease"), std::move(callbacks));
+  election_->start();
+}
+
+void Operator::startReflectors() {
+  reflectors_.clear();
+  const auto add = [&](const kube::ResourceType& type, kube::ReflectorSink& sink) {
+    reflectors_.push_back(std::make_unique<kube::Reflector>(kube::ReflectorOptions{.type = type}, deps_.api, deps_.executor,
+                                                            deps_.rng.split(), deps_.log.named("reflector"), sink));
+    reflectors_.back()->start();
+  };
+  add(kube::kNodes, cache_.nodes);
+  add(kube::kPods, cache_.pods);
+  add(kube::kTrainingJobs, cache_.jobs);
+  add(kube::kQueues, cache_.queues);
+  add(kube::kPriorityClasses, cache_.priorityClasses);
+}
+
+void Operator::startedLeading(std::int64_t term) {
+  deps_.log.info("leading", {{"identity", options_.identity}, {"term", term}});
+  term_ = term;
+  metrics_.setLeading(true);
+  // The warm caches may lag behind what the last leader wrote: one consistent list of everything comes before
+  // the first plan.
+  startReflectors();
+  requestCycle();
+}
+
+void Operator::onLeadershipLost(std::function<void()> callback) { leadershipLost_ = std::move(callback); }
+
+void Operator::shutDown(std::function<void()> stopped) {
+  stopping_ = true;
+  stopped_ = std::move(stopped);
+  deps_.executor.postAfter(kShutDownPatience, [this, alive = alive_] {
+    if (*alive) releaseLease();
+  });
+  jobSettled();
+}
+
+void Operator::jobSettled() {
+  if (!stopping_) return requestCycle();
+  if (executor_.busyJobs() == 0) releaseLease();
+}
+
+void Operator::releaseLease() {
+  if (released_) return;
+  released_ = true;
+  reflectors_.clear();
+  if (!election_) return stopped_();
+  election_->release(stopped_);
+}
+
+bool Operator::leading() const { return election_ && election_->isLeader(); }
+
+bool Operator::synced() const {
+  return !reflectors_.empty() &&
+         std::all_of(reflectors_.begin(), reflectors_.end(), [](const auto& reflector) { return reflector->synced(); });
+}
+
+void Operator::requestCycle() {
+  if (cycleRequested_ || stopping_) return;
+  cycleRequested_ = true;
+  const base::Instant earliest = lastCycleEnd_ + std::max(kCoalesce, lastCycleCost_);
+  deps_.executor.postAt(earliest, [this, alive = alive_] {
+    if (!*alive) return;
+    cycleRequested_ = false;
+    runCycle();
+  });
+}
+
+void Operator::runCycle() {
+  if (stopping_ || !leading() || !synced()) return;
+  const base::Instant begin = deps_.executor.now();
+  core::CycleInput input;
+  input.snapshot = cache_.snapshot(deps_.executor.wallNow());
+  executor_.overlayWrites(input.snapshot);
+  input.settings = options_.settings;
+  input.term = term_;
+  input.feedback = executor_.feedback(input.snapshot);
+  const core::Plan plan = core::cycle(input);
+  executor_.execute(plan);
+  lastCycleEnd_ = deps_.executor.now();
+  lastCycleCost_ = lastCycleEnd_ - begin;
+  metrics_.noteCycle(lastCycleCost_, input.snapshot, plan);
+  armWake(plan);
+}
+
+// The next moment at which something is due though nothing changes.
+void Operator::armWake(const core::Plan& plan) {
+  deps_.executor.cancel(wake_);
+  std::optional<base::Instant> due = executor_.nextWake();
+  if (plan.wakeAt) {
+    const base::Instant at = deps_.executor.now() + std::max(base::WallTime::duration::zero(), *plan.wakeAt - deps_.executor.wallNow());
+    due = due ? std::min(*due, at) : at;
+  }
+  if (!due) return;
+  wake_ = deps_.executor.postAt(*due, [this, alive = alive_] {
+    if (*alive) requestCycle();
+  });
+}
+
+}  // namespace trainyard::operator_

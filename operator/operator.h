@@ -1,0 +1,90 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/executor.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "core/settings.h"
+#include "kube/api_client.h"
+#include "kube/cluster_cache.h"
+#include "kube/events.h"
+#include "kube/lease.h"
+#include "kube/reflector.h"
+#include "operator/job_events.h"
+#include "operator/operator_metrics.h"
+#include "operator/plan_executor.h"
+
+namespace trainyard::operator_ {
+
+struct OperatorOptions {
+  std::string identity;                         // unique per process: host name and a random part
+  std::string leaseNamespace = "trainyard-system";
+  std::string leaseName = "trainyard-operator";
+  core::Settings settings = {};
+};
+
+// The operator without its process: watches, elects, plans and executes on one executor, so that the simulator
+// and the tests run exactly what the program runs.
+class Operator {
+ public:
+  struct Dependencies {
+    kube::ApiClient& api;
+    kube::ApiClient& leaseApi;  // for the Lease alone: never behind a queue of other requests
+    base::Executor& executor;
+    telemetry::MetricsRegistry& metrics;
+    base::Rng rng;
+    base::Logger log;
+  };
+
+  Operator(OperatorOptions options, Dependencies dependencies);
+  ~Operator();
+  Operator(const Operator&) = delete;
+  Operator& operator=(const Operator&) = delete;
+
+  void start();
+  // Leadership was lost: whoever runs us must end the process, since writes of ours may still be in flight.
+  void onLeadershipLost(std::function<void()> callback);
+  // Stops planning, lets what is under way end (for 5 s at most), gives the lease back and then calls `stopped`.
+  void shutDown(std::function<void()> stopped);
+
+  // All lists have been read once.
+  [[nodiscard]] bool synced() const;
+  // To be asked before every write is sent.
+  [[nodiscard]] bool leading() const;
+
+ private:
+  void startReflectors();
+  void requestCycle();
+  void runCycle();
+  void armWake(const core::Plan& plan);
+  void startedLeading(std::int64_t term);
+  void jobSettled();
+  void releaseLease();
+
+  OperatorOptions options_;
+  Dependencies deps_;
+  OperatorMetrics metrics_;
+  kube::ClusterCache cache_;
+  std::vector<std::unique_ptr<kube::Reflector>> reflectors_;
+  kube::EventRecorder recorder_;
+  std::unique_ptr<JobEvents> events_;
+  PlanExecutor executor_;
+  std::unique_ptr<kube::LeaderElection> election_;
+  std::function<void()> leadershipLost_;
+
+  std::int64_t term_ = 0;
+  bool cycleRequested_ = false;
+  bool stopping_ = false;
+  bool released_ = false;
+  std::function<void()> stopped_;
+  base::Instant lastCycleEnd_{};
+  base::Instant::duration lastCycleCost_{};
+  base::TimerId wake_{};
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace trainyard::operator_

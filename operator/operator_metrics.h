@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/executor.h"
+#include "core/cycle.h"
+#include "model/snapshot.h"
+#include "telemetry/metrics.h"
+
+namespace trainyard::operator_ {
+
+// What the operator tells Prometheus. Labels are closed sets: phases, reasons, resource types; never names of jobs.
+class OperatorMetrics {
+ public:
+  explicit OperatorMetrics(telemetry::MetricsRegistry& registry);
+
+  void setLeading(bool leading);
+  void countWrite(std::string_view resource);
+  void noteCycle(base::Instant::duration cost, const model::Snapshot& snapshot, const core::Plan& plan);
+  // A status that was written: counts placements, aborts and endings, and how long they took.
+  void noteTransition(const model::Job& before, const model::JobStatus& after, base::WallTime now);
+
+ private:
+  using GaugesByLabel = std::map<std::string, telemetry::Gauge, std::less<>>;
+  void publish(GaugesByLabel& gauges, const std::map<std::string, int>& counts, std::string_view name,
+               std::string_view help, const std::string& label);
+
+  telemetry::MetricsRegistry& registry_;
+  telemetry::Gauge leader_;
+  telemetry::Counter cycles_;
+  telemetry::Histogram cycleSeconds_;
+  telemetry::Histogram placementSeconds_;
+  telemetry::Counter aborts_;
+  telemetry::Gauge gpusAllocatable_;
+  telemetry::Gauge gpusPlaced_;
+  GaugesByLabel jobsByPhase_;
+  GaugesByLabel waitingByReason_;
+  std::map<std::string, telemetry::Counter, std::less<>> writes_;
+};
+
+}  // namespace trainyard::operator_

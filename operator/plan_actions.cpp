@@ -1,0 +1,238 @@
+#include <fmt/format.h>
+
+#include "codec/config_map.h"
+#include "codec/finalizers.h"
+#include "codec/member_pod.h"
+#include "codec/object_meta.h"
+#include "codec/pod.h"
+#include "codec/service.h"
+#include "core/framework_env.h"
+#include "operator/plan_executor.h"
+#include "operator/plan_step.h"
+
+// What each action of a plan does to the API. All of them may be repeated: an answer that says "done before" is
+// success.
+namespace trainyard::operator_ {
+namespace {
+
+using base::Error;
+using base::ErrorCode;
+
+// Admission may let the same template pass later: a quota that frees up, a policy that is changed.
+constexpr base::Instant::duration kForbiddenMemory = std::chrono::seconds(30);
+
+// The API server speaks of "spec.containers…"; the user wrote that below spec.roles[…].template.
+std::string templateComplaint(const std::string& role, const Error& error) {
+  return fmt::format("spec.roles[{}].template: {}", role, error.message);
+}
+
+base::Result<std::string> memberPod(const model::Job& job, const model::Role& role, int index, std::int64_t epoch,
+                                    const std::optional<model::NodeName>& pinned) {
+  return codec::encodeMemberPod(job, role, index,
+                                {.epoch = epoch,
+                                 .gated = !pinned,
+                                 .pinned = pinned,
+                                 .environment = core::memberEnvironment(job, role.name, index, epoch)});
+}
+
+bool isDefinite(ErrorCode code) { return code == ErrorCode::kInvalid || code == ErrorCode::kForbidden; }
+
+}  // namespace
+
+// --- the inside of the templates ------------------------------------------------------------------------------------
+
+void PlanExecutor::run(const StepPtr& step, const core::CheckTemplates&) {
+  const model::Job& job = *step->decision.job;
+  for (const model::Role& role : job.spec.roles) {
+    const auto body = memberPod(job, role, 0, 0, std::nullopt);
+    if (!body) {
+      templateChecks_.failed(job, templateComplaint(role.name, body.error()));
+      continue;
+    }
+    ++step->openParts;
+    deps_.metrics.countWrite("pods?dryRun");
+    deps_.api.create(kube::kPods.collection(job.key.ns), *body,
+                     guarded([this, step, name = role.name](const Answer& answer) { templateAnswered(step, name, answer); }),
+                     {{"dryRun", "All"}, {"fieldValidation", "Strict"}});
+  }
+  partDone(step, true);
+}
+
+void PlanExecutor::templateAnswered(const StepPtr& step, const std::string& role, const Answer& answer) {
+  const model::Job& job = *step->decision.job;
+  const base::Instant now = deps_.executor.now();
+  // The name is looked up after validation: one that exists says the template is fine.
+  const bool fine = answer || answer.error().code == ErrorCode::kAlreadyExists;
+  if (!fine && !isDefinite(answer.error().code)) return partDone(step, false);
+  if (fine) {
+    if (!templateChecks_.outcome(job, now)) templateChecks_.passed(job);
+  } else if (step->templateError.empty()) {
+    step->templateError = templateComplaint(role, answer.error());
+    if (answer.error().code == ErrorCode::kInvalid) {
+      templateChecks_.failed(job, step->templateError);
+    } else {
+      templateChecks_.failedForNow(job, step->templateError, now + kForbiddenMemory);
+    }
+  }
+  partDone(step, true);
+}
+
+// --- the finalizer --------------------------------------------------------------------------------------------------
+
+void PlanExecutor::run(const StepPtr& step, const core::AddFinalizer&) { patchFinalizers(step, true); }
+
+void PlanExecutor::run(const StepPtr& step, const core::RemoveFinalizer&) { patchFinalizers(step, false); }
+
+void PlanExecutor::patchFinalizers(const StepPtr& step, bool present) {
+  const model::Job& job = *step->decision.job;
+  // A status write of this step has moved the resourceVersion on.
+  const auto newest = deps_.cache.jobs.find(job.key);
+  if (!newest || newest->uid != job.uid) return partDone(step, true);
+  step->path = kube::kTrainingJobs.object(job.key.ns, job.key.name);
+  deps_.metrics.countWrite("trainingjobs");
+  deps_.api.patch(kube::PatchType::kMerge, step->path, codec::encodeFinalizerPatch(*newest, present),
+                  guarded([this, step, present](const Answer& answer) {
+                    const model::Job& owner = *step->decision.job;
+                    if (answer) {
+                      // The last finalizer takes the object with it.
+                      if (present) deps_.cache.jobs.applyWrite(answer->body);
+                      else deps_.cache.jobs.forget(owner.key, owner.uid.str());
+                      return partDone(step, true);
+                    }
+                    const bool gone = answer.error().code == ErrorCode::kNotFound;
+                    if (gone) deps_.cache.jobs.forget(owner.key, owner.uid.str());
+                    partDone(step, gone);
+                  }));
+}
+
+// --- Service and ConfigMap ------------------------------------------------------------------------------------------
+
+void PlanExecutor::run(const StepPtr& step, const core::EnsureAuxiliaries&) {
+  const model::Job& job = *step->decision.job;
+  if (job.status.gang.proposal) step->ensuredEpoch = job.status.gang.proposal->epoch;
+  ++step->openParts;
+  ensureOwned(step, kube::kServices, codec::serviceName(job), codec::encodeService(job));
+  ensureOwned(step, kube::kConfigMaps, codec::configMapName(job), codec::encodeConfigMap(job));
+}
+
+void PlanExecutor::ensureOwned(const StepPtr& step, const kube::ResourceType& type, const std::string& name,
+                               std::string body) {
+  const model::Job& job = *step->decision.job;
+  deps_.metrics.countWrite(type.plural);
+  deps_.api.create(type.collection(job.key.ns), std::move(body), guarded([this, step, &type, name](const Answer& answer) {
+    if (!answer && answer.error().code == ErrorCode::kAlreadyExists) return checkOwner(step, type, name);
+    if (!answer && isDefinite(answer.error().code)) {
+      refuseCreation(step, answer.error().code == ErrorCode::kInvalid ? "Invalid" : "Forbidden", answer.error().message);
+      return partDone(step, true);
+    }
+    partDone(step, answer.has_value());
+  }));
+}
+
+void PlanExecutor::checkOwner(const StepPtr& step, const kube::ResourceType& type, const std::string& name) {
+  const model::Job& job = *step->decision.job;
+  deps_.api.get(type.object(job.key.ns, name), guarded([this, step, &type, name](const Answer& answer) {
+    if (!answer) return partDone(step, false);
+    const auto meta = codec::decodeObjectMeta(answer->body);
+    const model::Job& owner = *step->decision.job;
+    if (!meta || meta->controllerUid != owner.uid.str()) {
+      refuseCreation(step, "NameTaken",
+                     fmt::format("{} \"{}\" in namespace {} belongs to somebody else", type.plural, name, owner.key.ns));
+    }
+    partDone(step, true);
+  }));
+}
+
+// --- members --------------------------------------------------------------------------------------------------------
+
+void PlanExecutor::run(const StepPtr& step, const core::CreateMember& action) {
+  const model::Job& job = *step->decision.job;
+  const model::Role* role = job.spec.findRole(action.role);
+  if (role == nullptr) return partDone(step, true);
+  const auto body = memberPod(job, *role, action.index, action.epoch, action.pinned);
+  if (!body) {
+    refuseCreation(step, "Invalid", body.error().message);
+    return partDone(step, true);
+  }
+  const std::string name = model::podName(job.key.name, action.role, action.index);
+  deps_.metrics.countWrite("pods");
+  deps_.api.create(kube::kPods.collection(job.key.ns), *body, guarded([this, step, name](const Answer& answer) {
+    if (answer) {
+      deps_.cache.pods.applyWrite(answer->body, kube::WriteKind::kCreate);
+      return partDone(step, true);
+    }
+    switch (answer.error().code) {
+      case ErrorCode::kAlreadyExists: return memberNameTaken(step, name);
+      case ErrorCode::kInvalid: refuseCreation(step, "Invalid", answer.error().message); return partDone(step, true);
+      case ErrorCode::kForbidden: refuseCreation(step, "Forbidden", answer.error().message); return partDone(step, true);
+      default: return partDone(step, false);
+    }
+  }));
+}
+
+// Ours from an earlier try, ours of an older epoch (the protocol will remove it), or somebody else's.
+void PlanExecutor::memberNameTaken(const StepPtr& step, const std::string& name) {
+  const model::ObjectKey key{step->decision.job->key.ns, name};
+  deps_.api.get(kube::kPods.object(key.ns, key.name), guarded([this, step, key](const Answer& answer) {
+    if (!answer) return partDone(step, false);
+    const auto pod = codec::decodePod(answer->body);
+    if (!pod || pod->controllerUid != step->decision.job->uid) {
+      refuseCreation(step, "NameTaken", fmt::format("pod {} belongs to somebody else", key));
+      return partDone(step, true);
+    }
+    deps_.cache.pods.applyWrite(answer->body, kube::WriteKind::kCreate);
+    // Still in the way: wait before the next look.
+    const bool member = pod->member && step->decision.job->status.gang.proposal &&
+                        pod->member->epoch == step->decision.job->status.gang.proposal->epoch;
+    partDone(step, member && !pod->terminating);
+  }));
+}
+
+void PlanExecutor::run(const StepPtr& step, const core::ReleaseMember& action) {
+  // The created pod's own terms: admission may have added to the template's, and the list is replaced whole.
+  const auto pod = deps_.cache.pods.find(action.pod);
+  if (!pod || pod->uid != action.uid) return partDone(step, true);
+  deps_.metrics.countWrite("pods");
+  deps_.api.patch(kube::PatchType::kStrategicMerge, kube::kPods.object(action.pod.ns, action.pod.name),
+                  codec::encodeReleasePatch(action.uid, pod->shape, action.node),
+                  guarded([this, step, action](const Answer& answer) {
+                    if (answer) {
+                      deps_.cache.pods.applyWrite(answer->body);
+                      return partDone(step, true);
+                    }
+                    if (answer.error().code == ErrorCode::kNotFound) {
+                      deps_.cache.pods.forget(action.pod, action.uid.str());
+                    }
+                    partDone(step, false);
+                  }));
+}
+
+void PlanExecutor::run(const StepPtr& step, const core::DeletePod& action) {
+  deletePod(action, [this, step](bool good) { partDone(step, good); });
+}
+
+void PlanExecutor::deletePod(const core::DeletePod& action, std::function<void(bool)> done) {
+  const base::Instant now = deps_.executor.now();
+  if (!deletesSent_.emplace(action.uid, now).second) return done(true);
+  kube::DeleteOptions options;
+  options.uid = action.uid.str();
+  deps_.metrics.countWrite("pods");
+  deps_.api.remove(kube::kPods.object(action.pod.ns, action.pod.name), options,
+                   guarded([this, action, done = std::move(done)](const Answer& answer) {
+                     const bool gone = !answer && (answer.error().code == ErrorCode::kNotFound ||
+                                                   answer.error().code == ErrorCode::kConflict);
+                     if (gone) deps_.cache.pods.forget(action.pod, action.uid.str());
+                     if (!answer && !gone) deletesSent_.erase(action.uid);
+                     done(answer || gone);
+                   }));
+}
+
+void PlanExecutor::refuseCreation(const StepPtr& step, std::string reason, std::string message) {
+  JobState& state = jobs_[step->decision.job->key];
+  const auto& proposal = step->decision.status ? step->decision.status->gang.proposal : step->decision.job->status.gang.proposal;
+  if (!proposal) return;
+  state.refusedEpoch = proposal->epoch;
+  state.creationRefused = core::JobFeedback::CreationRefused{std::move(reason), std::move(message)};
+}
+
+}  // namespace trainyard::operator_

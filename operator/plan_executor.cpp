@@ -1,0 +1,206 @@
+#include "operator/plan_executor.h"
+
+#include "codec/job_status.h"
+#include "operator/plan_step.h"
+
+namespace trainyard::operator_ {
+namespace {
+
+using base::ErrorCode;
+
+constexpr base::Instant::duration kFirstRetry = std::chrono::milliseconds(200);
+constexpr base::Instant::duration kLastRetry = std::chrono::seconds(30);
+// Sent deletes are remembered for as long as a watch may lag.
+constexpr base::Instant::duration kDeleteMemory = std::chrono::seconds(10);
+
+}  // namespace
+
+PlanExecutor::PlanExecutor(Dependencies dependencies, std::function<void()> settled)
+    : deps_(std::move(dependencies)), settled_(std::move(settled)) {}
+
+PlanExecutor::~PlanExecutor() { *alive_ = false; }
+
+kube::ApiCallback PlanExecutor::guarded(std::function<void(const Answer&)> callback) const {
+  return [alive = alive_, callback = std::move(callback)](const Answer& answer) {
+    if (*alive) callback(answer);
+  };
+}
+
+void PlanExecutor::execute(const core::Plan& plan) {
+  deferredWrites_.beginCycle();
+  const base::Instant now = deps_.executor.now();
+  std::erase_if(deletesSent_, [&](const auto& entry) { return now - entry.second > kDeleteMemory; });
+  forgetGoneJobs(plan);
+  for (const core::DeletePod& orphan : plan.orphans) {
+    deps_.log.info("sweeping a gated pod whose TrainingJob is gone", {{"namespace", orphan.pod.ns}, {"pod", orphan.pod.name}});
+    deletePod(orphan, [](bool) {});
+  }
+  for (const core::JobDecision& decision : plan.decisions) start(decision);
+}
+
+void PlanExecutor::forgetGoneJobs(const core::Plan&) {
+  std::erase_if(jobs_, [&](const auto& entry) {
+    const bool gone = !entry.second.busy && deps_.cache.jobs.find(entry.first) == nullptr;
+    if (gone) deferredWrites_.forget(entry.first);
+    return gone;
+  });
+}
+
+void PlanExecutor::start(const core::JobDecision& decision) {
+  JobState& state = jobs_[decision.job->key];
+  if (state.busy) return;
+  auto step = std::make_shared<Step>();
+  step->decision = decision;
+  if (decision.status) {
+    const base::Instant now = deps_.executor.now();
+    const bool mayWrite = !decision.deferrable || deferredWrites_.allow(decision.job->key, now);
+    if (!mayWrite) {
+      step->decision.status.reset();
+      step->decision.events.clear();
+      if (step->decision.actions.empty()) return;
+    } else {
+      deferredWrites_.note(decision.job->key, now);
+    }
+  }
+  state.busy = true;
+  state.uid = decision.job->uid;
+  if (step->decision.status) return writeStatus(step);
+  runActions(step);
+}
+
+void PlanExecutor::writeStatus(const StepPtr& step) {
+  const model::Job& job = *step->decision.job;
+  const auto patch = codec::encodeStatusPatch(job, *step->decision.status, codec::PatchGuard::kResourceVersion);
+  if (!patch) return runActions(step);
+  step->path = kube::kTrainingJobs.object(job.key.ns, job.key.name);
+  jobs_[job.key].writing = step->decision.status->gang;
+  deps_.metrics.countWrite("trainingjobs/status");
+  deps_.api.patch(kube::PatchType::kMerge, step->path + "/status", *patch,
+                  guarded([this, step](const Answer& answer) { statusWritten(step, answer); }));
+}
+
+void PlanExecutor::statusWritten(const StepPtr& step, const Answer& answer) {
+  const model::Job& job = *step->decision.job;
+  if (answer) {
+    deps_.cache.jobs.applyWrite(answer->body);
+    jobs_[job.key].writing.reset();
+    for (const core::JobEvent& event : step->decision.events) deps_.events.record(job, event);
+    deps_.metrics.noteTransition(job, *step->decision.status, deps_.executor.wallNow());
+    return runActions(step);
+  }
+  step->decision.actions.clear();
+  switch (answer.error().code) {
+    case ErrorCode::kConflict:
+    case ErrorCode::kOutcomeUnknown: return reread(step);
+    case ErrorCode::kNotFound:
+      deps_.cache.jobs.forget(job.key, job.uid.str());
+      jobs_[job.key].writing.reset();
+      return finish(step);
+    default:
+      deps_.log.warning("status could not be written", {{"namespace", job.key.ns},
+                                                        {"job", job.key.name},
+                                                        {"code", base::toString(answer.error().code)},
+                                                        {"error", answer.error().message}});
+      jobs_[job.key].writing.reset();
+      step->good = false;
+      return finish(step);
+  }
+}
+
+// Another writer came first, or nobody knows whether we did: only a read tells what the record is now.
+void PlanExecutor::reread(const StepPtr& step) {
+  deps_.api.get(step->path, guarded([this, step](const Answer& answer) {
+    const model::Job& job = *step->decision.job;
+    if (!answer && answer.error().code != ErrorCode::kNotFound) {
+      deps_.executor.postAfter(std::chrono::seconds(1), [this, step, alive = alive_] {
+        if (*alive) reread(step);
+      });
+      return;
+    }
+    if (answer) {
+      deps_.cache.jobs.applyWrite(answer->body);
+    } else {
+      deps_.cache.jobs.forget(job.key, job.uid.str());
+    }
+    jobs_[job.key].writing.reset();
+    finish(step);
+  }));
+}
+
+void PlanExecutor::runActions(const StepPtr& step) {
+  const auto& actions = step->decision.actions;
+  // One part more than actions, so that answers that come at once cannot end the step before all were started.
+  step->openParts = actions.size() + 1;
+  for (const core::Action& action : actions) {
+    std::visit([&](const auto& concrete) { run(step, concrete); }, action);
+  }
+  partDone(step, true);
+}
+
+void PlanExecutor::partDone(const StepPtr& step, bool good) {
+  step->good = step->good && good;
+  if (--step->openParts == 0) finish(step);
+}
+
+void PlanExecutor::finish(const StepPtr& step) {
+  JobState& state = jobs_[step->decision.job->key];
+  state.busy = false;
+  if (step->good) {
+    if (step->ensuredEpoch != 0 && state.refusedEpoch != step->ensuredEpoch) state.auxiliariesEpoch = step->ensuredEpoch;
+    state.failures = 0;
+    state.notBefore = base::Instant::min();
+  } else {
+    base::Instant::duration delay = kFirstRetry;
+    for (int i = 0; i < state.failures && delay < kLastRetry; ++i) delay *= 2;
+    ++state.failures;
+    state.notBefore = deps_.executor.now() + std::min(delay, kLastRetry);
+  }
+  settled_();
+}
+
+std::map<model::ObjectKey, core::JobFeedback> PlanExecutor::feedback(const model::Snapshot& snapshot) const {
+  const base::Instant now = deps_.executor.now();
+  std::map<model::ObjectKey, core::JobFeedback> all;
+  for (const auto& job : snapshot.jobs) {
+    core::JobFeedback feedback;
+    feedback.templateError = templateChecks_.outcome(*job, now);
+    if (const auto found = jobs_.find(job->key); found != jobs_.end()) {
+      const JobState& state = found->second;
+      feedback.busy = state.busy || now < state.notBefore;
+      const auto& proposal = job->status.gang.proposal;
+      if (proposal && state.uid == job->uid) {
+        feedback.auxiliariesReady = state.auxiliariesEpoch == proposal->epoch;
+        if (state.refusedEpoch == proposal->epoch) feedback.creationRefused = state.creationRefused;
+      }
+    }
+    all.emplace(job->key, std::move(feedback));
+  }
+  return all;
+}
+
+void PlanExecutor::overlayWrites(model::Snapshot& snapshot) const {
+  for (auto& job : snapshot.jobs) {
+    const auto found = jobs_.find(job->key);
+    if (found == jobs_.end() || !found->second.writing || found->second.uid != job->uid) continue;
+    auto copy = std::make_shared<model::Job>(*job);
+    copy->status.gang = *found->second.writing;
+    job = std::move(copy);
+  }
+}
+
+std::optional<base::Instant> PlanExecutor::nextWake() const {
+  std::optional<base::Instant> wake = deferredWrites_.nextWake();
+  const base::Instant now = deps_.executor.now();
+  for (const auto& [key, state] : jobs_) {
+    if (state.notBefore > now && (!wake || state.notBefore < *wake)) wake = state.notBefore;
+  }
+  return wake;
+}
+
+std::size_t PlanExecutor::busyJobs() const {
+  std::size_t busy = 0;
+  for (const auto& [key, state] : jobs_) busy += state.busy ? 1 : 0;
+  return busy;
+}
+
+}  // namespace trainyard::operator_

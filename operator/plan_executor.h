@@ -1,0 +1,100 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "base/executor.h"
+#include "base/log.h"
+#include "core/cycle.h"
+#include "kube/api_client.h"
+#include "kube/cluster_cache.h"
+#include "operator/deferred_writes.h"
+#include "operator/job_events.h"
+#include "operator/operator_metrics.h"
+#include "operator/template_checks.h"
+
+namespace trainyard::operator_ {
+
+// Carries plans out. One decision of a job is under way at a time; until it has ended the job is `busy` and the
+// cycle leaves it alone. The answers to our writes go into the cache at once, so that the next cycle sees them.
+//
+// The record first: a decision's actions start only after its status write succeeded, and every status write is
+// guarded by resourceVersion. A write whose outcome is unknown is followed by a read before anything else.
+class PlanExecutor {
+ public:
+  struct Dependencies {
+    kube::ApiClient& api;
+    base::Executor& executor;
+    kube::ClusterCache& cache;
+    JobEvents& events;
+    OperatorMetrics& metrics;
+    base::Logger log;
+  };
+
+  // `settled` is called whenever a job stops being busy: the next cycle may have something for it.
+  PlanExecutor(Dependencies dependencies, std::function<void()> settled);
+  ~PlanExecutor();
+  PlanExecutor(const PlanExecutor&) = delete;
+  PlanExecutor& operator=(const PlanExecutor&) = delete;
+
+  void execute(const core::Plan& plan);
+
+  // For the next cycle: who is busy, and what was learnt beside the watches.
+  [[nodiscard]] std::map<model::ObjectKey, core::JobFeedback> feedback(const model::Snapshot& snapshot) const;
+  // Puts records that are being written in the place of those that the cache still has: the room they take is
+  // not free, whatever the outcome of the write will be.
+  void overlayWrites(model::Snapshot& snapshot) const;
+  // When a postponed write or a job that backs off wants the next cycle.
+  [[nodiscard]] std::optional<base::Instant> nextWake() const;
+  // Jobs with something under way, for an orderly end of the program.
+  [[nodiscard]] std::size_t busyJobs() const;
+
+ private:
+  struct JobState;
+  struct Step;  // one decision under way
+  using StepPtr = std::shared_ptr<Step>;
+  using Answer = base::Result<kube::ApiResponse>;
+
+  // plan_executor.cpp: the way of a decision
+  void start(const core::JobDecision& decision);
+  void writeStatus(const StepPtr& step);
+  void statusWritten(const StepPtr& step, const Answer& answer);
+  void reread(const StepPtr& step);
+  void runActions(const StepPtr& step);
+  void partDone(const StepPtr& step, bool good);
+  void finish(const StepPtr& step);
+  void forgetGoneJobs(const core::Plan& plan);
+  // Wraps a callback: does nothing once this object is gone.
+  [[nodiscard]] kube::ApiCallback guarded(std::function<void(const Answer&)> callback) const;
+
+  // plan_actions.cpp: one action each
+  void run(const StepPtr& step, const core::CheckTemplates& action);
+  void run(const StepPtr& step, const core::AddFinalizer& action);
+  void run(const StepPtr& step, const core::RemoveFinalizer& action);
+  void run(const StepPtr& step, const core::EnsureAuxiliaries& action);
+  void run(const StepPtr& step, const core::CreateMember& action);
+  void run(const StepPtr& step, const core::ReleaseMember& action);
+  void run(const StepPtr& step, const core::DeletePod& action);
+  void templateAnswered(const StepPtr& step, const std::string& role, const Answer& answer);
+  void patchFinalizers(const StepPtr& step, bool present);
+  void ensureOwned(const StepPtr& step, const kube::ResourceType& type, const std::string& name, std::string body);
+  void checkOwner(const StepPtr& step, const kube::ResourceType& type, const std::string& name);
+  void memberNameTaken(const StepPtr& step, const std::string& name);
+  void refuseCreation(const StepPtr& step, std::string reason, std::string message);
+  void deletePod(const core::DeletePod& action, std::function<void(bool good)> done);
+
+  Dependencies deps_;
+  std::function<void()> settled_;
+  std::map<model::ObjectKey, JobState> jobs_;
+  TemplateChecks templateChecks_;
+  DeferredWrites deferredWrites_;
+  std::unordered_map<model::Uid, base::Instant> deletesSent_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace trainyard::operator_

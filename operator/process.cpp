@@ -1,0 +1,131 @@
+#include "operator/process.h"
+
+#include <csignal>
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "base/event_loop.h"
+#include "kube/config.h"
+#include "kube/connection.h"
+#include "net/listen_address.h"
+#include "net/server.h"
+#include "operator/operator.h"
+#include "telemetry/health.h"
+#include "telemetry/http_endpoints.h"
+#include "telemetry/metrics.h"
+
+namespace trainyard::operator_ {
+namespace {
+
+// Turns SIGTERM and SIGINT into a call on the loop. A thread that waits beats a handler: it may allocate.
+class SignalThread {
+ public:
+  SignalThread(base::Executor& loop, std::function<void()> onStop) {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    std::thread([signals, &loop, onStop = std::move(onStop)] {
+      int received = 0;
+      sigwait(&signals, &received);
+      loop.post(onStop);
+    }).detach();
+  }
+};
+
+class Process {
+ public:
+  explicit Process(const ProcessOptions& options)
+      : options_(options),
+        sink_(base::makeStderrSink()),
+        log_(*sink_, options.logLevel, "operator"),
+        signals_(loop_, [this] { stop(0); }) {}
+
+  int run() {
+    if (const auto started = start(); !started) {
+      log_.error("cannot start", {{"error", started.error().message}});
+      return 1;
+    }
+    loop_.run();
+    return exitCode_;
+  }
+
+ private:
+  base::Result<void> start() {
+    base::Rng rng(base::entropySeed());
+    const auto config = kube::loadConnectionConfig(
+        {.kubeconfig = options_.kubeconfig.empty() ? std::nullopt : std::optional(options_.kubeconfig)});
+    if (!config) return base::fail(config.error());
+    log_.info("starting", {{"server", config->server}, {"source", config->source}, {"identity", options_.identity}});
+    auto connection = kube::makeApiClient(*config, loop_, rng.split(), log_,
+                                          {.userAgent = "trainyard-operator/" TRAINYARD_VERSION,
+                                           .rateLimit = {.perSecond = options_.qps, .burst = options_.burst},
+                                           .threads = 32});
+    if (!connection) return base::fail(connection.error());
+    connection_ = std::move(*connection);
+    operator_ = std::make_unique<Operator>(
+        OperatorOptions{.identity = options_.identity, .leaseNamespace = options_.leaseNamespace},
+        Operator::Dependencies{connection_->api(), connection_->leaseApi(), loop_, metrics_, rng.split(), log_});
+    connection_->api().guardWrites([this] { return operator_->leading(); });
+    operator_->onLeadershipLost([this] {
+      exitCode_ = 1;
+      loop_.stop();
+    });
+    if (auto served = serve(); !served) return served;
+    operator_->start();
+    publishReadiness();
+    return {};
+  }
+
+  base::Result<void> serve() {
+    metrics_.setBuildInfo(TRAINYARD_VERSION);
+    health_.addReadinessCheck("caches", [this]() -> base::Result<void> {
+      if (ready_.load()) return {};
+      return base::fail(base::ErrorCode::kUnavailable, "the first lists have not been read yet");
+    });
+    const auto address = net::parseListenAddress(options_.listen);
+    if (!address) return base::fail(address.error());
+    auto server = net::startHttpServer({.address = address->host, .port = address->port},
+                                       telemetry::makeEndpoints(metrics_, health_));
+    if (!server) return base::fail(server.error());
+    server_ = std::move(*server);
+    return {};
+  }
+
+  // Server threads must not touch the operator: the loop tells them what it knows.
+  void publishReadiness() {
+    ready_.store(operator_->synced());
+    loop_.postAfter(std::chrono::milliseconds(100), [this] { publishReadiness(); });
+  }
+
+  void stop(int code) {
+    if (stopping_ || !operator_) return loop_.stop();
+    stopping_ = true;
+    exitCode_ = code;
+    log_.info("stopping");
+    operator_->shutDown([this] { loop_.stop(); });
+  }
+
+  ProcessOptions options_;
+  std::unique_ptr<base::LogSink> sink_;
+  base::Logger log_;
+  base::EventLoop loop_;
+  SignalThread signals_;  // before any other thread, so that all of them have the signals blocked
+  telemetry::MetricsRegistry metrics_;
+  telemetry::Health health_;
+  std::atomic<bool> ready_ = false;
+  std::unique_ptr<kube::ApiConnection> connection_;
+  std::unique_ptr<Operator> operator_;
+  std::unique_ptr<net::HttpServer> server_;
+  bool stopping_ = false;
+  int exitCode_ = 0;
+};
+
+}  // namespace
+
+int runProcess(const ProcessOptions& options) { return Process(options).run(); }
+
+}  // namespace trainyard::operator_

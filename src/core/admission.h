@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+
+#include "core/action.h"
+#include "model/snapshot.h"
+
+namespace trainyard::core {
+
+struct Admission {
+  // Why the job cannot be used as it is; reason out of the not-admitted part of PendingReason.
+  std::optional<model::Pending> refusal = std::nullopt;
+  // Nothing is wrong so far, but the templates have not been checked against the API yet.
+  bool needsTemplateCheck = false;
+};
+
+// Whether a job may wait for places: what neither the schema nor its CEL rules can see.
+[[nodiscard]] Admission admit(const model::Job& job, const model::Snapshot& snapshot, const JobFeedback& feedback);
+
+}  // namespace trainyard::core

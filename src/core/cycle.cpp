@@ -1,0 +1,302 @@
+#include "core/cycle.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/admission.h"
+#include "core/describe.h"
+#include "core/explain.h"
+#include "core/gang_protocol.h"
+#include "core/job_status.h"
+#include "core/ledger.h"
+#include "core/members.h"
+#include "core/order.h"
+#include "core/place.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::GangRecord;
+using model::Job;
+using JobPtr = std::shared_ptr<const Job>;
+
+constexpr std::string_view kOurselves = "trainyard.dev/operator";
+
+class Cycle {
+ public:
+  explicit Cycle(const CycleInput& input)
+      : input_(input), ledger_(input.snapshot), podsByJob_(groupByJob(input.snapshot.pods)) {}
+
+  Plan run() {
+    for (const JobPtr& job : input_.snapshot.jobs) decide(job);
+    placeWaiting();
+    sweepOrphans();
+    dropNothings();
+    return std::move(plan_);
+  }
+
+ private:
+  // --- phase 2: one job at a time -------------------------------------------------------------------------------
+
+  void decide(const JobPtr& job) {
+    if (feedbackOf(*job).busy) return;
+    if (!job->spec.run.managedBy.empty() && job->spec.run.managedBy != kOurselves) return;
+    if (job->status.gang.proposal) return stepOn(job);
+    if (job->deleting) return drainDeleted(job);
+    if (job->finished()) return cleanUpFinished(job);
+    if (job->status.gang.placed) return watchPlaced(job);
+    if (const auto strays = strayPods(*job, podsOf(*job)); !strays.empty()) return removeStrays(job, strays);
+    if (job->spec.run.suspend) return write(job, job->status.gang, {}, {.suspended = true});
+    admitOrRefuse(job);
+  }
+
+  void stepOn(const JobPtr& job) {
+    const GangContext context{input_.snapshot.now, &input_.settings, &ledger_, &feedbackOf(*job), &input_.snapshot.jobs};
+    GangStep step = stepProposal(*job, podsOf(*job), context);
+    wakeAt(step.wakeAt);
+    GangRecord record = step.record.value_or(job->status.gang);
+    StatusNews news;
+    news.where = placesText(record);
+    JobDecision& decision = derive(job, std::move(record), news);
+    if (step.record) decision.deferrable = false;
+    decision.actions = std::move(step.actions);
+    std::move(step.events.begin(), step.events.end(), std::back_inserter(decision.events));
+    if (step.record && step.record->placed && !step.record->proposal) {
+      decision.events.push_back({false, "Placed", fmt::format("The whole gang is placed: {} pods on {}",
+                                                              job->spec.totalReplicas(), news.where)});
+    }
+    for (const model::Pod* stray : strayPods(*job, podsOf(*job))) {
+      if (!stray->terminating) decision.actions.emplace_back(DeletePod{stray->key, stray->uid});
+    }
+  }
+
+  void drainDeleted(const JobPtr& job) {
+    JobDecision& decision = add(job);
+    const JobPods& pods = podsOf(*job);
+    for (const auto& pod : pods) {
+      if (!pod->terminating) decision.actions.emplace_back(DeletePod{pod->key, pod->uid});
+    }
+    if (pods.empty() && job->hasReleaseFinalizer) decision.actions.emplace_back(RemoveFinalizer{});
+  }
+
+  void cleanUpFinished(const JobPtr& job) {
+    if (job->spec.run.cleanPodPolicy == model::CleanPodPolicy::kNone) return;
+    const bool all = job->spec.run.cleanPodPolicy == model::CleanPodPolicy::kAll;
+    JobDecision& decision = add(job);
+    for (const auto& pod : podsOf(*job)) {
+      if (!pod->terminating && (all || !pod->finished())) decision.actions.emplace_back(DeletePod{pod->key, pod->uid});
+    }
+  }
+
+  void watchPlaced(const JobPtr& job) {
+    if (job->spec.run.suspend) return stopForSuspension(job);
+    const auto& placed = *job->status.gang.placed;
+    const std::vector<Member> members = matchMembers(*job, placed.assignments, placed.epoch, podsOf(*job));
+    StatusNews news;
+    news.where = placesText(job->status.gang);
+    news.verdict = judge(*job, members);
+    JobDecision& decision = derive(job, job->status.gang, news);
+    if (news.verdict.outcome == Outcome::kRunning) return;
+    decision.deferrable = false;
+    decision.events.push_back({news.verdict.outcome == Outcome::kFailed, news.verdict.reason, news.verdict.message});
+  }
+
+  void stopForSuspension(const JobPtr& job) {
+    if (podsOf(*job).empty()) {
+      GangRecord record = job->status.gang;
+      record.placed.reset();
+      return write(job, std::move(record), {{false, "Suspended", "All pods are gone; the places are free"}},
+                   {.suspended = true});
+    }
+    JobDecision& decision = derive(job, job->status.gang, {.suspended = true});
+    for (const auto& pod : podsOf(*job)) {
+      if (!pod->terminating) decision.actions.emplace_back(DeletePod{pod->key, pod->uid});
+    }
+  }
+
+  void removeStrays(const JobPtr& job, const std::vector<const model::Pod*>& strays) {
+    StatusNews news;
+    news.pending = model::Pending{model::PendingReason::kCleaningUp,
+                                  fmt::format("{} pods of an earlier attempt are still going away", strays.size())};
+    JobDecision& decision = derive(job, job->status.gang, news);
+    for (const model::Pod* stray : strays) {
+      if (!stray->terminating) decision.actions.emplace_back(DeletePod{stray->key, stray->uid});
+    }
+    ++plan_.waiting;
+  }
+
+  void admitOrRefuse(const JobPtr& job) {
+    const Admission admission = admit(*job, input_.snapshot, feedbackOf(*job));
+    if (admission.refusal) {
+      StatusNews news;
+      news.pending = admission.refusal;
+      news.admitted = false;
+      const bool isNews = !job->status.pending || job->status.pending->message != admission.refusal->message;
+      std::vector<JobEvent> events;
+      if (isNews) {
+        events.push_back({true, std::string(model::toString(admission.refusal->reason)), admission.refusal->message});
+      }
+      return write(job, job->status.gang, std::move(events), news);
+    }
+    if (admission.needsTemplateCheck) {
+      add(job).actions.emplace_back(CheckTemplates{});
+      return;
+    }
+    ++plan_.waiting;
+    const auto& backoff = job->status.gang.backoff;
+    if (backoff && input_.snapshot.now < backoff->until) {
+      wakeAt(backoff->until);
+      StatusNews news;
+      news.pending = model::Pending{
+          model::PendingReason::kBackingOff,
+          fmt::format("attempt {} was given up ({}); the next follows at {}", backoff->count, backoff->reason,
+                      base::formatTime(backoff->until))};
+      return write(job, job->status.gang, {}, news);
+    }
+    waiting_.push_back(job);
+  }
+
+  // --- phases 4, 5 and 9: the waiting jobs ------------------------------------------------------------------------
+
+  void placeWaiting() {
+    orderWaiting(waiting_, input_.snapshot);
+    std::map<model::QueueName, std::pair<JobPtr, model::Pending>> heads;
+    for (const JobPtr& job : waiting_) {
+      const auto head = heads.find(job->spec.queue);
+      if (head != heads.end()) {
+        explain(job, explainTurn(*head->second.first, head->second.second));
+        continue;
+      }
+      const auto pending = tryPlace(job);
+      if (!pending) continue;
+      explain(job, *pending);
+      // A job that no change of other jobs can help must not hold up everyone behind it.
+      const bool waitsForRoom = pending->reason == model::PendingReason::kWaitingForCapacity ||
+                                pending->reason == model::PendingReason::kWaitingForTopology;
+      if (waitsForRoom) heads.emplace(job->spec.queue, std::pair{job, *pending});
+    }
+  }
+
+  // Plans the whole gang and takes its room; what it waits for when there is none.
+  std::optional<model::Pending> tryPlace(const JobPtr& job) {
+    PlaceRequest request;
+    request.job = job.get();
+    for (const model::Role& role : job->spec.roles) {
+      std::vector<int> indices(static_cast<std::size_t>(job->spec.startReplicas(role)));
+      for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<int>(i);
+      if (!indices.empty()) request.groups.push_back({&role, model::IndexSet(std::move(indices))});
+    }
+    if (job->status.gang.backoff) request.avoidNodes = job->status.gang.backoff->avoidNodes;
+    auto placed = place(request, ledger_, input_.snapshot.topology);
+    if (const auto* misfit = std::get_if<Misfit>(&placed)) {
+      return explainMisfit(*job, *misfit, ledger_, input_.snapshot);
+    }
+    auto& placement = std::get<Placement>(placed);
+    for (const model::Assignment& assignment : placement.assignments) {
+      const model::Role* role = job->spec.findRole(assignment.role);
+      ledger_.take(*ledger_.find(assignment.node), role->shape.requests, static_cast<int>(assignment.indices.size()));
+    }
+    StatusNews news;
+    news.where = describePlaces(placement.assignments, ledger_, input_.snapshot.topology);
+    derive(job, proposeStart(*job, std::move(placement.assignments), input_.term, input_.snapshot.now, input_.settings),
+           news).deferrable = false;
+    return std::nullopt;
+  }
+
+  void explain(const JobPtr& job, const model::Pending& pending) {
+    StatusNews news;
+    news.pending = pending;
+    std::vector<JobEvent> events;
+    const bool sameReason = job->status.pending && job->status.pending->reason == pending.reason;
+    if (!sameReason) events.push_back({false, std::string(model::toString(pending.reason)), pending.message});
+    write(job, job->status.gang, std::move(events), news);
+    plan_.decisions.back().deferrable = sameReason;
+  }
+
+  // --- leftovers ----------------------------------------------------------------------------------------------------
+
+  // Gated pods can never run once their job is gone, and the garbage collector may be slow or absent.
+  void sweepOrphans() {
+    std::unordered_set<std::string_view> alive;
+    for (const JobPtr& job : input_.snapshot.jobs) alive.insert(job->uid.str());
+    for (const auto& [uid, pods] : podsByJob_) {
+      if (alive.contains(uid.str())) continue;
+      for (const auto& pod : pods) {
+        if (pod->gangGated && !pod->terminating) plan_.orphans.push_back({pod->key, pod->uid});
+      }
+    }
+  }
+
+  void dropNothings() {
+    for (JobDecision& decision : plan_.decisions) {
+      if (decision.status && *decision.status == decision.job->status) decision.status.reset();
+    }
+    std::erase_if(plan_.decisions, [](const JobDecision& decision) {
+      return !decision.status && decision.actions.empty() && decision.events.empty();
+    });
+  }
+
+  // --- helpers ------------------------------------------------------------------------------------------------------
+
+  const JobFeedback& feedbackOf(const Job& job) const {
+    static const JobFeedback kNone;
+    const auto found = input_.feedback.find(job.key);
+    return found == input_.feedback.end() ? kNone : found->second;
+  }
+
+  const JobPods& podsOf(const Job& job) const {
+    static const JobPods kNone;
+    const auto found = podsByJob_.find(job.uid);
+    return found == podsByJob_.end() ? kNone : found->second;
+  }
+
+  std::string placesText(const GangRecord& record) const {
+    if (record.placed) return describePlaces(record.placed->assignments, ledger_, input_.snapshot.topology);
+    if (record.proposal) return describePlaces(record.proposal->add, ledger_, input_.snapshot.topology);
+    return {};
+  }
+
+  void wakeAt(std::optional<base::WallTime> time) {
+    if (time && (!plan_.wakeAt || *time < *plan_.wakeAt)) plan_.wakeAt = time;
+  }
+
+  JobDecision& add(const JobPtr& job) {
+    plan_.decisions.push_back({.job = job});
+    return plan_.decisions.back();
+  }
+
+  // Members as the record to be written names them.
+  std::vector<Member> membersOf(const Job& job, const GangRecord& record) const {
+    if (record.placed) return matchMembers(job, record.placed->assignments, record.placed->epoch, podsOf(job));
+    if (record.proposal) return matchMembers(job, record.proposal->add, record.proposal->epoch, podsOf(job));
+    return {};
+  }
+
+  JobDecision& derive(const JobPtr& job, GangRecord record, const StatusNews& news) {
+    JobDecision& decision = add(job);
+    const std::vector<Member> members = membersOf(*job, record);
+    decision.status = deriveStatus(*job, std::move(record), members, news, input_.snapshot.now);
+    decision.deferrable = decision.status->phase == job->status.phase;
+    return decision;
+  }
+
+  void write(const JobPtr& job, GangRecord record, std::vector<JobEvent> events, const StatusNews& news) {
+    derive(job, std::move(record), news).events = std::move(events);
+  }
+
+  const CycleInput& input_;
+  Ledger ledger_;
+  std::unordered_map<model::Uid, JobPods> podsByJob_;
+  std::vector<JobPtr> waiting_;
+  Plan plan_;
+};
+
+}  // namespace
+
+Plan cycle(const CycleInput& input) { return Cycle(input).run(); }
+
+}  // namespace trainyard::core

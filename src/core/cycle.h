@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/time.h"
+#include "core/action.h"
+#include "core/settings.h"
+#include "model/snapshot.h"
+
+namespace trainyard::core {
+
+struct CycleInput {
+  model::Snapshot snapshot;
+  Settings settings = {};
+  std::int64_t term = 0;  // leadership term, written into proposals
+  std::map<model::ObjectKey, JobFeedback> feedback = {};
+};
+
+// What one job needs done. The status write comes first; actions wait until it succeeded, because they act on the
+// record as written.
+struct JobDecision {
+  std::shared_ptr<const model::Job> job;
+  std::optional<model::JobStatus> status = std::nullopt;
+  // The write only refreshes words or counts: it may wait for its turn in the write budget.
+  bool deferrable = false;
+  std::vector<Action> actions = {};
+  std::vector<JobEvent> events = {};
+};
+
+struct Plan {
+  std::vector<JobDecision> decisions;       // jobs with nothing to do are left out
+  std::vector<DeletePod> orphans;           // gated pods whose TrainingJob is gone
+  std::optional<base::WallTime> wakeAt;     // look again then, though nothing changes
+  std::size_t waiting = 0;                  // jobs that have no places yet
+};
+
+// One scheduling cycle: a pure function of what the API shows. Phases, as numbered in docs/architecture.md:
+//  1 snapshot   free room of every node (Ledger), pods by job
+//  2 finish     jobs that run, ended, are being deleted, suspended or refused; proposals take their next step
+//  3 shares     (one queue so far: nothing to share)
+//  4 order      the waiting jobs: priority, then first come first served
+//  5 place      in that order, whole gangs only; the first that must wait for room stops its queue
+//  6 preempt, 7 reserve and backfill, 8 resize: not built yet
+//  9 explain    everyone who still waits
+[[nodiscard]] Plan cycle(const CycleInput& input);
+
+}  // namespace trainyard::core

@@ -1,0 +1,201 @@
+#include "core/job_status.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/conditions.h"
+#include "model/names.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Condition;
+using model::ConditionStatus;
+using model::Job;
+using model::JobStatus;
+using model::PodPhase;
+namespace conditions = model::conditions;
+
+struct Tally {
+  int desired = 0;
+  int bound = 0;
+  int running = 0;
+  int ready = 0;
+  int succeeded = 0;
+};
+
+void count(const Member& member, model::RoleStatus& role, Tally& tally) {
+  const model::Pod* pod = member.pod;
+  if (pod == nullptr) return;
+  tally.bound += pod->bound() ? 1 : 0;
+  tally.running += pod->phase == PodPhase::kRunning ? 1 : 0;
+  switch (pod->phase) {
+    case PodPhase::kSucceeded:
+      ++role.succeeded;
+      ++tally.succeeded;
+      return;
+    case PodPhase::kFailed: ++role.failed; return;
+    default: break;
+  }
+  if (!pod->bound()) return;
+  ++role.active;
+  if (pod->ready) {
+    ++role.ready;
+    ++tally.ready;
+  }
+}
+
+Tally countRoles(const Job& job, const std::vector<Member>& members, std::vector<model::RoleStatus>& roles) {
+  Tally tally;
+  roles.clear();
+  for (const model::Role& role : job.spec.roles) {
+    model::RoleStatus status{role.name, job.spec.startReplicas(role)};
+    for (const Member& member : members) {
+      if (member.role == role.name) count(member, status, tally);
+    }
+    tally.desired += status.desired;
+    roles.push_back(std::move(status));
+  }
+  return tally;
+}
+
+// What the scale subresource reports: the elastic role, or the whole gang of a rigid job.
+void fillScale(const Job& job, JobStatus& status) {
+  status.selector = fmt::format("{}={}", model::names::kJobNameLabel, job.key.name);
+  status.replicas = 0;
+  for (const model::RoleStatus& role : status.roles) {
+    if (!job.spec.elastic || job.spec.elastic->role == role.name) status.replicas += role.active;
+  }
+  if (job.spec.elastic) status.selector += fmt::format(",{}={}", model::names::kRoleLabel, job.spec.elastic->role);
+}
+
+class ConditionWriter {
+ public:
+  ConditionWriter(std::vector<Condition>& conditions, base::WallTime now, std::int64_t generation)
+      : conditions_(conditions), now_(now), generation_(generation) {}
+
+  void set(std::string_view type, bool holds, std::string_view reason, std::string message) {
+    setCondition(conditions_, type, holds ? ConditionStatus::kTrue : ConditionStatus::kFalse, reason,
+                 std::move(message), now_, generation_);
+  }
+  // Says that something has ended, where it was ever said to hold.
+  void clear(std::string_view type, std::string_view reason, std::string message) {
+    const bool known = std::any_of(conditions_.begin(), conditions_.end(), [&](const auto& c) { return c.type == type; });
+    if (known) set(type, false, reason, std::move(message));
+  }
+
+ private:
+  std::vector<Condition>& conditions_;
+  base::WallTime now_;
+  std::int64_t generation_;
+};
+
+void describeWaiting(ConditionWriter& write, const StatusNews& news) {
+  if (news.pending) {
+    const std::string_view reason = model::toString(news.pending->reason);
+    write.set(conditions::kQueued, news.admitted, news.admitted ? reason : "NotAdmitted", news.pending->message);
+    write.set(conditions::kScheduled, false, reason, news.pending->message);
+  }
+}
+
+void describeEnd(ConditionWriter& write, const Verdict& verdict) {
+  const bool success = verdict.outcome == Outcome::kSucceeded;
+  write.set(success ? conditions::kSucceeded : conditions::kFailed, true, verdict.reason, verdict.message);
+  write.clear(conditions::kQueued, "Finished", "the job has ended");
+  write.clear(conditions::kRunning, "Finished", "the job has ended");
+}
+
+void describePlaced(ConditionWriter& write, const StatusNews& news, const Tally& tally) {
+  write.set(conditions::kQueued, false, "Placed", "the gang has its places");
+  write.set(conditions::kScheduled, true, "GangPlaced", fmt::format("{} of {} pods on {}", tally.bound, tally.desired, news.where));
+  const bool up = tally.running + tally.succeeded == tally.desired;
+  write.set(conditions::kRunning, up, up ? "AllMembersRunning" : "MembersStarting",
+            fmt::format("{} of {} pods run", tally.running + tally.succeeded, tally.desired));
+}
+
+void describeStarting(ConditionWriter& write, const model::Proposal& proposal, const StatusNews& news) {
+  if (proposal.phase == model::ProposalPhase::kAborting) {
+    write.set(conditions::kScheduled, false, "Aborting", proposal.abortReason);
+    return;
+  }
+  write.set(conditions::kQueued, false, "Reserved", "places are reserved for the whole gang");
+  write.set(conditions::kScheduled, false, "Starting", fmt::format("starts on {}", news.where));
+}
+
+std::string admittedText(const model::JobSpec& spec) {
+  if (spec.unsupported.empty()) return "the spec is usable";
+  return fmt::format("the spec is usable; not built yet and therefore without effect: {}",
+                     fmt::join(spec.unsupported, ", "));
+}
+
+std::string phaseOf(const JobStatus& status, const StatusNews& news, const Job& job, bool running) {
+  if (news.verdict.outcome == Outcome::kSucceeded) return "Succeeded";
+  if (news.verdict.outcome == Outcome::kFailed) return "Failed";
+  if (job.conditionTrue(conditions::kSucceeded)) return "Succeeded";
+  if (job.conditionTrue(conditions::kFailed)) return "Failed";
+  if (status.gang.placed) return running ? "Running" : "Starting";
+  if (status.gang.proposal) return "Starting";
+  if (news.suspended) return "Suspended";
+  if (!news.admitted) return "Pending";
+  return news.pending ? "Queued" : "Pending";
+}
+
+}  // namespace
+
+std::int64_t gangGpus(const model::JobSpec& spec) {
+  std::int64_t gpus = 0;
+  for (const model::Role& role : spec.roles) gpus += role.shape.requests.gpus() * spec.startReplicas(role);
+  return gpus;
+}
+
+JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vector<Member>& members,
+                       const StatusNews& news, base::WallTime now) {
+  JobStatus status = job.status;
+  status.gang = std::move(record);
+  status.observedGeneration = job.generation;
+  const Tally tally = countRoles(job, members, status.roles);
+  fillScale(job, status);
+  status.ready = fmt::format("{}/{}", tally.ready, tally.desired);
+  status.gpus = gangGpus(job.spec);
+
+  status.pending = news.pending;
+  if (status.pending) {
+    const bool sameReason = job.status.pending && job.status.pending->reason == status.pending->reason;
+    status.pending->since = sameReason ? job.status.pending->since : now;
+  }
+
+  ConditionWriter write(status.conditions, now, job.generation);
+  if (news.admitted) {
+    write.set(conditions::kAdmitted, true, "Admitted", admittedText(job.spec));
+  } else {
+    write.set(conditions::kAdmitted, false, model::toString(news.pending->reason), news.pending->message);
+  }
+  if (news.suspended) {
+    write.set(conditions::kSuspended, true, "Suspended", "spec.run.suspend is true");
+    write.clear(conditions::kQueued, "Suspended", "spec.run.suspend is true");
+    write.clear(conditions::kScheduled, "Suspended", "spec.run.suspend is true");
+    write.clear(conditions::kRunning, "Suspended", "spec.run.suspend is true");
+  } else {
+    write.clear(conditions::kSuspended, "Resumed", "spec.run.suspend is false");
+  }
+
+  const bool ended = news.verdict.outcome != Outcome::kRunning;
+  const bool running = tally.desired > 0 && tally.running + tally.succeeded == tally.desired;
+  if (ended) {
+    describeEnd(write, news.verdict);
+    status.completionTime = now;
+  } else if (status.gang.placed && !news.suspended) {
+    describePlaced(write, news, tally);
+    if (!status.startTime) status.startTime = now;
+  } else if (status.gang.proposal) {
+    describeStarting(write, *status.gang.proposal, news);
+  } else {
+    describeWaiting(write, news);
+  }
+  status.phase = phaseOf(status, news, job, running);
+  return status;
+}
+
+}  // namespace trainyard::core

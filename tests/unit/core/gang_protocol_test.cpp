@@ -1,0 +1,249 @@
+#include "core/gang_protocol.h"
+
+#include <catch2/catch.hpp>
+
+#include "support/builders.h"
+
+using namespace trainyard;        // NOLINT(google-build-using-namespace): test
+using namespace trainyard::core;  // NOLINT(google-build-using-namespace): test
+using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
+
+namespace {
+
+constexpr std::int64_t kDeadline = 1'000;
+
+model::Job reservedPair() {
+  model::Job bert = job("ml/bert").role("worker", 2, gpus(8)).proposes("n1", "worker", "0").proposes("n2", "worker", "1");
+  bert.status.gang.proposal->deadline = at(kDeadline);
+  bert.status.gang.lastEpoch = 1;
+  bert.hasReleaseFinalizer = true;
+  return bert;
+}
+
+// A snapshot of two empty nodes and what the test adds, stepped once.
+struct Scene {
+  model::Job bert = reservedPair();
+  std::vector<model::Pod> pods = {};
+  std::vector<model::Job> others = {};
+  JobFeedback feedback = {.auxiliariesReady = true};
+  std::int64_t now = 10;
+  std::vector<model::Node> nodes = {node("n1").gpus(8), node("n2").gpus(8)};
+
+  GangStep step() {
+    SnapshotBuilder builder = cluster();
+    for (const auto& n : nodes) builder.add(n);
+    for (const auto& p : pods) builder.add(p);
+    for (const auto& j : others) builder.add(j);
+    const model::Snapshot snapshot = builder.add(bert).now(now).build();
+    const Ledger ledger(snapshot);
+    const Settings settings;
+    const auto byJob = groupByJob(snapshot.pods);
+    const auto mine = byJob.find(bert.uid);
+    const GangContext context{snapshot.now, &settings, &ledger, &feedback, &snapshot.jobs};
+    return stepProposal(bert, mine == byJob.end() ? JobPods{} : mine->second, context);
+  }
+
+  model::Pod member(int index) const { return pod("x").memberOf(bert, "worker", index).gpus(8); }
+  model::Pod gatedMember(int index) const { return pod("x").memberOf(bert, "worker", index).gpus(8).gated(); }
+  model::Pod boundMember(int index) const {
+    return pod("x").memberOf(bert, "worker", index).gpus(8).on(index == 0 ? "n1" : "n2");
+  }
+};
+
+template <typename T>
+std::size_t countActions(const GangStep& step) {
+  return static_cast<std::size_t>(std::count_if(step.actions.begin(), step.actions.end(),
+                                                [](const Action& a) { return std::holds_alternative<T>(a); }));
+}
+
+bool aborts(const GangStep& step) {
+  return step.record && step.record->proposal && step.record->proposal->phase == model::ProposalPhase::kAborting;
+}
+
+}  // namespace
+
+TEST_CASE("a reserved gang creates nothing before its finalizer and auxiliaries") {
+  Scene scene;
+  scene.bert.hasReleaseFinalizer = false;
+  CHECK(countActions<AddFinalizer>(scene.step()) == 1);
+  CHECK(countActions<CreateMember>(scene.step()) == 0);
+
+  scene.bert.hasReleaseFinalizer = true;
+  scene.feedback.auxiliariesReady = false;
+  CHECK(countActions<EnsureAuxiliaries>(scene.step()) == 1);
+  CHECK(countActions<CreateMember>(scene.step()) == 0);
+
+  scene.feedback.auxiliariesReady = true;
+  CHECK(countActions<CreateMember>(scene.step()) == 2);
+}
+
+TEST_CASE("only missing members are created, gated") {
+  Scene scene;
+  scene.pods = {scene.gatedMember(0)};
+  const GangStep step = scene.step();
+  REQUIRE(step.actions.size() == 1);
+  const auto& create = std::get<CreateMember>(step.actions.front());
+  CHECK(create.index == 1);
+  CHECK_FALSE(create.pinned);
+}
+
+TEST_CASE("a gang of one is created pinned, without finalizer or auxiliaries") {
+  Scene scene;
+  scene.bert = job("ml/solo").role("worker", 1, gpus(1)).proposes("n1", "worker", "0");
+  scene.bert.status.gang.proposal->deadline = at(kDeadline);
+  scene.feedback = {};
+  const GangStep step = scene.step();
+  REQUIRE(step.actions.size() == 1);
+  CHECK(std::get<CreateMember>(step.actions.front()).pinned == model::NodeName("n1"));
+}
+
+TEST_CASE("all members exist: the barrier releases them together") {
+  Scene scene;
+  scene.pods = {scene.gatedMember(0), scene.gatedMember(1)};
+  CHECK(countActions<ReleaseMember>(scene.step()) == 2);
+}
+
+TEST_CASE("a half released gang goes on without a second barrier") {
+  Scene scene;
+  scene.pods = {scene.boundMember(0), scene.gatedMember(1)};
+  // n2 was filled by a stranger meanwhile; that is for kube-scheduler and the deadline to settle.
+  scene.pods.push_back(pod("other/stranger").on("n2").gpus(8));
+  const GangStep step = scene.step();
+  CHECK(countActions<ReleaseMember>(step) == 1);
+  CHECK_FALSE(step.record);
+}
+
+TEST_CASE("all bound: the proposal becomes the placed gang") {
+  Scene scene;
+  scene.pods = {scene.boundMember(0), scene.boundMember(1)};
+  const GangStep step = scene.step();
+  REQUIRE(step.record);
+  CHECK_FALSE(step.record->proposal);
+  REQUIRE(step.record->placed);
+  CHECK(step.record->placed->assignments.size() == 2);
+  CHECK(step.record->placed->epoch == 1);
+}
+
+TEST_CASE("the barrier aborts when a place is lost, and the next plan avoids the node") {
+  Scene scene;
+  scene.pods = {scene.gatedMember(0), scene.gatedMember(1)};
+  SECTION("to a stranger") {
+    // 8 on n2, the stranger holds 1: 7 are left where 8 are needed.
+    scene.pods.push_back(pod("other/stranger").on("n2").gpus(1));
+  }
+  SECTION("to a cordon") { scene.nodes[1].unschedulable = true; }
+  SECTION("to a deleted node") { scene.nodes.pop_back(); }
+  SECTION("because admission enlarged the pods") {
+    scene.pods[1].shape.requests.memory = model::Bytes{2048 * kGi};
+  }
+  const GangStep step = scene.step();
+  REQUIRE(aborts(step));
+  REQUIRE(step.record->backoff);
+  CHECK(step.record->backoff->avoidNodes == std::vector{model::NodeName("n2")});
+  CHECK(countActions<ReleaseMember>(step) == 0);
+}
+
+TEST_CASE("two proposals on one place: one aborts, the other waits for it") {
+  Scene scene;
+  scene.pods = {scene.gatedMember(0), scene.gatedMember(1)};
+  model::Job rival = job("ml/rival").role("worker", 1, gpus(8)).proposes("n2", "worker", "0");
+  rival.status.gang.proposal->term = 1;
+  SECTION("the higher term wins") {
+    scene.bert.status.gang.proposal->term = 2;
+    scene.others = {rival};
+    const GangStep step = scene.step();
+    CHECK_FALSE(step.record);
+    CHECK(step.actions.empty());
+  }
+  SECTION("the lower term yields") {
+    scene.bert.status.gang.proposal->term = 0;
+    scene.others = {rival};
+    CHECK(aborts(scene.step()));
+  }
+}
+
+TEST_CASE("an attempt ends before anything runs") {
+  Scene scene;
+  scene.pods = {scene.gatedMember(0)};
+  SECTION("when the job is deleted") { scene.bert.deleting = true; }
+  SECTION("when it is suspended") { scene.bert.spec.run.suspend = true; }
+  SECTION("when its template was edited") {
+    scene.bert.generation = 7;
+    scene.bert.spec.templateHash = "another";
+  }
+  SECTION("when the API refuses a member") {
+    scene.feedback.creationRefused = JobFeedback::CreationRefused{"Forbidden", "exceeded quota"};
+  }
+  SECTION("at its deadline") { scene.now = kDeadline; }
+  CHECK(aborts(scene.step()));
+}
+
+TEST_CASE("an edit that leaves the pods alone does not end the attempt") {
+  Scene scene;
+  scene.bert.generation = 7;
+  CHECK_FALSE(aborts(scene.step()));
+}
+
+TEST_CASE("released members that cannot reach their place end the attempt") {
+  Scene scene;
+  scene.pods = {scene.boundMember(0), scene.member(1)};
+  model::Pod& second = scene.pods[1];
+  SECTION("kube-scheduler finds no room for too long") {
+    second.unschedulableMessage = "1 Insufficient nvidia.com/gpu";
+    second.unschedulableSince = at(0);
+    scene.now = 9;  // grace is 10 s
+    const GangStep early = scene.step();
+    CHECK_FALSE(early.record);
+    CHECK(early.wakeAt == at(10));
+    scene.now = 10;
+  }
+  SECTION("the node went away") { scene.nodes.pop_back(); }
+  SECTION("the pod was deleted by somebody") { scene.pods.pop_back(); }
+  SECTION("the kubelet refused it") {
+    second.phase = model::PodPhase::kFailed;
+    second.node = model::NodeName("n2");
+    second.statusReason = "OutOfnvidia.com/gpu";
+    scene.pods[0] = scene.member(0);
+  }
+  CHECK(aborts(scene.step()));
+}
+
+TEST_CASE("aborting deletes by uid and keeps the places until the pods are gone") {
+  Scene scene;
+  scene.bert.status.gang.proposal->phase = model::ProposalPhase::kAborting;
+  scene.pods = {scene.boundMember(0), scene.gatedMember(1)};
+  CHECK(countActions<DeletePod>(scene.step()) == 2);
+  CHECK_FALSE(scene.step().record);
+
+  scene.pods[0].terminating = true;
+  scene.pods.pop_back();
+  CHECK(scene.step().actions.empty());
+  CHECK_FALSE(scene.step().record);
+
+  scene.pods.clear();
+  const GangStep last = scene.step();
+  REQUIRE(last.record);
+  CHECK_FALSE(last.record->proposal);
+}
+
+TEST_CASE("back-off doubles and is bounded") {
+  model::Job bert = reservedPair();
+  const Settings settings;
+  const auto delayAfter = [&](int count) {
+    bert.status.gang.backoff = model::Backoff{.count = count - 1};
+    return abortProposal(bert, "why", {}, at(0), settings).backoff->until - at(0);
+  };
+  CHECK(delayAfter(1) == std::chrono::seconds(1));
+  CHECK(delayAfter(2) == std::chrono::seconds(2));
+  CHECK(delayAfter(5) == std::chrono::seconds(16));
+  CHECK(delayAfter(50) == std::chrono::seconds(60));
+}
+
+TEST_CASE("epochs are never used twice") {
+  model::Job bert = job("ml/bert").role("worker", 1, gpus(1));
+  bert.status.gang.lastEpoch = 41;
+  const auto record = proposeStart(bert, {}, 3, at(0), Settings{});
+  CHECK(record.lastEpoch == 42);
+  CHECK(record.proposal->epoch == 42);
+  CHECK(record.proposal->term == 3);
+}
