@@ -84,7 +84,10 @@ void PlanExecutor::statusWritten(const StepPtr& step, const Answer& answer) {
   if (answer) {
     deps_.cache.jobs.applyWrite(answer->body);
     jobs_[job.key].writing.reset();
-    for (const core::JobEvent& event : step->decision.events) deps_.events.record(job, event);
+    for (const core::JobEvent& event : step->decision.events) {
+      deps_.events.record(job, event);
+      deps_.log.info(event.reason, {{"namespace", job.key.ns}, {"job", job.key.name}, {"note", event.note}});
+    }
     deps_.metrics.noteTransition(job, *step->decision.status, deps_.executor.wallNow());
     return runActions(step);
   }

@@ -1,7 +1,7 @@
 #include "operator/process.h"
 
+#include <atomic>
 #include <csignal>
-
 #include <memory>
 #include <string>
 #include <thread>
@@ -18,6 +18,8 @@
 
 namespace trainyard::operator_ {
 namespace {
+
+constexpr base::Instant::duration kStuck = std::chrono::seconds(60);
 
 // Turns SIGTERM and SIGINT into a call on the loop. A thread that waits beats a handler: it may allocate.
 class SignalThread {
@@ -86,6 +88,10 @@ class Process {
       if (ready_.load()) return {};
       return base::fail(base::ErrorCode::kUnavailable, "the first lists have not been read yet");
     });
+    health_.addLivenessCheck("loop", [this]() -> base::Result<void> {
+      if (loop_.now() - lastBeat_.load() < kStuck) return {};
+      return base::fail(base::ErrorCode::kInternal, "the event loop has not moved for a long time");
+    });
     const auto address = net::parseListenAddress(options_.listen);
     if (!address) return base::fail(address.error());
     auto server = net::startHttpServer({.address = address->host, .port = address->port},
@@ -98,6 +104,7 @@ class Process {
   // Server threads must not touch the operator: the loop tells them what it knows.
   void publishReadiness() {
     ready_.store(operator_->synced());
+    lastBeat_.store(loop_.now());
     loop_.postAfter(std::chrono::milliseconds(100), [this] { publishReadiness(); });
   }
 
@@ -117,6 +124,7 @@ class Process {
   telemetry::MetricsRegistry metrics_;
   telemetry::Health health_;
   std::atomic<bool> ready_ = false;
+  std::atomic<base::Instant> lastBeat_ = loop_.now();
   std::unique_ptr<kube::ApiConnection> connection_;
   std::unique_ptr<Operator> operator_;
   std::unique_ptr<net::HttpServer> server_;

@@ -169,6 +169,28 @@ void checkPodNames(const Field& roles, const JobSpec& spec, std::string_view job
   }
 }
 
+// Fields that are there for later and change nothing today. Only what the user asked for counts, not defaults.
+std::vector<std::string> withoutEffect(const Field& spec) {
+  std::vector<std::string> fields;
+  const auto note = [&](bool asked, const char* path) {
+    if (asked) fields.emplace_back(path);
+  };
+  note(spec["elastic"].present(), "spec.elastic (the gang starts at its replicas and keeps them)");
+  note(spec["gang"]["minAvailable"].present(), "spec.gang.minAvailable");
+  note(spec["scheduling"]["timeoutSeconds"].smallInteger(0, 0) > 0, "spec.scheduling.timeoutSeconds");
+  note(spec["locality"]["levels"].present(), "spec.locality.levels (only required counts)");
+  note(spec["plan"]["mode"].text() == "Auto", "spec.plan.mode");
+  note(spec["estimate"]["durationSeconds"].present(), "spec.estimate.durationSeconds");
+  note(spec["network"]["priority"].present() && spec["network"]["priority"].value().type() == JsonType::kNumber,
+       "spec.network.priority");
+  note(spec["run"]["ttlSecondsAfterFinished"].present(), "spec.run.ttlSecondsAfterFinished");
+  note(spec["run"]["activeDeadlineSeconds"].present(), "spec.run.activeDeadlineSeconds");
+  note(spec["failure"]["rules"].present(), "spec.failure.rules");
+  note(spec["health"]["preflight"].boolean(false), "spec.health.preflight");
+  note(spec["health"]["stallSeconds"].smallInteger(0, 0) > 0, "spec.health.stallSeconds");
+  return fields;
+}
+
 }  // namespace
 
 JobSpec readJobSpec(const Field& field, std::string_view jobName) {
@@ -187,6 +209,7 @@ JobSpec readJobSpec(const Field& field, std::string_view jobName) {
   spec.run = readRun(field["run"]);
   spec.success = readSuccess(field["success"], spec);
   checkPodNames(field["roles"], spec, jobName);
+  spec.unsupported = withoutEffect(field);
   spec.templateHash = templateHash(field, spec);
   return spec;
 }

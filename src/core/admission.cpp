@@ -35,7 +35,10 @@ std::string unknownLevel(const model::Locality& locality, const std::vector<mode
 
 Admission admit(const model::Job& job, const model::Snapshot& snapshot, const JobFeedback& feedback) {
   using enum model::PendingReason;
-  if (!job.specError.empty()) return refuse(kInvalidTemplate, job.specError);
+  if (!job.specError.empty()) {
+    const bool inTemplate = job.specError.find(".template") != std::string::npos;
+    return refuse(inTemplate ? kInvalidTemplate : kInvalidSpec, job.specError);
+  }
 
   if (const std::string unknown = unknownLevel(job.spec.locality, snapshot.topology); !unknown.empty()) {
     return refuse(kInvalidSpec, unknown);

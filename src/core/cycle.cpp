@@ -26,6 +26,11 @@ using JobPtr = std::shared_ptr<const Job>;
 
 constexpr std::string_view kOurselves = "trainyard.dev/operator";
 
+std::string placedText(int pods, const std::string& where) {
+  if (pods == 1) return fmt::format("The pod is placed on {}", where);
+  return fmt::format("The whole gang is placed: {} pods on {}", pods, where);
+}
+
 class Cycle {
  public:
   explicit Cycle(const CycleInput& input)
@@ -66,8 +71,7 @@ class Cycle {
     decision.actions = std::move(step.actions);
     std::move(step.events.begin(), step.events.end(), std::back_inserter(decision.events));
     if (step.record && step.record->placed && !step.record->proposal) {
-      decision.events.push_back({false, "Placed", fmt::format("The whole gang is placed: {} pods on {}",
-                                                              job->spec.totalReplicas(), news.where)});
+      decision.events.push_back({false, "Placed", placedText(job->spec.totalReplicas(), news.where)});
     }
     for (const model::Pod* stray : strayPods(*job, podsOf(*job))) {
       if (!stray->terminating) decision.actions.emplace_back(DeletePod{stray->key, stray->uid});

@@ -14,7 +14,7 @@ using model::PodPhase;
 
 std::vector<std::string> rolesThatDecide(const Job& job) {
   if (!job.spec.success.roles.empty()) return job.spec.success.roles;
-  static constexpr std::array<std::string_view, 4> kLeaders = {"chief", "master", "launcher", "worker"};
+  static constexpr std::array<std::string_view, 4> kLeaders = {"launcher", "chief", "master", "worker"};
   for (const std::string_view leader : kLeaders) {
     if (job.spec.findRole(leader) != nullptr) return {std::string(leader)};
   }
