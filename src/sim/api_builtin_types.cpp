@@ -20,7 +20,7 @@ SecretVolumeSource: secretName s; items []KeyToPath; defaultMode *i; optional *b
 NFSVolumeSource: server s!; path s!; readOnly b
 PersistentVolumeClaimVolumeSource: claimName s!; readOnly b
 ObjectFieldSelector: apiVersion s; fieldPath s!
-ResourceFieldSelector: containerName s; resource s!; divisor q
+ResourceFieldSelector: containerName s; resource s!; divisor q!
 DownwardAPIVolumeFile: path s!; fieldRef *ObjectFieldSelector; resourceFieldRef *ResourceFieldSelector;
   mode *i
 DownwardAPIVolumeSource: items []DownwardAPIVolumeFile; defaultMode *i
@@ -125,13 +125,13 @@ PodSpec: volumes []Volume@name%; initContainers []Container@name; containers []C
   overhead {}q; topologySpreadConstraints []TopologySpreadConstraint@topologyKey; setHostnameAsFQDN *b;
   os *PodOS; hostUsers *b; schedulingGates []PodSchedulingGate@name; resourceClaims []any@%; resources
   *ResourceRequirements; hostnameOverride *s; schedulingGroup any
-PodCondition: type s!; observedGeneration i; status s!; lastProbeTime t; lastTransitionTime t; reason s;
-  message s
+PodCondition: type s!; observedGeneration i; status s!; lastProbeTime t!; lastTransitionTime t!; reason
+  s; message s
 HostIP: ip s!
 PodIP: ip s!
 ContainerStateWaiting: reason s; message s
-ContainerStateRunning: startedAt t
-ContainerStateTerminated: exitCode i!; signal i; reason s; message s; startedAt t; finishedAt t;
+ContainerStateRunning: startedAt t!
+ContainerStateTerminated: exitCode i!; signal i; reason s; message s; startedAt t!; finishedAt t!;
   containerID s
 ContainerState: waiting *ContainerStateWaiting; running *ContainerStateRunning; terminated
   *ContainerStateTerminated
@@ -146,7 +146,7 @@ PodStatus: observedGeneration i; phase s; conditions []PodCondition@type; messag
   extendedResourceClaimStatus any; allocatedResources {}q; resources *ResourceRequirements;
   nodeAllocatableResourceClaimStatuses []NodeAllocatableResourceClaimStatus
 Pod: metadata ObjectMeta; spec PodSpec; status PodStatus
-ServicePort: name s; protocol s; appProtocol *s; port i!; targetPort io; nodePort i
+ServicePort: name s; protocol s; appProtocol *s; port i!; targetPort io!; nodePort i
 ServiceSpec: ports []ServicePort@port; selector {}s; clusterIP s; clusterIPs []s; type s; externalIPs
   []s; sessionAffinity s; loadBalancerIP s; loadBalancerSourceRanges []s; externalName s;
   externalTrafficPolicy s; healthCheckNodePort i; publishNotReadyAddresses b; sessionAffinityConfig any;
@@ -162,7 +162,7 @@ ConfigMap: metadata ObjectMeta; immutable *b; data {}s; binaryData {}by
 Taint: key s!; value s; effect s!; timeAdded *t
 NodeSpec: podCIDR s; podCIDRs []s@; providerID s; unschedulable b; taints []Taint; configSource any;
   externalID s
-NodeCondition: type s!; status s!; lastHeartbeatTime t; lastTransitionTime t; reason s; message s
+NodeCondition: type s!; status s!; lastHeartbeatTime t!; lastTransitionTime t!; reason s; message s
 NodeAddress: type s!; address s!
 DaemonEndpoint: Port i!
 NodeDaemonEndpoints: kubeletEndpoint DaemonEndpoint
@@ -178,19 +178,19 @@ NodeStatus: capacity {}q; allocatable {}q; phase s; conditions []NodeCondition@t
   []any; features any; declaredFeatures []s
 Node: metadata ObjectMeta; spec NodeSpec; status NodeStatus
 NamespaceSpec: finalizers []s
-NamespaceCondition: type s!; status s!; lastTransitionTime t; reason s; message s
+NamespaceCondition: type s!; status s!; lastTransitionTime t!; reason s; message s
 NamespaceStatus: phase s; conditions []NamespaceCondition@type
 Namespace: metadata ObjectMeta; spec NamespaceSpec; status NamespaceStatus
 ObjectReference: kind s; namespace s; name s; uid s; apiVersion s; resourceVersion s; fieldPath s
 EventSource: component s; host s
-EventSeries: count i; lastObservedTime mt
+EventSeries: count i; lastObservedTime mt!
 Event: metadata ObjectMeta!; involvedObject ObjectReference!; reason s; message s; source EventSource;
-  firstTimestamp t; lastTimestamp t; count i; type s; eventTime mt; series *EventSeries; action s;
+  firstTimestamp t!; lastTimestamp t!; count i; type s; eventTime mt!; series *EventSeries; action s;
   related *ObjectReference; reportingComponent s!; reportingInstance s!
 EventsEventSeries: count i!; lastObservedTime mt!
 EventsEvent: metadata ObjectMeta!; eventTime mt!; series *EventsEventSeries; reportingController s;
-  reportingInstance s; action s; reason s; regarding ObjectReference; related any?coreObjectReference;
-  note s; type s; deprecatedSource EventSource; deprecatedFirstTimestamp t; deprecatedLastTimestamp t;
+  reportingInstance s; action s; reason s; regarding ObjectReference; related *ObjectReference; note s;
+  type s; deprecatedSource EventSource; deprecatedFirstTimestamp t!; deprecatedLastTimestamp t!;
   deprecatedCount i
 LeaseSpec: holderIdentity *s; leaseDurationSeconds *i; acquireTime *mt; renewTime *mt; leaseTransitions
   *i; strategy *s; preferredHolder *s

@@ -65,6 +65,8 @@ tl::unexpected<Failure> failUnknownPath() {
   return make(404, "NotFound", "the server could not find the requested resource", Json::object());
 }
 
+tl::unexpected<Failure> failPageNotFound() { return make(404, "", "404 page not found\n", "plain"); }
+
 tl::unexpected<Failure> failAlreadyExists(const ResourceName& resource, const std::string& name) {
   return make(409, "AlreadyExists", fmt::format("{} \"{}\" already exists", qualified(resource), name),
               detailsOf(resource, name, resource.plural));

@@ -59,6 +59,8 @@ struct ResourceName {
 [[nodiscard]] tl::unexpected<Failure> failBadRequest(std::string message);
 [[nodiscard]] tl::unexpected<Failure> failNotFound(const ResourceName& resource, const std::string& name);
 [[nodiscard]] tl::unexpected<Failure> failUnknownPath();
+// No group serves the path: answered in plain text, as by any web server.
+[[nodiscard]] tl::unexpected<Failure> failPageNotFound();
 [[nodiscard]] tl::unexpected<Failure> failAlreadyExists(const ResourceName& resource, const std::string& name);
 [[nodiscard]] tl::unexpected<Failure> failConflict(const ResourceName& resource, const std::string& name,
                                                    const std::string& detail);

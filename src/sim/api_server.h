@@ -1,0 +1,85 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "base/time.h"
+#include "net/http.h"
+
+namespace trainyard::sim {
+
+struct ApiServerOptions {
+  std::vector<std::string> crds = {};  // texts of CustomResourceDefinitions, YAML
+  std::uint64_t seed = 1;              // of uids and generated names
+  std::size_t historyLimit = 20'000;   // writes that a watch may lag behind before it gets 410
+};
+
+// A watch as it begins: the server calls `onLine` with one JSON document per event, possibly before openWatch()
+// returns, and `onClosed` when it ends the watch itself.
+struct WatchSink {
+  std::function<void(std::string line)> onLine;
+  std::function<void()> onClosed;
+};
+
+struct WatchTicket {
+  std::uint64_t id = 0;
+  // Of the request, when it named one: the caller closes the watch then, as the server has no timer of its own.
+  std::optional<std::chrono::seconds> timeout = std::nullopt;
+};
+
+// A Kubernetes API server in memory, as far as training jobs lean on it: pods, services, configmaps, nodes,
+// namespaces, events, leases, priorityclasses, serviceaccounts, limitranges, resourcequotas and custom resources.
+// e2e/conformance holds it against the real one. Single-threaded and deterministic: the only time is `clock`,
+// the only randomness the seed. What it does not do: authentication, apply patches, CEL, conversion, protobuf.
+class ApiServer {
+ public:
+  using Clock = std::function<base::WallTime()>;
+
+  // kInvalid names a CRD that cannot be read.
+  [[nodiscard]] static base::Result<std::unique_ptr<ApiServer>> create(const ApiServerOptions& options, Clock clock);
+  ~ApiServer();
+  ApiServer(const ApiServer&) = delete;
+  ApiServer& operator=(const ApiServer&) = delete;
+
+  // Any request but a watch.
+  [[nodiscard]] net::HttpResponse handle(const net::HttpRequest& request);
+
+  [[nodiscard]] static bool isWatch(const net::HttpRequest& request);
+  // The answer to a watch that is refused outright, or the ticket to close it with.
+  [[nodiscard]] tl::expected<WatchTicket, net::HttpResponse> openWatch(const net::HttpRequest& request,
+                                                                       WatchSink sink);
+  // No callback runs after it. Does nothing for a watch that has ended.
+  void closeWatch(std::uint64_t id);
+  // One bookmark to every watch that asked for them.
+  void sendBookmarks();
+  // One bookmark to this watch, if it asked for them: the real server sends it shortly before a watch times out.
+  void sendBookmark(std::uint64_t id);
+  // Ends every watch, as a restart of the server does.
+  void endWatches();
+
+  // Forgets the past: open watches go on, new ones from an old version get 410, and so do page tokens.
+  void compact();
+  [[nodiscard]] std::uint64_t resourceVersion() const;
+
+  // Called after every write, from within handle().
+  void setChangeListener(std::function<void()> listener);
+
+  struct Impl;
+  // For the controllers of this library.
+  [[nodiscard]] Impl& impl() { return *impl_; }
+
+ private:
+  explicit ApiServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace trainyard::sim

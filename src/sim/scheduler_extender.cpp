@@ -1,0 +1,75 @@
+#include "sim/scheduler_extender.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/guard.h"
+
+namespace trainyard::sim {
+namespace {
+
+std::vector<std::string_view> viewsOf(const std::vector<std::string>& names) {
+  return std::vector<std::string_view>(names.begin(), names.end());
+}
+
+}  // namespace
+
+GuardExtender::GuardExtender(kube::ApiClient& api, base::Executor& executor, base::Rng rng, const base::Logger& log)
+    : executor_(executor), cache_(log.named("extender-cache")) {
+  const auto add = [&](const kube::ResourceType& type, kube::ReflectorSink& sink) {
+    reflectors_.push_back(std::make_unique<kube::Reflector>(kube::ReflectorOptions{.type = type}, api, executor,
+                                                            rng.split(), log.named("extender-reflector"), sink));
+  };
+  add(kube::kNodes, cache_.nodes);
+  add(kube::kPods, cache_.pods);
+  add(kube::kTrainingJobs, cache_.jobs);
+  cache_.onAnyChange([this] { view_.reset(); });
+  cache_.pods.onChange([this](const auto& before, const auto& after) { podChanged(before, after); });
+}
+
+void GuardExtender::start() {
+  for (const auto& reflector : reflectors_) reflector->start();
+}
+
+bool GuardExtender::synced() const {
+  return std::all_of(reflectors_.begin(), reflectors_.end(), [](const auto& each) { return each->synced(); });
+}
+
+// A hold stands for what the watch does not show yet: it ends when the pod is seen bound, or is gone.
+void GuardExtender::podChanged(const std::shared_ptr<const model::Pod>& before,
+                               const std::shared_ptr<const model::Pod>& after) {
+  if (before && (!after || after->uid != before->uid)) holds_.drop(before->uid);
+  if (after && (after->bound() || after->finished())) holds_.drop(after->uid);
+}
+
+const core::GuardView& GuardExtender::view() {
+  holds_.expire(executor_.now());
+  if (!view_) view_ = std::make_unique<core::GuardView>(cache_.snapshot(executor_.wallNow()));
+  return *view_;
+}
+
+base::Result<SchedulerExtender::Verdict> GuardExtender::filter(const model::Pod& pod,
+                                                               const std::vector<std::string>& nodes) {
+  if (!synced()) return base::fail(base::ErrorCode::kUnavailable, "trainyard: the caches have not been filled yet");
+  const std::vector<std::string_view> names = viewsOf(nodes);
+  const core::GuardView& known = view();
+  auto decision = core::filter(known, holds_, pod, names);
+  if (!decision) return base::fail(decision.error());
+  if (decision->hold) {
+    holds_.put(pod.uid, {*decision->hold, pod.shape.requests, executor_.now() + kHoldTime});
+  } else {
+    holds_.drop(pod.uid);
+  }
+  Verdict verdict;
+  verdict.accepted.assign(decision->accepted.begin(), decision->accepted.end());
+  for (const core::NodeRefusal& refusal : decision->refused) {
+    verdict.refused.emplace_back(refusal.node, refusal.message);
+  }
+  return verdict;
+}
+
+std::vector<int> GuardExtender::prioritize(const model::Pod& pod, const std::vector<std::string>& nodes) {
+  return core::prioritize(view(), holds_, pod, viewsOf(nodes));
+}
+
+}  // namespace trainyard::sim
