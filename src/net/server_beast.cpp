@@ -136,10 +136,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (tlsContext_) tls_.emplace(socket_, *tlsContext_);
   }
 
+  // Always queued, never run at once: an Exchange that another thread has answered may be destroyed on the
+  // strand itself, and its end must not overtake the answer.
   template <typename Function>
   void dispatch(Function function) {
-    asio::dispatch(socket_.get_executor(), [self = shared_from_this(),
-                                            function = std::move(function)]() mutable { function(*self); });
+    asio::post(socket_.get_executor(),
+               [self = shared_from_this(), function = std::move(function)]() mutable { function(*self); });
   }
 
   void start();
