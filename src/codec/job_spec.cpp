@@ -181,7 +181,7 @@ std::vector<std::string> withoutEffect(const Field& spec) {
   note(spec["locality"]["levels"].present(), "spec.locality.levels (only required counts)");
   note(spec["plan"]["mode"].text() == "Auto", "spec.plan.mode");
   note(spec["estimate"]["durationSeconds"].present(), "spec.estimate.durationSeconds");
-  note(spec["network"]["priority"].present() && spec["network"]["priority"].value().type() == JsonType::kNumber,
+  note(spec["network"]["priority"].present() && spec["network"]["priority"].value().type() == JsonType::kInteger,
        "spec.network.priority");
   note(spec["run"]["ttlSecondsAfterFinished"].present(), "spec.run.ttlSecondsAfterFinished");
   note(spec["run"]["activeDeadlineSeconds"].present(), "spec.run.activeDeadlineSeconds");
