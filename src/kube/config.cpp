@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -147,9 +148,15 @@ Result<void> useUser(const codec::KubeconfigUser& user, const codec::KubeconfigC
 
   config.headers = impersonation(user);
   if (user.as.empty() && !config.headers.empty()) return refuse(fmt::format("{}: as-… needs as", at));
+  std::set<std::string_view> names;
   for (const auto& [name, value] : config.headers) {
-    if (hasLineBreak(name) || hasLineBreak(value))
+    if (hasLineBreak(name) || hasLineBreak(value)) {
       return refuse(fmt::format("{}: as…: more than one line", at));
+    }
+    // The HTTP client joins equal headers by commas, and the API server would take that for one odd name.
+    if (!names.insert(name).second) {
+      return refuse(fmt::format("{}: several values of {} are not supported", at, name));
+    }
   }
   if (hasLineBreak(user.token)) return refuse(fmt::format("{}: token: more than one line", at));
   if (!user.tokenFile.empty()) {

@@ -246,7 +246,10 @@ class HttpApiClient::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   [[nodiscard]] static base::Error named(base::Error error, const ApiRequest& request) {
-    error.message = fmt::format("{}: {}", nameOf(request), error.message);
+    // Transports tend to name the request themselves.
+    if (!error.message.starts_with(net::toString(request.method))) {
+      error.message = fmt::format("{}: {}", nameOf(request), error.message);
+    }
     return error;
   }
 

@@ -14,6 +14,10 @@ constexpr std::chrono::milliseconds kListTimeout{60'000};
 // Bookmarks come about every minute; a watch that is silent for two has lost its server.
 constexpr std::chrono::milliseconds kWatchSilence{120'000};
 constexpr base::Instant::duration kTooShort = std::chrono::seconds(1);
+// Expiry says nothing about the server's load, so a list that is not a repeated one need not back off; the
+// short random delay keeps the clients of a restarted server apart.
+constexpr base::Instant::duration kRecently = std::chrono::seconds(30);
+constexpr std::int64_t kMaxSpreadMs = 800;
 // Watches that fail in a row without one line, before the resourceVersion itself is doubted.
 constexpr int kMaxFailedWatches = 5;
 
@@ -65,6 +69,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
   void list() {
     beginRound();
     objects_.clear();
+    listBegan_ = executor_.now();
     fetchPage("");
   }
 
@@ -174,6 +179,10 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
   // The watch broke, or was refused by its status or by an ERROR event.
   void refused(const base::Error& error) {
     failed("watch failed", error);
+    if (error.code == ErrorCode::kExpired && executor_.now() - listBegan_ > kRecently) {
+      listLater(std::chrono::milliseconds(rng_.between(0, kMaxSpreadMs)));
+      return;
+    }
     const auto delay = delayFor(error);
     switch (error.code) {
       case ErrorCode::kThrottled:
@@ -230,6 +239,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
   bool synced_ = false;
   std::uint64_t round_ = 0;  // of the current list or watch; answers of older ones are ignored
   base::Instant lastHeard_{};
+  base::Instant listBegan_{};
   base::TimerId timer_;
   std::unique_ptr<net::StreamHandle> watch_;
 

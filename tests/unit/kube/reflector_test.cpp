@@ -151,6 +151,27 @@ TEST_CASE_METHOD(Fixture, "410 on the watch lists again") {
   CHECK(watchesFrom(50));
 }
 
+TEST_CASE_METHOD(Fixture, "410 after an outage lists without the delay that the outage has earned") {
+  settle();
+  for (int i = 0; i < 4; ++i) {
+    const auto before = http.streams.size();
+    http.lastStream().end(broken(ErrorCode::kUnavailable));
+    REQUIRE(loop.runUntilTrue([&] { return http.streams.size() == before + 1; }, 60s));
+  }
+  loop.runFor(30s);
+  const auto ended = loop.now();
+  http.script = {listOf({"a"}, 50), listOf({"a"}, 60)};
+  http.lastStream().end(refusal(410, "Expired"));
+  REQUIRE(loop.runUntilTrue([&] { return http.sent.size() == 2; }, 60s));
+  CHECK(loop.now() - ended <= 800ms);
+  // But a 410 straight after a list is slowed down.
+  loop.runFor(10ms);
+  const auto again = loop.now();
+  http.lastStream().end(refusal(410, "Expired"));
+  REQUIRE(loop.runUntilTrue([&] { return http.sent.size() == 3; }, 60s));
+  CHECK(loop.now() - again >= 6s);
+}
+
 TEST_CASE_METHOD(Fixture, "410 on a page starts the list over, in one piece") {
   http.script = {listOf({"a", "b"}, 10, "t1"), refusal(410, "Expired"), listOf({"a", "c"}, 20)};
   reflector->start();
