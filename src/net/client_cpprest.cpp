@@ -602,6 +602,7 @@ pplx::task<web::http::http_response> Core::start(const HttpRequest& request,
       message.headers().remove("Content-Type");
     }
     for (const auto& [name, value] : request.headers) message.headers().add(name, value);
+    if (!message.headers().has("User-Agent")) message.headers().add("User-Agent", "trainyard");
     // Its name is also what cpprestsdk holds the certificate against.
     if (options.tls && !options.tls->serverName.empty())
       message.headers().add("Host", options.tls->serverName);

@@ -16,7 +16,8 @@ base::Result<ListenAddress> parseListenAddress(std::string_view text) {
   const std::string_view digits = text.substr(colon + 1);
   std::uint16_t port = 0;
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (failure != std::errc{} || end != digits.data() + digits.size()) return refuse("the port must be 0 to 65535");
+  if (failure != std::errc{} || end != digits.data() + digits.size())
+    return refuse("the port must be 0 to 65535");
   if (host.starts_with('[') && host.ends_with(']')) {
     host = host.substr(1, host.size() - 2);
   } else if (host.find(':') != std::string_view::npos) {

@@ -18,10 +18,10 @@ namespace trainyard::net {
 struct ServerRequest {
   Method method = Method::kGet;
   std::string target;
-  Headers headers;
+  Headers headers = {};
   // Followed by at least kBodyPadding readable bytes (capacity), as simdjson wants.
-  std::string body;
-  std::string clientCommonName;  // of the verified client certificate, empty without one
+  std::string body = {};
+  std::string clientCommonName = {};  // of the verified client certificate, empty without one
 
   [[nodiscard]] std::string_view path() const;   // target without its query
   [[nodiscard]] std::string_view query() const;  // after '?', empty when none

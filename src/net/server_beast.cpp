@@ -157,9 +157,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // The handler let go of its Exchange, or failed, before the answer was complete.
   void abandon(std::uint64_t request);
 
-  // Any thread. False when more is queued than a connection may hold.
+  // Any thread. False when more is queued than a connection may hold; it is as good as gone then.
   [[nodiscard]] bool reserve(std::size_t bytes) {
-    return queued_.fetch_add(bytes) + bytes <= kMaxQueuedBytes;
+    if (queued_.fetch_add(bytes) + bytes <= kMaxQueuedBytes) return true;
+    gone_ = true;
+    return false;
   }
   [[nodiscard]] bool gone() const { return gone_; }
 

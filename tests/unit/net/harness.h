@@ -24,7 +24,8 @@ inline constexpr std::chrono::seconds kPatience{20};
 
 template <typename T>
 T await(std::future<T> future) {
-  if (future.wait_for(kPatience) != std::future_status::ready) throw std::runtime_error("nothing came in time");
+  if (future.wait_for(kPatience) != std::future_status::ready)
+    throw std::runtime_error("nothing came in time");
   return future.get();
 }
 
@@ -96,12 +97,13 @@ class StreamLog {
  public:
   [[nodiscard]] StreamCallbacks callbacks() {
     return {.onLine = [this](std::string line) { add([&] { lines_.push_back(std::move(line)); }); },
-            .onEnd = [this](base::Result<HttpResponse> end) {
-              add([&] {
-                end_ = std::move(end);
-                ++ends_;
-              });
-            }};
+            .onEnd =
+                [this](base::Result<HttpResponse> end) {
+                  add([&] {
+                    end_ = std::move(end);
+                    ++ends_;
+                  });
+                }};
   }
   [[nodiscard]] std::vector<std::string> awaitLines(std::size_t count) {
     std::unique_lock lock(mutex_);
@@ -141,7 +143,8 @@ class StreamLog {
   int ends_ = 0;
 };
 
-[[nodiscard]] inline std::unique_ptr<HttpServer> startServer(ServerHandler handler, ServerOptions options = {}) {
+[[nodiscard]] inline std::unique_ptr<HttpServer> startServer(ServerHandler handler,
+                                                             ServerOptions options = {}) {
   auto started = startHttpServer(std::move(options), std::move(handler));
   if (!started) throw std::runtime_error(started.error().message);
   return std::move(*started);

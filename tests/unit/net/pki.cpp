@@ -92,7 +92,8 @@ Certificate make(const std::string& commonName, const std::vector<std::string>& 
 
 Pki::Pki(const std::string& name) : ca_(make(name, {}, nullptr)) {}
 
-Certificate Pki::issue(const std::string& commonName, const std::vector<std::string>& alternativeNames) const {
+Certificate Pki::issue(const std::string& commonName,
+                       const std::vector<std::string>& alternativeNames) const {
   return make(commonName, alternativeNames, &ca_);
 }
 

@@ -27,7 +27,9 @@ class Pki {
 };
 
 [[nodiscard]] inline TlsServerConfig serverTls(const Certificate& identity, std::string clientCaPem = {}) {
-  return {.certificatePem = identity.certificatePem, .privateKeyPem = identity.keyPem, .clientCaPem = clientCaPem};
+  return {.certificatePem = identity.certificatePem,
+          .privateKeyPem = identity.keyPem,
+          .clientCaPem = clientCaPem};
 }
 
 }  // namespace trainyard::net::test

@@ -64,7 +64,8 @@ TEST_CASE("A server whose certificate another CA signed is not trusted, and noth
 
 TEST_CASE("A certificate for another host is not accepted") {
   const Pki pki;
-  const auto server = startServer(echoName(), {.tls = serverTls(pki.issue("server", {"DNS:elsewhere.example"}))});
+  const auto server =
+      startServer(echoName(), {.tls = serverTls(pki.issue("server", {"DNS:elsewhere.example"}))});
   TestClient client({.url = urlOf(*server, "https"), .tls = trusting(pki)});
   const auto answer = client.get("/");
   REQUIRE_FALSE(answer);
@@ -83,7 +84,8 @@ TEST_CASE("The name to verify can differ from the host") {
 
 TEST_CASE("Verification is skipped only where it is asked for") {
   const Pki pki;
-  const auto server = startServer(echoName(), {.tls = serverTls(pki.issue("server", {"DNS:elsewhere.example"}))});
+  const auto server =
+      startServer(echoName(), {.tls = serverTls(pki.issue("server", {"DNS:elsewhere.example"}))});
   TestClient client({.url = urlOf(*server, "https"), .tls = TlsClientConfig{.insecureSkipVerify = true}});
   CHECK(client.get("/"));
 }
@@ -116,27 +118,51 @@ TEST_CASE("Unusable PEM texts are named") {
              Catch::Contains("must be given together"));
   CHECK_THAT(messageOf({.caPem = pki.caPem(), .certificatePem = one.certificatePem, .privateKeyPem = "x"}),
              Catch::Contains("client private key: unreadable"));
-  CHECK_THAT(messageOf({.caPem = pki.caPem(), .certificatePem = one.certificatePem, .privateKeyPem = two.keyPem}),
-             Catch::Contains("do not belong together"));
+  CHECK_THAT(
+      messageOf({.caPem = pki.caPem(), .certificatePem = one.certificatePem, .privateKeyPem = two.keyPem}),
+      Catch::Contains("do not belong together"));
   const auto server = startHttpServer({.tls = TlsServerConfig{one.certificatePem, two.keyPem}}, echoName());
   REQUIRE_FALSE(server);
-  CHECK_THAT(server.error().message, Catch::Contains("server certificate and private key do not belong together"));
+  CHECK_THAT(server.error().message,
+             Catch::Contains("server certificate and private key do not belong together"));
 }
 
 TEST_CASE("New connections get a reloaded certificate, open ones go on") {
   const Pki pki;
   const Pki renewed("renewed CA");
-  const auto server = startServer(echoName(), {.tls = serverTls(pki.issue("server"))});
+  std::promise<std::shared_ptr<Exchange>> opened;
+  const auto server = startServer(
+      [&](const ServerRequest& request, std::shared_ptr<Exchange> exchange) {
+        if (request.target != "/watch") {
+          exchange->reply({.status = 200});
+          return;
+        }
+        exchange->startStream({.status = 200});
+        opened.set_value(std::move(exchange));
+      },
+      {.tls = serverTls(pki.issue("server"))});
   TestClient early({.url = urlOf(*server, "https"), .tls = trusting(pki)});
-  REQUIRE(early.get("/"));
+  StreamLog log;
+  auto handle = early.client().stream({.target = "/watch"}, log.callbacks());
+  const auto exchange = await(opened.get_future());
+
   REQUIRE(server->reloadTls(serverTls(renewed.issue("server"))));
-  CHECK(early.get("/"));
   TestClient late({.url = urlOf(*server, "https"), .tls = trusting(renewed)});
   CHECK(late.get("/"));
   TestClient stale({.url = urlOf(*server, "https"), .tls = trusting(pki)});
   CHECK_FALSE(stale.get("/"));
+  exchange->write("still here\n");
+  CHECK(log.awaitLines(1)[0] == "still here");
+  early.loop().run([&] { handle.reset(); });
+
   CHECK_FALSE(server->reloadTls({"nonsense", "nonsense"}));
   CHECK(late.get("/"));
+}
+
+TEST_CASE("A server without TLS cannot reload it") {
+  const Pki pki;
+  const auto server = startServer(echoName());
+  CHECK_FALSE(server->reloadTls(serverTls(pki.issue("server"))));
 }
 
 }  // namespace

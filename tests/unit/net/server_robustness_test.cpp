@@ -1,0 +1,239 @@
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <atomic>
+
+#include <fmt/format.h>
+
+#include "tests/unit/net/harness.h"
+#include "tests/unit/net/pki.h"
+#include "tests/unit/net/raw_socket.h"
+
+namespace trainyard::net::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Counts what gets through, so that a test can say that nothing did.
+struct Counting {
+  std::atomic<int> handled = 0;
+  [[nodiscard]] ServerHandler handler() {
+    return [this](const ServerRequest&, std::shared_ptr<Exchange> exchange) {
+      ++handled;
+      exchange->reply({.status = 200, .body = "fine"});
+    };
+  }
+};
+
+bool serves(const HttpServer& server) {
+  auto raw = RawConnection::connect(server.port());
+  raw.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  return raw.readUntil("fine").starts_with("HTTP/1.1 200");
+}
+
+TEST_CASE("Malformed requests are refused with 400 and the connection closed") {
+  Counting counting;
+  const auto server = startServer(counting.handler());
+  const std::string head = "POST / HTTP/1.1\r\nHost: h\r\n";
+  const std::string chunked = head + "Transfer-Encoding: chunked\r\n\r\n";
+  const auto request = GENERATE_COPY(
+      as<std::string>{}, chunked + "-1\r\nabc\r\n0\r\n\r\n", chunked + "zz\r\nabc\r\n0\r\n\r\n",
+      chunked + "ffffffffffffffffff\r\nabc", chunked + "3\r\nabcdef\r\n0\r\n\r\n",
+      head + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+      head + "Content-Length: -5\r\n\r\nabcde", head + "Content-Length: five\r\n\r\nabcde",
+      head + "Content-Length: 3\r\nContent-Length: 5\r\n\r\nabcde", "GET / HTTP/1.1\r\n\r\n",
+      "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "GET / HTTP/3.7\r\nHost: h\r\n\r\n", "GET\r\n\r\n",
+      "GET / HTTP/1.1\r\nHost: h\r\nBad Name: x\r\n\r\n", "GET /\x01 HTTP/1.1\r\nHost: h\r\n\r\n",
+      "\x16\x03\x01\x02\x01\x01\xfc\x03\x03 this is a TLS hello\r\n\r\n");
+  auto raw = RawConnection::connect(server->port());
+  raw.send(request);
+  const std::string answer = raw.readToEnd();
+  CAPTURE(request);
+  CHECK_THAT(answer, Catch::StartsWith("HTTP/1.1 400 ") && Catch::Contains("Connection: close"));
+  CHECK(counting.handled == 0);
+  CHECK(serves(*server));
+}
+
+TEST_CASE("Methods we do not speak are answered with 405") {
+  Counting counting;
+  const auto server = startServer(counting.handler());
+  const std::string method = GENERATE("HEAD", "OPTIONS", "TRACE", "CONNECT", "BREW");
+  auto raw = RawConnection::connect(server->port());
+  raw.send(method + " / HTTP/1.1\r\nHost: h\r\n\r\n");
+  CHECK_THAT(raw.readToEnd(), Catch::StartsWith("HTTP/1.1 405 ") && Catch::Contains("Allow: GET"));
+  CHECK(counting.handled == 0);
+}
+
+TEST_CASE("A header beyond the limit is answered with 431, however it arrives") {
+  Counting counting;
+  const auto server = startServer(counting.handler(), {.limits = {.maxHeaderBytes = 4096}});
+  auto raw = RawConnection::connect(server->port());
+  raw.send("GET / HTTP/1.1\r\nHost: h\r\n");
+  SECTION("one huge field") {
+    raw.send("X-Big: ");
+    const std::string piece(4096, 'x');
+    for (int i = 0; i < 256 && raw.send(piece); ++i) {
+    }
+  }
+  SECTION("many fields") {
+    for (int i = 0; i < 2000 && raw.send(fmt::format("X-{}: value\r\n", i)); ++i) {
+    }
+  }
+  SECTION("complete in one go") { raw.send("X-Big: " + std::string(5000, 'x') + "\r\n\r\n"); }
+  CHECK_THAT(raw.readToEnd(), Catch::StartsWith("HTTP/1.1 431 "));
+  CHECK(counting.handled == 0);
+}
+
+TEST_CASE("A body beyond the limit is answered with 413, also when the client goes on sending") {
+  Counting counting;
+  const auto server = startServer(counting.handler(), {.limits = {.maxBodyBytes = 100'000}});
+  auto raw = RawConnection::connect(server->port());
+  SECTION("by its length") {
+    raw.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2000000\r\n\r\n");
+    const std::string piece(10'000, 'x');
+    for (int i = 0; i < 200 && raw.send(piece); ++i) {
+    }
+  }
+  SECTION("99 GB") { raw.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99000000000\r\n\r\n"); }
+  SECTION("in chunks") {
+    raw.send("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");
+    const std::string piece = fmt::format("{:x}\r\n{}\r\n", 10'000, std::string(10'000, 'x'));
+    for (int i = 0; i < 200 && raw.send(piece); ++i) {
+    }
+  }
+  CHECK_THAT(raw.readToEnd(), Catch::StartsWith("HTTP/1.1 413 "));
+  CHECK(counting.handled == 0);
+}
+
+TEST_CASE("An endless chunk extension or trailer is refused") {
+  Counting counting;
+  const auto server = startServer(counting.handler());
+  auto raw = RawConnection::connect(server->port());
+  raw.send("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");
+  raw.send(GENERATE("3;x=", "0\r\nX-Trailer: "));
+  const std::string piece(10'000, 'x');
+  for (int i = 0; i < 100 && raw.send(piece); ++i) {
+  }
+  CHECK_THAT(raw.readToEnd(), Catch::StartsWith("HTTP/1.1 4"));
+  CHECK(counting.handled == 0);
+}
+
+TEST_CASE("Half a request and then silence is answered with 408 after the read timeout") {
+  Counting counting;
+  const auto server = startServer(counting.handler(), {.limits = {.readTimeout = 200ms}});
+  const std::string half = GENERATE("G", "GET / HTTP/1.1\r\nHost: h\r\n",
+                                    "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabc");
+  auto raw = RawConnection::connect(server->port());
+  const auto start = std::chrono::steady_clock::now();
+  raw.send(half);
+  CHECK_THAT(raw.readToEnd(), Catch::StartsWith("HTTP/1.1 408 "));
+  const auto took = std::chrono::steady_clock::now() - start;
+  CHECK(took >= 200ms);
+  CHECK(took < 5s);
+  CHECK(counting.handled == 0);
+}
+
+TEST_CASE("A request that drips byte by byte does not outlive the read timeout") {
+  Counting counting;
+  const auto server = startServer(counting.handler(), {.limits = {.readTimeout = 300ms}});
+  auto raw = RawConnection::connect(server->port());
+  const auto start = std::chrono::steady_clock::now();
+  raw.send("GET / HTTP/1.1\r\nX-Slow: ");
+  while (raw.send("x") && std::chrono::steady_clock::now() - start < 600ms) std::this_thread::sleep_for(20ms);
+  CHECK_THAT(raw.readToEnd(), Catch::StartsWith("HTTP/1.1 408 "));
+  CHECK(std::chrono::steady_clock::now() - start < 5s);
+}
+
+TEST_CASE("Silence instead of a TLS handshake ends after the read timeout") {
+  const Pki pki;
+  Counting counting;
+  const auto server = startServer(counting.handler(),
+                                  {.tls = serverTls(pki.issue("server")), .limits = {.readTimeout = 200ms}});
+  auto raw = RawConnection::connect(server->port());
+  CHECK(raw.readToEnd().empty());
+}
+
+TEST_CASE("An idle connection is closed after the idle timeout") {
+  Counting counting;
+  const auto server = startServer(counting.handler(), {.limits = {.idleTimeout = 200ms}});
+  auto raw = RawConnection::connect(server->port());
+  raw.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  CHECK_THAT(raw.readUntil("fine"), Catch::StartsWith("HTTP/1.1 200"));
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(raw.readToEnd().empty());
+  CHECK(std::chrono::steady_clock::now() - start < 5s);
+}
+
+TEST_CASE("Plain HTTP on a TLS port is told so") {
+  const Pki pki;
+  Counting counting;
+  const auto server = startServer(counting.handler(), {.tls = serverTls(pki.issue("server"))});
+  auto raw = RawConnection::connect(server->port());
+  raw.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  CHECK_THAT(raw.readToEnd(), Catch::StartsWith("HTTP/1.1 400 ") && Catch::Contains("HTTPS only"));
+  auto noise = RawConnection::connect(server->port());
+  noise.send("\x7f\x45\x4c\x46 this is neither");
+  CHECK_THAT(noise.readToEnd(), !Catch::StartsWith("HTTP"));
+  CHECK(counting.handled == 0);
+  TestClient client({.url = urlOf(*server, "https"), .tls = TlsClientConfig{.caPem = pki.caPem()}});
+  CHECK(client.get("/"));
+}
+
+TEST_CASE("Connections beyond the cap are closed at once, and there is room again when one leaves") {
+  Counting counting;
+  const auto server = startServer(counting.handler(), {.limits = {.maxConnections = 20}});
+  std::vector<RawConnection> idle;
+  for (int i = 0; i < 20; ++i) {
+    idle.push_back(RawConnection::connect(server->port()));
+    idle.back().send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    CHECK_THAT(idle.back().readUntil("fine"), Catch::StartsWith("HTTP/1.1 200"));
+  }
+  auto refused = RawConnection::connect(server->port());
+  CHECK(refused.readToEnd().empty());
+  idle.pop_back();
+  bool served = false;
+  for (int i = 0; i < 1000 && !served; ++i) served = serves(*server);
+  CHECK(served);
+  CHECK(idle.front().send("GET / HTTP/1.1\r\nHost: h\r\n\r\n"));
+  CHECK_THAT(idle.front().readUntil("fine"), Catch::StartsWith("HTTP/1.1 200"));
+}
+
+TEST_CASE("Many idle connections do not keep others from being served") {
+  Counting counting;
+  const auto server = startServer(counting.handler());
+  std::vector<RawConnection> idle;
+  for (int i = 0; i < 400; ++i) idle.push_back(RawConnection::connect(server->port()));
+  CHECK(serves(*server));
+}
+
+TEST_CASE("Random bytes harm nobody") {
+  Counting counting;
+  const bool tls = GENERATE(false, true);
+  const Pki pki;
+  ServerOptions options;
+  if (tls) options.tls = serverTls(pki.issue("server"));
+  const auto server = startServer(counting.handler(), options);
+  const std::string valid =
+      "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nConnection: "
+      "close\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
+  std::uint64_t seed = 20261121;
+  const auto next = [&seed] {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<std::size_t>(seed >> 33);
+  };
+  for (int round = 0; round < 300; ++round) {
+    std::string bytes = valid;
+    for (std::size_t changes = next() % 4 + 1; changes > 0; --changes) {
+      bytes[next() % bytes.size()] = static_cast<char>(next() % 256);
+    }
+    bytes.resize(next() % bytes.size() + 1);
+    auto raw = RawConnection::connect(server->port());
+    raw.send(bytes);
+    raw.closeSending();
+    static_cast<void>(raw.readToEnd());
+  }
+  if (!tls) CHECK(serves(*server));
+}
+
+}  // namespace
+}  // namespace trainyard::net::test
