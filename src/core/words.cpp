@@ -48,6 +48,7 @@ std::string amountOf(std::string_view resource, std::int64_t amount) {
   }
   if (resource == "memory" || resource == "ephemeral-storage")
     return fmt::format("{} {}", binaryAmount(amount), resource);
+  if (resource == "pods") return counted(amount, "pod slot");
   return fmt::format("{} {}", amount, resource);
 }
 

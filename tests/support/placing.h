@@ -1,0 +1,60 @@
+#pragma once
+
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/place.h"
+#include "support/builders.h"
+
+// Placing whole gangs in tests, and telling the outcome in one line.
+namespace trainyard::test {
+
+[[nodiscard]] inline core::PlaceRequest wholeGang(const model::Job& job) {
+  core::PlaceRequest request;
+  request.job = &job;
+  for (const model::Role& role : job.spec.roles) {
+    std::vector<int> indices(static_cast<std::size_t>(job.spec.startReplicas(role)));
+    std::iota(indices.begin(), indices.end(), 0);
+    if (!indices.empty()) request.groups.push_back({&role, model::IndexSet(std::move(indices))});
+  }
+  return request;
+}
+
+[[nodiscard]] inline std::variant<core::Placement, core::Misfit> placeIn(const model::Snapshot& snapshot,
+                                                                         std::string_view namespaceAndName) {
+  const core::Ledger ledger(snapshot);
+  return core::place(wholeGang(jobIn(snapshot, namespaceAndName)), ledger, snapshot.topology);
+}
+
+// "n1:worker:0-1 n2:worker:2 n1:ps:0"
+[[nodiscard]] inline std::string assignmentsText(const std::vector<model::Assignment>& assignments) {
+  std::string text;
+  for (const model::Assignment& assignment : assignments) {
+    text += fmt::format("{}{}:{}:{}", text.empty() ? "" : " ", assignment.node, assignment.role,
+                        assignment.indices.str());
+  }
+  return text;
+}
+
+// "rack z/r1: n1:worker:0-1 …", or "REASON: message".
+[[nodiscard]] inline std::string outcomeText(const std::variant<core::Placement, core::Misfit>& outcome) {
+  if (const auto* misfit = std::get_if<core::Misfit>(&outcome)) {
+    return fmt::format("{}: {}", model::toString(misfit->reason), misfit->message);
+  }
+  const auto& placement = std::get<core::Placement>(outcome);
+  const std::string where =
+      placement.level.empty() ? "cluster" : fmt::format("{} {}", placement.level, placement.domain);
+  return fmt::format("{}: {}", where, assignmentsText(placement.assignments));
+}
+
+[[nodiscard]] inline std::string outcomeIn(const model::Snapshot& snapshot,
+                                           std::string_view namespaceAndName) {
+  return outcomeText(placeIn(snapshot, namespaceAndName));
+}
+
+}  // namespace trainyard::test

@@ -1,0 +1,227 @@
+#include "core/ledger.h"
+
+#include <catch2/catch.hpp>
+
+#include <fmt/format.h>
+
+#include "model/conditions.h"
+#include "support/builders.h"
+
+using namespace trainyard;        // NOLINT(google-build-using-namespace): test
+using namespace trainyard::core;  // NOLINT(google-build-using-namespace): test
+using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
+
+namespace {
+
+std::int64_t freeGpus(const model::Snapshot& snapshot, std::string_view node) {
+  const Ledger ledger(snapshot);
+  return ledger.nodes()[ledger.find(model::NodeName(node)).value()].free.gpus();
+}
+
+// "job ml/bert 8, pod s/x 4": what holds GPUs of the node.
+std::string holders(const Ledger& ledger, std::string_view node) {
+  std::string text;
+  ledger.forEachHolding(ledger.find(model::NodeName(node)).value(), [&](const Ledger::Holding& holding) {
+    const std::string owner = holding.job != nullptr   ? fmt::format("job {}", holding.job->key)
+                              : holding.pod != nullptr ? fmt::format("pod {}", holding.pod->key)
+                                                       : "plan";
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", owner, holding.amount.gpus());
+  });
+  return text;
+}
+
+SnapshotBuilder oneNode() { return cluster().add(node("n1").gpus(8)); }
+
+}  // namespace
+
+TEST_CASE("an empty node offers its allocatable") { CHECK(freeGpus(oneNode(), "n1") == 8); }
+
+TEST_CASE("bound pods hold their requests until they are finished") {
+  CHECK(freeGpus(oneNode().add(pod("s/x").on("n1").gpus(3)), "n1") == 5);
+  CHECK(freeGpus(oneNode().add(pod("s/x").on("n1").gpus(3).terminating()), "n1") == 5);
+  CHECK(freeGpus(oneNode().add(pod("s/x").on("n1").gpus(3).phase(model::PodPhase::kUnknown)), "n1") == 5);
+  CHECK(freeGpus(oneNode().add(pod("s/x").on("n1").gpus(3).phase(model::PodPhase::kSucceeded)), "n1") == 8);
+  CHECK(freeGpus(oneNode().add(pod("s/x").on("n1").gpus(3).phase(model::PodPhase::kFailed)), "n1") == 8);
+}
+
+TEST_CASE("every pod takes one of the node's pod slots") {
+  const model::Snapshot snapshot =
+      cluster().add(node("n1").pods(3)).add(pod("s/x").on("n1")).add(pod("s/y").on("n1"));
+  CHECK(Ledger(snapshot).nodes()[0].free.pods == 1);
+}
+
+TEST_CASE("a pod of a node that is gone counts nowhere") {
+  CHECK(freeGpus(oneNode().add(pod("s/x").on("n9").gpus(3)), "n1") == 8);
+}
+
+TEST_CASE("unbound pods hold room once they are pinned and ungated") {
+  CHECK(freeGpus(oneNode().add(pod("s/x").pinnedTo("n1").gpus(3)), "n1") == 5);
+  CHECK(freeGpus(oneNode().add(pod("s/x").pinnedTo("n1").gpus(3).gated()), "n1") == 8);
+  CHECK(freeGpus(oneNode().add(pod("s/x").gpus(3)), "n1") == 8);
+}
+
+TEST_CASE("a pinned pod holds its node though its job is gone") {
+  const model::Job gone = job("ml/gone").role("worker", 1, gpus(3));
+  CHECK(freeGpus(oneNode().add(pod("ml/x").memberOf(gone, "worker", 0).pinnedTo("n1")), "n1") == 5);
+}
+
+TEST_CASE("a bound pod counts where it is bound, not where it is pinned") {
+  const model::Snapshot snapshot = cluster()
+                                       .add(node("n1").gpus(8))
+                                       .add(node("n2").gpus(8))
+                                       .add(pod("s/x").pinnedTo("n2").on("n1").gpus(3));
+  CHECK(freeGpus(snapshot, "n1") == 5);
+  CHECK(freeGpus(snapshot, "n2") == 8);
+}
+
+TEST_CASE("reserved places hold the template's requests in every phase") {
+  for (const auto phase :
+       {model::ProposalPhase::kClaiming, model::ProposalPhase::kReserved, model::ProposalPhase::kCreating,
+        model::ProposalPhase::kReleasing, model::ProposalPhase::kAborting}) {
+    // 3 members of 2 GPUs: 8 - 6 = 2.
+    CHECK(freeGpus(
+              oneNode().add(job("ml/bert").role("worker", 3, gpus(2)).proposes("n1", "worker", "0-2", phase)),
+              "n1") == 2);
+  }
+}
+
+TEST_CASE("a place is filled by its member's pod, which counts by its own requests") {
+  const model::Job bert = job("ml/bert").role("worker", 2, gpus(2)).placed("n1", "worker", "0-1");
+  SECTION("both members bound: 8 - 2 - 2") {
+    CHECK(freeGpus(oneNode()
+                       .add(bert)
+                       .add(pod("").memberOf(bert, "worker", 0).on("n1"))
+                       .add(pod("").memberOf(bert, "worker", 1).on("n1")),
+                   "n1") == 4);
+  }
+  SECTION("one member enlarged by admission to 3, the other not there yet: 8 - 3 - 2") {
+    CHECK(freeGpus(oneNode().add(bert).add(pod("").memberOf(bert, "worker", 0).on("n1").gpus(3)), "n1") == 3);
+  }
+  SECTION("a gated member is no more than its place: 8 - 2 - 2") {
+    CHECK(freeGpus(oneNode().add(bert).add(pod("").memberOf(bert, "worker", 0).gated()), "n1") == 4);
+  }
+  SECTION("a released member fills its place before it is bound") {
+    CHECK(freeGpus(oneNode().add(bert).add(pod("").memberOf(bert, "worker", 0).pinnedTo("n1")), "n1") == 4);
+  }
+  SECTION("a pod of another epoch fills nothing: 8 - 2 - 2 - 2") {
+    CHECK(freeGpus(oneNode().add(bert).add(pod("").memberOf(bert, "worker", 0, 7).on("n1")), "n1") == 2);
+  }
+  SECTION("a stranger with the member's labels fills nothing") {
+    CHECK(freeGpus(oneNode().add(bert).add(
+                       pod("").memberOf(bert, "worker", 0).ownedBy("Job", "uid-other").on("n1")),
+                   "n1") == 2);
+  }
+  SECTION("a member that has succeeded frees its place: 8 - 2") {
+    CHECK(freeGpus(oneNode().add(bert).add(
+                       pod("").memberOf(bert, "worker", 0).on("n1").phase(model::PodPhase::kSucceeded)),
+                   "n1") == 6);
+  }
+  SECTION("the place of a failed member is kept until the job decides: 8 - 2 - 2") {
+    CHECK(freeGpus(oneNode().add(bert).add(
+                       pod("").memberOf(bert, "worker", 0).on("n1").phase(model::PodPhase::kFailed)),
+                   "n1") == 4);
+  }
+}
+
+TEST_CASE("a member on another node than its place holds both") {
+  const model::Job bert = job("ml/bert").role("worker", 1, gpus(2)).placed("n1", "worker", "0");
+  const model::Snapshot snapshot = cluster()
+                                       .add(node("n1").gpus(8))
+                                       .add(node("n2").gpus(8))
+                                       .add(bert)
+                                       .add(pod("").memberOf(bert, "worker", 0).on("n2"));
+  CHECK(freeGpus(snapshot, "n1") == 6);
+  CHECK(freeGpus(snapshot, "n2") == 6);
+}
+
+TEST_CASE("placed and proposal add up") {
+  // 2 GPUs run, 2 more are reserved by a grow: 8 - 2 - 2.
+  CHECK(freeGpus(oneNode().add(job("ml/bert")
+                                   .role("worker", 2, gpus(2))
+                                   .placed("n1", "worker", "0", 1)
+                                   .proposes("n1", "worker", "1", model::ProposalPhase::kReserved, 2)),
+                 "n1") == 4);
+}
+
+TEST_CASE("jobs that are finished or being deleted hold what their pods hold") {
+  const auto bert = [] { return job("ml/bert").role("worker", 2, gpus(2)).placed("n1", "worker", "0-1"); };
+  for (const model::Job& ended :
+       {bert().deleting().build(), bert().condition(model::conditions::kFailed).build()}) {
+    CHECK(freeGpus(oneNode().add(ended), "n1") == 8);
+    CHECK(freeGpus(oneNode().add(ended).add(pod("").memberOf(ended, "worker", 0).on("n1").terminating()),
+                   "n1") == 6);
+  }
+}
+
+TEST_CASE("a restart holds the larger of the old pods and the new places") {
+  const auto restarting = [](std::int64_t gpusEach) {
+    return job("ml/bert")
+        .role("worker", 2, gpus(gpusEach))
+        .placed("n1", "worker", "0-1", 1)
+        .proposes("n1", "worker", "0-1", model::ProposalPhase::kReserved, 2)
+        .proposalKind(model::ProposalKind::kRestart)
+        .build();
+  };
+  SECTION("old pods of 2 and 2, new places of 2 and 2: 8 - max(4, 4)") {
+    const model::Job bert = restarting(2);
+    CHECK(freeGpus(oneNode()
+                       .add(bert)
+                       .add(pod("").memberOf(bert, "worker", 0, 1).on("n1").terminating())
+                       .add(pod("").memberOf(bert, "worker", 1, 1).on("n1").terminating()),
+                   "n1") == 4);
+  }
+  SECTION("one old pod is left, new places of 3 and 3: 8 - max(3, 6)") {
+    const model::Job bert = restarting(3);
+    CHECK(freeGpus(oneNode().add(bert).add(pod("").memberOf(bert, "worker", 0, 1).on("n1")), "n1") == 2);
+  }
+  SECTION("one new pod is there, the other place open: 8 - 2 - 2") {
+    const model::Job bert = restarting(2);
+    CHECK(freeGpus(oneNode().add(bert).add(pod("").memberOf(bert, "worker", 0, 2).on("n1")), "n1") == 4);
+  }
+}
+
+TEST_CASE("a claimed place counts minus what its victims still hold") {
+  const model::Pod small = pod("s/small").on("n1").gpus(2);
+  const auto claiming = [&] {
+    return job("ml/bert")
+        .role("worker", 1, gpus(6))
+        .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
+        .victim(small);
+  };
+  // The victim's 2 are held anyway, 4 more by the claim: 8 - 6.
+  CHECK(freeGpus(oneNode().add(small).add(claiming()), "n1") == 2);
+  // The victim is gone: the claim holds all 6.
+  CHECK(freeGpus(oneNode().add(claiming()), "n1") == 2);
+}
+
+TEST_CASE("over-committed nodes show negative room") {
+  CHECK(freeGpus(oneNode().add(pod("s/x").on("n1").gpus(12)), "n1") == -4);
+}
+
+TEST_CASE("places of a role that left the spec, or on a node that is gone, count nowhere") {
+  CHECK(
+      freeGpus(
+          oneNode().add(
+              job("ml/bert").role("worker", 1, gpus(2)).placed("n1", "ps", "0").placed("n9", "worker", "0")),
+          "n1") == 8);
+}
+
+TEST_CASE("the ledger tells who holds a node") {
+  const model::Job bert = job("ml/bert").role("worker", 2, gpus(2)).placed("n1", "worker", "0-1");
+  const model::Snapshot snapshot =
+      oneNode().add(bert).add(pod("").memberOf(bert, "worker", 0).on("n1")).add(pod("s/x").on("n1").gpus(1));
+  Ledger ledger(snapshot);
+  CHECK(holders(ledger, "n1") == "job ml/bert 2, pod s/x 1, job ml/bert 2");
+  SECTION("copies keep the story") {
+    const Ledger copy = ledger;
+    CHECK(holders(copy, "n1") == holders(ledger, "n1"));
+  }
+  SECTION("what a plan takes is told, and given back") {
+    ledger.take(0, gpus(1), 2, &jobIn(snapshot, "ml/bert"));
+    CHECK(ledger.nodes()[0].free.gpus() == 1);
+    CHECK(holders(ledger, "n1") == "job ml/bert 2, pod s/x 1, job ml/bert 2, job ml/bert 2");
+    ledger.giveBack(0, gpus(1), 2, &jobIn(snapshot, "ml/bert"));
+    CHECK(ledger.nodes()[0].free.gpus() == 3);
+    CHECK(holders(ledger, "n1") == "job ml/bert 2, pod s/x 1, job ml/bert 2");
+  }
+}

@@ -1,0 +1,91 @@
+#include "model/resources.h"
+
+#include <catch2/catch.hpp>
+
+#include <limits>
+
+#include "support/builders.h"
+
+using namespace trainyard;        // NOLINT(google-build-using-namespace): test
+using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
+
+namespace {
+
+constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
+
+model::Resources with(std::string_view name, std::int64_t amount) {
+  model::Resources resources;
+  resources.setExtended(name, amount);
+  return resources;
+}
+
+}  // namespace
+
+TEST_CASE("resources: sums and differences, per resource") {
+  model::Resources total = requests(2, 3, 4);
+  total.add(requests(1, 1, 1));
+  CHECK(total.gpus() == 3);
+  CHECK(total.cpu.value == 4000);
+  CHECK(total.memory.value == 5 * kGi);
+  CHECK(total.pods == 2);
+  total.subtract(requests(4, 5, 6));
+  CHECK(total.gpus() == -1);
+  CHECK(total.cpu.value == -1000);
+  CHECK(total.memory.value == -kGi);
+}
+
+TEST_CASE("resources: zeros of extended resources are not kept, so that equal amounts compare equal") {
+  model::Resources amount = with("a/b", 2);
+  amount.subtract(with("a/b", 2));
+  CHECK(amount == model::Resources{});
+  CHECK(amount.extendedAll().empty());
+}
+
+TEST_CASE("resources: absurd amounts saturate instead of becoming small") {
+  model::Resources amount = with("a/b", kHuge);
+  amount.add(with("a/b", 1));
+  CHECK(amount.extended("a/b") == kHuge);
+  CHECK(with("a/b", kHuge / 2).times(3).extended("a/b") == kHuge);
+  model::Resources low = with("a/b", std::numeric_limits<std::int64_t>::min());
+  low.subtract(with("a/b", 1));
+  CHECK(low.extended("a/b") == std::numeric_limits<std::int64_t>::min());
+}
+
+TEST_CASE("resources: covers ignores what is not asked for") {
+  model::Resources have = requests(8, 16, 32);
+  have.ephemeralStorage.value = -5;
+  CHECK(have.covers(requests(8, 16, 32)));
+  CHECK_FALSE(have.covers(requests(9, 0)));
+  CHECK_FALSE(have.covers(requests(0, 17)));
+  CHECK_FALSE(have.covers(with("vendor/nic", 1)));
+  CHECK(have.covers({}));
+}
+
+TEST_CASE("resources: the shortfall names the first resource that is missing") {
+  const model::Resources have = requests(4, 8);
+  CHECK_FALSE(have.shortfallFor(requests(4, 8)));
+  CHECK(have.shortfallFor(requests(5, 9))->resource == "cpu");
+  const auto gpuShortfall = have.shortfallFor(requests(5, 8)).value();
+  CHECK(gpuShortfall.resource == "nvidia.com/gpu");
+  CHECK(gpuShortfall.wanted == 5);
+  CHECK(gpuShortfall.available == 4);
+}
+
+TEST_CASE("resources: how many times something fits") {
+  CHECK(requests(8, 16).timesCovered(gpus(2), 100) == 1);  // one pod slot in this amount
+  model::Resources have = requests(8, 16);
+  have.pods = 110;
+  CHECK(have.timesCovered(gpus(2), 100) == 4);
+  CHECK(have.timesCovered(gpus(2), 3) == 3);
+  CHECK(have.timesCovered(requests(2, 8), 100) == 2);
+  CHECK(have.timesCovered(gpus(9), 100) == 0);
+  have.setExtended("nvidia.com/gpu", -3);
+  CHECK(have.timesCovered(gpus(1), 100) == 0);
+}
+
+TEST_CASE("resources: raiseTo takes the larger of each") {
+  model::Resources amount = requests(1, 8);
+  amount.raiseTo(requests(4, 2));
+  CHECK(amount.gpus() == 4);
+  CHECK(amount.cpu.value == 8000);
+}
