@@ -9,6 +9,7 @@
 #include "codec/pod_shape.h"
 #include "codec/pod_template.h"
 #include "codec/template_hash.h"
+#include "codec/unsupported.h"
 #include "model/names.h"
 
 namespace trainyard::codec {
@@ -169,7 +170,8 @@ void checkPodNames(const Field& roles, const JobSpec& spec, std::string_view job
   }
 }
 
-// Fields that are there for later and change nothing today. Only what the user asked for counts, not defaults.
+// Fields that are there for later and change nothing today. Only what the user asked for counts, not
+// defaults.
 std::vector<std::string> withoutEffect(const Field& spec) {
   std::vector<std::string> fields;
   const auto note = [&](bool asked, const char* path) {
@@ -181,7 +183,8 @@ std::vector<std::string> withoutEffect(const Field& spec) {
   note(spec["locality"]["levels"].present(), "spec.locality.levels (only required counts)");
   note(spec["plan"]["mode"].text() == "Auto", "spec.plan.mode");
   note(spec["estimate"]["durationSeconds"].present(), "spec.estimate.durationSeconds");
-  note(spec["network"]["priority"].present() && spec["network"]["priority"].value().type() == JsonType::kInteger,
+  note(spec["network"]["priority"].present() &&
+           spec["network"]["priority"].value().type() == JsonType::kInteger,
        "spec.network.priority");
   note(spec["run"]["ttlSecondsAfterFinished"].present(), "spec.run.ttlSecondsAfterFinished");
   note(spec["run"]["activeDeadlineSeconds"].present(), "spec.run.activeDeadlineSeconds");
@@ -211,6 +214,7 @@ JobSpec readJobSpec(const Field& field, std::string_view jobName) {
   checkPodNames(field["roles"], spec, jobName);
   spec.unsupported = withoutEffect(field);
   spec.templateHash = templateHash(field, spec);
+  spec.unsupported = findUnsupported(field.value(), spec);
   return spec;
 }
 

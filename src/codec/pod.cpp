@@ -73,18 +73,19 @@ std::optional<model::NodeName> pinnedNode(const std::optional<std::vector<model:
   return pinned == nullptr ? std::nullopt : std::optional(model::NodeName(*pinned));
 }
 
-void readSpec(const Field& spec, Pod& pod) {
+void readSpec(const Field& spec, const ContainerReports& reports, Pod& pod) {
   pod.node = model::NodeName(spec["nodeName"].text());
   spec["schedulingGates"].forEachElement([&](const Field& gate) {
     pod.gated = true;
     if (gate["name"].text() == model::names::kGangGate) pod.gangGated = true;
   });
   pod.priority = static_cast<int>(spec["priority"].integer(0, INT32_MIN, INT32_MAX));
-  pod.shape = readPodShape(spec);
+  pod.shape = readPodShape(spec, reports);
   pod.pinned = pinnedNode(pod.shape.affinity);
 }
 
-void readConditions(const Field& conditions, Pod& pod) {
+// Also notes in `reports` that a resize is infeasible.
+void readConditions(const Field& conditions, Pod& pod, ContainerReports& reports) {
   conditions.forEachElement([&](const Field& condition) {
     const std::string_view type = condition["type"].text();
     const std::string_view status = condition["status"].text();
@@ -94,23 +95,10 @@ void readConditions(const Field& conditions, Pod& pod) {
       pod.unschedulableMessage = condition["message"].text();
     } else if (type == "DisruptionTarget" && status == "True") {
       pod.disruptionReason = condition["reason"].text();
+    } else if (type == "PodResizePending" && status == "True" && condition["reason"].text() == "Infeasible") {
+      reports.resizeInfeasible = true;
     }
   });
-}
-
-using Named = std::vector<std::pair<std::string_view, Field>>;
-
-Named byName(const Field& list) {
-  Named named;
-  list.forEachElement([&](const Field& each) { named.emplace_back(each["name"].text(), each); });
-  return named;
-}
-
-const Field* findNamed(const Named& list, std::string_view name) {
-  for (const auto& [key, field] : list) {
-    if (key == name) return &field;
-  }
-  return nullptr;
 }
 
 // Statuses in the order in which their containers matter.
@@ -122,16 +110,16 @@ struct ContainerStatuses {
 };
 
 // In the order of the spec: the kubelet sorts containerStatuses by name.
-ContainerStatuses inOrder(const Field& spec, const Named& initStatuses, const Named& statuses) {
+ContainerStatuses inOrder(const Field& spec, const ContainerReports& reports) {
   ContainerStatuses order;
   spec["initContainers"].forEachElement([&](const Field& container) {
-    const Field* found = findNamed(initStatuses, container["name"].text());
+    const Field* found = findNamed(reports.init, container["name"].text());
     if (found == nullptr) return;
     order.starting.push_back(found);
     (container["restartPolicy"].text() == "Always" ? order.sidecars : order.init).push_back(found);
   });
   spec["containers"].forEachElement([&](const Field& container) {
-    const Field* found = findNamed(statuses, container["name"].text());
+    const Field* found = findNamed(reports.regular, container["name"].text());
     if (found == nullptr) return;
     order.starting.push_back(found);
     order.regular.push_back(found);
@@ -165,11 +153,9 @@ std::optional<model::ContainerExit> decisiveExit(const ContainerStatuses& order)
   return firstFailure(order.sidecars);
 }
 
-void readContainers(const Field& spec, const Field& status, Pod& pod) {
-  const Named initStatuses = byName(status["initContainerStatuses"]);
-  const Named statuses = byName(status["containerStatuses"]);
-  if (initStatuses.empty() && statuses.empty()) return;
-  const ContainerStatuses order = inOrder(spec, initStatuses, statuses);
+void readContainers(const Field& spec, const ContainerReports& reports, Pod& pod) {
+  if (reports.init.empty() && reports.regular.empty()) return;
+  const ContainerStatuses order = inOrder(spec, reports);
   pod.exit = decisiveExit(order);
   for (const Field* each : order.starting) {
     const Field waiting = (*each)["state"]["waiting"];
@@ -182,13 +168,14 @@ void readContainers(const Field& spec, const Field& status, Pod& pod) {
 Pod readPod(const Field& root) {
   Pod pod;
   readMetadata(root["metadata"], pod);
-  const Field spec = root["spec"];
-  readSpec(spec, pod);
   const Field status = root["status"];
   pod.phase = parsePhase(status["phase"].text());
   pod.statusReason = status["reason"].text();
-  readConditions(status["conditions"], pod);
-  readContainers(spec, status, pod);
+  ContainerReports reports{byName(status["initContainerStatuses"]), byName(status["containerStatuses"])};
+  readConditions(status["conditions"], pod, reports);
+  const Field spec = root["spec"];
+  readSpec(spec, reports, pod);
+  readContainers(spec, reports, pod);
   return pod;
 }
 

@@ -31,23 +31,44 @@ Resources readContainerRequests(const Field& container) {
   return sum;
 }
 
-Resources readContainersTogether(const Field& podSpec) {
+Resources readAmounts(const Field& map) {
+  Resources amounts;
+  map.forEachMember([&](std::string_view name, const Field& quantity) {
+    addResource(amounts, name, quantity, Rounding::kUp);
+  });
+  return amounts;
+}
+
+// As kube-scheduler's determineContainerReqs.
+Resources readContainer(const Field& container, const NamedFields& reports, bool resizeInfeasible) {
+  Resources wanted = readContainerRequests(container);
+  if (reports.empty()) return wanted;
+  const Field* report = findNamed(reports, container["name"].text());
+  if (report == nullptr || !report->value().find("resources").present()) return wanted;
+  Resources given = readAmounts((*report)["resources"]["requests"]);
+  given.raiseTo(readAmounts((*report)["allocatedResources"]));
+  if (!resizeInfeasible) given.raiseTo(wanted);
+  return given;
+}
+
+Resources readContainersTogether(const Field& podSpec, const ContainerReports& reports) {
   Resources running;
-  podSpec["containers"].forEachElement(
-      [&](const Field& container) { running.add(readContainerRequests(container)); });
+  podSpec["containers"].forEachElement([&](const Field& container) {
+    running.add(readContainer(container, reports.regular, reports.resizeInfeasible));
+  });
 
   // Init containers run one after another, each beside the sidecars (restartPolicy Always) started before it.
   Resources sidecars;
   Resources startingUp;
   podSpec["initContainers"].forEachElement([&](const Field& container) {
-    const Resources requests = readContainerRequests(container);
     if (container["restartPolicy"].text() == "Always") {
+      const Resources requests = readContainer(container, reports.init, reports.resizeInfeasible);
       running.add(requests);
       sidecars.add(requests);
       startingUp.raiseTo(sidecars);
     } else {
       Resources together = sidecars;
-      together.add(requests);
+      together.add(readContainerRequests(container));
       startingUp.raiseTo(together);
     }
   });
@@ -112,8 +133,8 @@ void addResource(Resources& into, std::string_view name, const Field& field, Rou
   into.add(one);
 }
 
-Resources readPodRequests(const Field& podSpec) {
-  Resources sum = readContainersTogether(podSpec);
+Resources readPodRequests(const Field& podSpec, const ContainerReports& reports) {
+  Resources sum = readContainersTogether(podSpec, reports);
   if (const Field resources = podSpec["resources"]; resources.present()) applyPodLevel(resources, sum);
   podSpec["overhead"].forEachMember(
       [&](std::string_view name, const Field& quantity) { addResource(sum, name, quantity, Rounding::kUp); });

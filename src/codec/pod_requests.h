@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "codec/field.h"
+#include "codec/named_fields.h"
 #include "model/resources.h"
 
 namespace trainyard::codec {
@@ -13,7 +14,16 @@ enum class Rounding { kUp, kDown };
 // out.
 void addResource(model::Resources& into, std::string_view name, const Field& quantity, Rounding rounding);
 
-// What kube-scheduler charges a node for this PodSpec; see readPodShape().
-[[nodiscard]] model::Resources readPodRequests(const Field& podSpec);
+// What the kubelet says about the containers of a pod; empty for a template.
+struct ContainerReports {
+  NamedFields init;
+  NamedFields regular;
+  bool resizeInfeasible = false;  // the node cannot give what the spec was changed to
+};
+
+// What kube-scheduler charges a node for this PodSpec; see readPodShape(). A container that is being resized
+// counts as the most of what the spec wants and of what the kubelet has given it; an infeasible wish does not
+// count.
+[[nodiscard]] model::Resources readPodRequests(const Field& podSpec, const ContainerReports& reports);
 
 }  // namespace trainyard::codec

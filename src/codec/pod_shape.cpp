@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "codec/pod_requests.h"
-
 namespace trainyard::codec {
 namespace {
 
@@ -87,9 +85,9 @@ model::Resources readOffered(const Field& map) {
   return offered;
 }
 
-model::PodShape readPodShape(const Field& podSpec) {
+model::PodShape readPodShape(const Field& podSpec, const ContainerReports& reports) {
   model::PodShape shape;
-  shape.requests = readPodRequests(podSpec);
+  shape.requests = readPodRequests(podSpec, reports);
   shape.nodeSelector = readLabels(podSpec["nodeSelector"]);
   shape.affinity = readRequiredAffinity(podSpec);
   shape.tolerations = readTolerations(podSpec["tolerations"]);

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "codec/field.h"
+#include "codec/pod_requests.h"
 #include "model/constraints.h"
 
 namespace trainyard::codec {
@@ -11,7 +12,7 @@ namespace trainyard::codec {
 // Requests are counted as kube-scheduler counts them, after the API server's defaulting:
 //   max(sum of containers and sidecars, each init container with the sidecars before it)
 //   -> pod-level resources in place of it where set -> + overhead -> pods = 1
-[[nodiscard]] model::PodShape readPodShape(const Field& podSpec);
+[[nodiscard]] model::PodShape readPodShape(const Field& podSpec, const ContainerReports& reports = {});
 
 // A map of quantities, as in status.allocatable: rounded down, what a node offers.
 [[nodiscard]] model::Resources readOffered(const Field& map);

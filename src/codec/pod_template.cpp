@@ -58,8 +58,7 @@ void checkContainers(const Field& spec) {
   const auto check = [&](const Field& container) {
     const Field name = container["name"];
     if (!names.insert(std::string(name.required())).second) name.refuse("must be used once only");
-    if (const Field resources = container["resources"]; resources.present())
-      checkResources(resources);
+    if (const Field resources = container["resources"]; resources.present()) checkResources(resources);
   };
   spec["initContainers"].forEachElement(check);
   int containers = 0;

@@ -1,7 +1,7 @@
 #include <string>
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include "base/rng.h"
 #include "codec/job.h"
@@ -93,27 +93,35 @@ TEST_CASE("a template nested too deeply makes the spec unusable, not the job unr
 }
 
 TEST_CASE("large input is refused before it is parsed") {
-  const std::string big = fmt::format(R"({{"metadata":{{"name":"p"}},"x":"{}"}})", std::string(50u << 20, 'a'));
-  CHECK(codec::decodePod(big).error().message == fmt::format("pod: JSON of {} bytes: at most 16777216 are accepted", big.size()));
+  const std::string big =
+      fmt::format(R"({{"metadata":{{"name":"p"}},"x":"{}"}})", std::string(50u << 20, 'a'));
+  CHECK(codec::decodePod(big).error().message ==
+        fmt::format("pod: JSON of {} bytes: at most 16777216 are accepted", big.size()));
   CHECK_FALSE(codec::decodeJob(big));
 }
 
 TEST_CASE("numbers that are none, or too large, are refused") {
-  for (const char* number : {"NaN", "Infinity", "-Infinity", "1e999", "0x10", "01", "+1", "1.", ".5", "--1"}) {
+  for (const char* number :
+       {"NaN", "Infinity", "-Infinity", "1e999", "0x10", "01", "+1", "1.", ".5", "--1"}) {
     CAPTURE(number);
-    CHECK_FALSE(codec::decodePriorityClass(fmt::format(R"({{"metadata":{{"name":"p"}},"value":{}}})", number)));
+    CHECK_FALSE(
+        codec::decodePriorityClass(fmt::format(R"({{"metadata":{{"name":"p"}},"value":{}}})", number)));
   }
-  for (const char* number : {"2147483648", "-2147483649", "9223372036854775808", "1e9", "1.5", "true", "\"1\"", "[]", "{}"}) {
+  for (const char* number :
+       {"2147483648", "-2147483649", "9223372036854775808", "1e9", "1.5", "true", "\"1\"", "[]", "{}"}) {
     CAPTURE(number);
-    const auto refused = codec::decodePriorityClass(fmt::format(R"({{"metadata":{{"name":"p"}},"value":{}}})", number));
+    const auto refused =
+        codec::decodePriorityClass(fmt::format(R"({{"metadata":{{"name":"p"}},"value":{}}})", number));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().message.starts_with("priority class p: value: "));
   }
   CHECK(codec::decodePriorityClass(R"({"metadata":{"name":"p"},"value":null})")->value == 0);
   const auto gpus = [](std::string_view amount) {
-    return codec::decodeNode(fmt::format(R"({{"metadata":{{"name":"n"}},"status":{{"allocatable":{{"nvidia.com/gpu":{}}}}}}})", amount));
+    return codec::decodeNode(fmt::format(
+        R"({{"metadata":{{"name":"n"}},"status":{{"allocatable":{{"nvidia.com/gpu":{}}}}}}})", amount));
   };
-  for (const char* amount : {"-1", "\"-8\"", "\"NaN\"", "\"1e99\"", "\"\"", "1e300", "\"99999999999999999999999999\"", "\"8 \""}) {
+  for (const char* amount :
+       {"-1", "\"-8\"", "\"NaN\"", "\"1e99\"", "\"\"", "1e300", "\"99999999999999999999999999\"", "\"8 \""}) {
     CAPTURE(amount);
     CHECK_FALSE(gpus(amount));
   }
@@ -121,15 +129,17 @@ TEST_CASE("numbers that are none, or too large, are refused") {
 }
 
 TEST_CASE("of members of the same name the first counts, everywhere") {
-  const auto pod = codec::decodePod(R"({"metadata":{"name":"a","name":"b"},"spec":{"nodeName":"n1","nodeName":"n2"}})");
+  const auto pod =
+      codec::decodePod(R"({"metadata":{"name":"a","name":"b"},"spec":{"nodeName":"n1","nodeName":"n2"}})");
   REQUIRE(pod);
   CHECK(pod->key.name == "a");
   CHECK(pod->node.str() == "n1");
 }
 
 TEST_CASE("text that is no JSON is refused") {
-  for (const std::string_view text : {"", " ", "null", "7", "\"x\"", "{\"metadata\":{\"name\":\"a\"}} x", "{\"a\":\"\xff\"}", "{\"a\":\"\x01\"}",
-                                      "{\"a\":\"\\ud800\"}", "{'a':1}", "{\"a\":1,}", "\xEF\xBB\xBF{"}) {
+  for (const std::string_view text :
+       {"", " ", "null", "7", "\"x\"", "{\"metadata\":{\"name\":\"a\"}} x", "{\"a\":\"\xff\"}",
+        "{\"a\":\"\x01\"}", "{\"a\":\"\\ud800\"}", "{'a':1}", "{\"a\":1,}", "\xEF\xBB\xBF{"}) {
     CAPTURE(text);
     CHECK_FALSE(codec::decodePod(text));
     CHECK_FALSE(codec::decodeJob(text));
@@ -156,11 +166,24 @@ TEST_CASE("an object with bytes changed at random is refused or read, never wors
 }
 
 TEST_CASE("an object with values of the wrong type is refused or read, never worse") {
-  static constexpr std::string_view kValues[] = {"null", "true", "-1", "1e300", "\"\"", "\"x\"", "[]", "[null]", "[[]]", "{}",
-                                                 "{\"a\":{}}", "18446744073709551615", "[{\"name\":null}]", "-0.0"};
+  static constexpr std::string_view kValues[] = {"null",
+                                                 "true",
+                                                 "-1",
+                                                 "1e300",
+                                                 "\"\"",
+                                                 "\"x\"",
+                                                 "[]",
+                                                 "[null]",
+                                                 "[[]]",
+                                                 "{}",
+                                                 "{\"a\":{}}",
+                                                 "18446744073709551615",
+                                                 "[{\"name\":null}]",
+                                                 "-0.0"};
   // Every place where a value begins, taken from the text itself.
   std::vector<std::size_t> colons;
-  for (std::size_t at = kJob.find("\":"); at != std::string_view::npos; at = kJob.find("\":", at + 1)) colons.push_back(at + 2);
+  for (std::size_t at = kJob.find("\":"); at != std::string_view::npos; at = kJob.find("\":", at + 1))
+    colons.push_back(at + 2);
   for (const std::size_t begin : colons) {
     std::size_t end = begin;
     int depth = 0;

@@ -1,7 +1,7 @@
 #include "codec/job_status.h"
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include "base/rng.h"
 #include "codec/job.h"
@@ -11,11 +11,14 @@ using namespace trainyard;
 
 namespace {
 
-base::WallTime at(std::int64_t seconds) { return base::WallTime(std::chrono::seconds(1'790'000'000 + seconds)); }
+base::WallTime at(std::int64_t seconds) {
+  return base::WallTime(std::chrono::seconds(1'790'000'000 + seconds));
+}
 
 model::Job decodedWith(const std::string& statusJson) {
-  auto job = codec::decodeJob(
-      fmt::format(R"({{"metadata":{{"name":"bert","namespace":"ml","uid":"j1","resourceVersion":"5"}},"status":{}}})", statusJson));
+  auto job = codec::decodeJob(fmt::format(
+      R"({{"metadata":{{"name":"bert","namespace":"ml","uid":"j1","resourceVersion":"5"}},"status":{}}})",
+      statusJson));
   INFO(statusJson);
   INFO((job ? std::string() : job.error().message));
   REQUIRE(job);
@@ -49,15 +52,24 @@ class Maker {
  private:
   int number(int below) { return static_cast<int>(rng_.below(static_cast<std::uint64_t>(below))); }
   std::string text() {
-    static constexpr std::string_view kTexts[] = {"", "worker", "a \"quoted\" word", "zwölf 😀", "line\nbreak\ttab",
-                                                  std::string_view("nul\0byte", 8), "back\\slash", "/"};
+    static constexpr std::string_view kTexts[] = {"",
+                                                  "worker",
+                                                  "a \"quoted\" word",
+                                                  "zwölf 😀",
+                                                  "line\nbreak\ttab",
+                                                  std::string_view("nul\0byte", 8),
+                                                  "back\\slash",
+                                                  "/"};
     return std::string(kTexts[number(static_cast<int>(std::size(kTexts)))]);
   }
   std::string name() { return fmt::format("n{}", number(50)); }
-  base::WallTime exact() { return at(number(100'000)) + std::chrono::microseconds(number(2) * number(1'000'000)); }
+  base::WallTime exact() {
+    return at(number(100'000)) + std::chrono::microseconds(number(2) * number(1'000'000));
+  }
 
   model::Condition condition() {
-    return {name(), static_cast<model::ConditionStatus>(number(3)), text(), text(), at(number(100'000)), number(9)};
+    return {name(),   static_cast<model::ConditionStatus>(number(3)), text(), text(), at(number(100'000)),
+            number(9)};
   }
   std::vector<model::Assignment> assignments() {
     std::vector<model::Assignment> list;
@@ -102,7 +114,9 @@ class Maker {
     pending.reason = static_cast<model::PendingReason>(number(7));
     pending.message = text();
     pending.since = exact();
-    if (number(2) == 0) pending.shortfall = model::Shortfall{text(), number(9), -number(9), number(9), number(9), text(), text()};
+    if (number(2) == 0)
+      pending.shortfall =
+          model::Shortfall{text(), number(9), -number(9), number(9), number(9), text(), text()};
     for (int i = number(3); i > 0; --i) pending.blockedBy.push_back({{text(), name()}, number(9), number(9)});
     return pending;
   }
@@ -202,7 +216,9 @@ TEST_CASE("times keep what they need") {
 
 TEST_CASE("text that is no UTF-8 reaches a status as replacement characters") {
   model::JobStatus status;
-  status.phase = "a\xff\xc3(\xed\xa0\x80" "b\xf0\x9f\x98";
+  status.phase =
+      "a\xff\xc3(\xed\xa0\x80"
+      "b\xf0\x9f\x98";
   const std::string json = codec::encodeJobStatus(status);
   const auto document = codec::JsonDocument::parse(json);
   REQUIRE(document);
@@ -210,7 +226,8 @@ TEST_CASE("text that is no UTF-8 reaches a status as replacement characters") {
 }
 
 TEST_CASE("words of a newer version in what is only shown are no obstacle") {
-  const model::Job job = decodedWith(R"({"pending":{"reason":"WaitingForGodot","message":"m"},"progress":{"step":5},
+  const model::Job job =
+      decodedWith(R"({"pending":{"reason":"WaitingForGodot","message":"m"},"progress":{"step":5},
     "conditions":[{"type":"New","status":"Perhaps","reason":"r","message":""}]})");
   REQUIRE(job.status.pending);
   CHECK(job.status.pending->message == "m");

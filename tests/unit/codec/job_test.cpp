@@ -1,7 +1,7 @@
 #include "codec/job.h"
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 using namespace trainyard;
 using namespace std::chrono_literals;
@@ -17,12 +17,14 @@ model::Job decoded(std::string_view json) {
 }
 
 model::Job withSpec(std::string_view spec) {
-  return decoded(fmt::format(R"({{"metadata":{{"name":"bert","namespace":"ml","uid":"j1"}},"spec":{}}})", spec));
+  return decoded(
+      fmt::format(R"({{"metadata":{{"name":"bert","namespace":"ml","uid":"j1"}},"spec":{}}})", spec));
 }
 
 // A job whose only role has this PodSpec.
 model::Job withPodSpec(std::string_view podSpec) {
-  return withSpec(fmt::format(R"({{"framework":"PyTorch","roles":[{{"name":"worker","template":{{"spec":{}}}}}]}})", podSpec));
+  return withSpec(fmt::format(
+      R"({{"framework":"PyTorch","roles":[{{"name":"worker","template":{{"spec":{}}}}}]}})", podSpec));
 }
 
 // The same with what the API server takes beside one container.
@@ -90,7 +92,8 @@ TEST_CASE("a job is projected") {
 }
 
 TEST_CASE("the schema's defaults are filled in where no API server did") {
-  const model::Job job = withSpec(fmt::format(R"({{"framework":"PyTorch","roles":[{{"name":"worker","template":{}}}]}})", kTemplate));
+  const model::Job job = withSpec(
+      fmt::format(R"({{"framework":"PyTorch","roles":[{{"name":"worker","template":{}}}]}})", kTemplate));
   CHECK(job.specError.empty());
   CHECK(job.spec.queue.str() == "default");
   CHECK(job.spec.preemptible);
@@ -104,7 +107,9 @@ TEST_CASE("the schema's defaults are filled in where no API server did") {
 }
 
 TEST_CASE("what a template must not hold is said with its field") {
-  const auto worker = [](std::string_view rest) { return "spec.roles[worker].template." + std::string(rest); };
+  const auto worker = [](std::string_view rest) {
+    return "spec.roles[worker].template." + std::string(rest);
+  };
   CHECK(withPodField(R"("restartPolicy":"Never","schedulerName":"default-scheduler")").specError.empty());
   CHECK(withPodField(R"("restartPolicy":null,"nodeName":null)").specError.empty());
   CHECK(withPodField(R"("restartPolicy":"Always")").specError ==
@@ -115,9 +120,12 @@ TEST_CASE("what a template must not hold is said with its field") {
         worker(R"(spec.schedulerName: must be default-scheduler or absent, is "volcano")"));
   CHECK(withPodField(R"("preemptionPolicy":"Never")").specError ==
         worker(R"(spec.preemptionPolicy: must be absent: the PriorityClass decides, is "Never")"));
-  CHECK(withPodField(R"("schedulingGates":[{"name":"trainyard.dev/gang"}])").specError ==
-        worker(R"(spec.schedulingGates: must be absent: the operator sets its own, is [{"name":"trainyard.dev/gang"}])"));
-  CHECK(withPodSpec(R"({"containers":[]})").specError == worker("spec.containers: needs at least one container"));
+  CHECK(
+      withPodField(R"("schedulingGates":[{"name":"trainyard.dev/gang"}])").specError ==
+      worker(
+          R"(spec.schedulingGates: must be absent: the operator sets its own, is [{"name":"trainyard.dev/gang"}])"));
+  CHECK(withPodSpec(R"({"containers":[]})").specError ==
+        worker("spec.containers: needs at least one container"));
   CHECK(withPodSpec("{}").specError == worker("spec.containers: needs at least one container"));
   CHECK(withPodSpec("null").specError == worker("spec: is required"));
   CHECK(withPodSpec("7").specError == worker("spec: expected an object, is 7"));
@@ -125,14 +133,21 @@ TEST_CASE("what a template must not hold is said with its field") {
         worker(R"(spec.containers[1].name: must be used once only, is "c")"));
   CHECK(withPodSpec(R"({"containers":{"name":"c"}})").specError ==
         worker(R"(spec.containers: expected a list, is {"name":"c"})"));
-  CHECK(withPodField(R"("tolerations":[{"key":5}])").specError == worker("spec.tolerations[0].key: expected a string, is 5"));
-  CHECK(withPodField(R"("affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
-          {"matchExpressions":[{"key":"a","operator":"Is"}]}]}}})").specError ==
-        worker("spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]."
-               R"(matchExpressions[0].operator: must be In, NotIn, Exists, DoesNotExist, Gt or Lt, is "Is")"));
-  CHECK(withSpec(R"({"framework":"PyTorch","roles":[{"name":"worker","template":{"metadata":{"labels":{"trainyard.dev/role":"x"}},
-          "spec":{"containers":[{"name":"c"}]}}}]})").specError ==
-        worker("metadata.labels[trainyard.dev/role]: labels of trainyard.dev are set by the operator"));
+  CHECK(withPodField(R"("tolerations":[{"key":5}])").specError ==
+        worker("spec.tolerations[0].key: expected a string, is 5"));
+  CHECK(
+      withPodField(
+          R"("affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
+          {"matchExpressions":[{"key":"a","operator":"Is"}]}]}}})")
+          .specError ==
+      worker("spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]."
+             R"(matchExpressions[0].operator: must be In, NotIn, Exists, DoesNotExist, Gt or Lt, is "Is")"));
+  CHECK(
+      withSpec(
+          R"({"framework":"PyTorch","roles":[{"name":"worker","template":{"metadata":{"labels":{"trainyard.dev/role":"x"}},
+          "spec":{"containers":[{"name":"c"}]}}}]})")
+          .specError ==
+      worker("metadata.labels[trainyard.dev/role]: labels of trainyard.dev are set by the operator"));
 }
 
 TEST_CASE("amounts in a template that make no sense are said with their field") {
@@ -140,7 +155,8 @@ TEST_CASE("amounts in a template that make no sense are said with their field") 
     return "spec.roles[worker].template.spec.containers[0].resources." + std::string(rest);
   };
   CHECK(withResources(R"({"limits":{"nvidia.com/gpu":"8"}})").specError.empty());
-  CHECK(withResources(R"({"limits":{"nvidia.com/gpu":8},"requests":{"nvidia.com/gpu":"8"}})").specError.empty());
+  CHECK(withResources(R"({"limits":{"nvidia.com/gpu":8},"requests":{"nvidia.com/gpu":"8"}})")
+            .specError.empty());
   CHECK(withResources(R"({"limits":{"nvidia.com/gpu":"8"},"requests":{"nvidia.com/gpu":"4"}})").specError ==
         resources(R"(requests[nvidia.com/gpu]: must equal the limit of "8", is "4")"));
   CHECK(withResources(R"({"requests":{"nvidia.com/gpu":"4"}})").specError ==
@@ -166,15 +182,17 @@ TEST_CASE("a spec that contradicts itself is said with its field") {
   CHECK(roles("[]") == "spec.roles: needs at least one role");
   CHECK(roles(R"([{"name":"worker"}])") == "spec.roles[worker].template: is required");
   CHECK(roles(fmt::format(R"([{{"template":{}}}])", kTemplate)) == "spec.roles[0].name: is required");
-  CHECK(roles(fmt::format(R"([{{"name":"my-role","template":{}}}])", kTemplate)) ==
-        R"(spec.roles[0].name: must be a letter, then letters and digits, all lower-case, at most 16 characters, is "my-role")");
+  CHECK(
+      roles(fmt::format(R"([{{"name":"my-role","template":{}}}])", kTemplate)) ==
+      R"(spec.roles[0].name: must be a letter, then letters and digits, all lower-case, at most 16 characters, is "my-role")");
   CHECK(roles(fmt::format(R"([{{"name":"a","template":{0}}},{{"name":"a","template":{0}}}])", kTemplate)) ==
         R"(spec.roles[1].name: must be used once only, is "a")");
   CHECK(roles(fmt::format(R"([{{"name":"a","replicas":0,"template":{}}}])", kTemplate)) ==
         "spec.roles[a].replicas: must be from 1 to 10000, is 0");
   CHECK(roles(fmt::format(R"([{{"name":"a","replicas":"2","template":{}}}])", kTemplate)) ==
         R"(spec.roles[a].replicas: expected an integer, is "2")");
-  CHECK(roles(worker, R"(,"gang":{"minAvailable":5})") == "spec.gang.minAvailable: must not exceed the job's 4 pods, is 5");
+  CHECK(roles(worker, R"(,"gang":{"minAvailable":5})") ==
+        "spec.gang.minAvailable: must not exceed the job's 4 pods, is 5");
   CHECK(roles(worker, R"(,"elastic":{"role":"ps","replicas":1,"minReplicas":1,"maxReplicas":1})") ==
         R"(spec.elastic.role: must name a role of spec.roles, is "ps")");
   CHECK(roles(worker, R"(,"elastic":{"role":"worker","replicas":1,"minReplicas":2,"maxReplicas":4})") ==
@@ -188,9 +206,34 @@ TEST_CASE("a spec that contradicts itself is said with its field") {
   CHECK(withSpec(R"({"framework":"Caffe"})").specError ==
         R"(spec.framework: must be one of PyTorch, TensorFlow, MXNet, Horovod, MPI, Custom, is "Caffe")");
   const std::string longName(60, 'a');
-  const auto tooLong = decoded(fmt::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"framework":"PyTorch","roles":{}}}}})", longName, worker));
-  CHECK(tooLong.specError == fmt::format("spec.roles: the pod {}-worker-3 would have a name of 69 characters, 63 are allowed: "
-                                         "shorten the job's name", longName));
+  const auto tooLong = decoded(fmt::format(
+      R"({{"metadata":{{"name":"{}"}},"spec":{{"framework":"PyTorch","roles":{}}}}})", longName, worker));
+  CHECK(tooLong.specError ==
+        fmt::format("spec.roles: the pod {}-worker-3 would have a name of 69 characters, 63 are allowed: "
+                    "shorten the job's name",
+                    longName));
+}
+
+TEST_CASE("what is asked for and not built is named, defaults are not") {
+  const auto unsupported = [](std::string_view rest) {
+    return withSpec(
+               fmt::format(
+                   R"({{"framework":"PyTorch","roles":[{{"name":"worker","replicas":2,"template":{}}}]{}}})",
+                   kTemplate, rest))
+        .spec.unsupported;
+  };
+  CHECK(unsupported("").empty());
+  // As the API server defaults it.
+  CHECK(
+      unsupported(
+          R"(,"preemptible":true,"scheduling":{"timeoutSeconds":0},"plan":{"mode":"Off"},"network":{"priority":"Auto"},
+    "run":{"suspend":false,"cleanPodPolicy":"Running"},"success":{"operator":"All"},
+    "failure":{"maxRestarts":3,"restartScope":"Gang"},"health":{"preflight":false,"stallSeconds":0,"stallAction":"Report"})")
+          .empty());
+  CHECK(
+      unsupported(
+          R"(,"plan":{"mode":"Auto"},"network":{"priority":3},"failure":{"rules":[{"action":"FailJob"}]})") ==
+      std::vector<std::string>{"spec.plan", "spec.network.priority", "spec.failure.rules"});
 }
 
 TEST_CASE("the template hash follows what changes pods, and nothing else") {
@@ -200,14 +243,30 @@ TEST_CASE("the template hash follows what changes pods, and nothing else") {
     CHECK(job.spec.templateHash.size() == 32);
     return job.spec.templateHash;
   };
-  const std::string base = hash(R"({"framework":"PyTorch","roles":[{"name":"w","replicas":2,"template":{"spec":{"containers":[{"name":"c","image":"x"}]}}}]})");
+  const std::string base = hash(
+      R"({"framework":"PyTorch","roles":[{"name":"w","replicas":2,"template":{"spec":{"containers":[{"name":"c","image":"x"}]}}}]})");
   // Fixed: a new hash aborts the proposals under way during an update.
   CHECK(base == "3eeef28a52c76c03d39ac68595556efb");
-  CHECK(base == hash(R"({"framework":"PyTorch","queue":"q","roles":[{"replicas":2,"template":{"spec":{ "containers":[{"image":"x","name":"c"}]}},"name":"w"}]})"));
-  CHECK(base != hash(R"({"framework":"Custom","roles":[{"name":"w","replicas":2,"template":{"spec":{"containers":[{"name":"c","image":"x"}]}}}]})"));
-  CHECK(base != hash(R"({"framework":"PyTorch","roles":[{"name":"v","replicas":2,"template":{"spec":{"containers":[{"name":"c","image":"x"}]}}}]})"));
-  CHECK(base != hash(R"({"framework":"PyTorch","roles":[{"name":"w","replicas":3,"template":{"spec":{"containers":[{"name":"c","image":"x"}]}}}]})"));
-  CHECK(base != hash(R"({"framework":"PyTorch","roles":[{"name":"w","replicas":2,"template":{"spec":{"containers":[{"name":"c","image":"y"}]}}}]})"));
+  CHECK(
+      base ==
+      hash(
+          R"({"framework":"PyTorch","queue":"q","roles":[{"replicas":2,"template":{"spec":{ "containers":[{"image":"x","name":"c"}]}},"name":"w"}]})"));
+  CHECK(
+      base !=
+      hash(
+          R"({"framework":"Custom","roles":[{"name":"w","replicas":2,"template":{"spec":{"containers":[{"name":"c","image":"x"}]}}}]})"));
+  CHECK(
+      base !=
+      hash(
+          R"({"framework":"PyTorch","roles":[{"name":"v","replicas":2,"template":{"spec":{"containers":[{"name":"c","image":"x"}]}}}]})"));
+  CHECK(
+      base !=
+      hash(
+          R"({"framework":"PyTorch","roles":[{"name":"w","replicas":3,"template":{"spec":{"containers":[{"name":"c","image":"x"}]}}}]})"));
+  CHECK(
+      base !=
+      hash(
+          R"({"framework":"PyTorch","roles":[{"name":"w","replicas":2,"template":{"spec":{"containers":[{"name":"c","image":"y"}]}}}]})"));
 }
 
 TEST_CASE("a job whose metadata or gang record cannot be read is an error that names it") {
@@ -215,8 +274,12 @@ TEST_CASE("a job whose metadata or gang record cannot be read is an error that n
   CHECK(refused(R"({"metadata":{"namespace":"ml"}})") == "job: metadata.name: is required");
   CHECK(refused(R"({"metadata":{"name":"j","namespace":"ml","finalizers":"x"}})") ==
         R"(job ml/j: metadata.finalizers: expected a list, is "x")");
-  CHECK(refused(R"({"metadata":{"name":"j"},"status":{"gang":{"proposal":{"kind":"Leap","phase":"Reserved"}}}})") ==
-        R"(job j: status.gang.proposal.kind: is a word this version does not know, is "Leap")");
-  CHECK(refused(R"({"metadata":{"name":"j"},"status":{"gang":{"placed":{"epoch":1,"assignments":[{"node":"n","role":"r","indices":"3-1"}]}}}})") ==
-        R"(job j: status.gang.placed.assignments[0].indices: indices "3-1": expected e.g. 0-3,7)");
+  CHECK(
+      refused(
+          R"({"metadata":{"name":"j"},"status":{"gang":{"proposal":{"kind":"Leap","phase":"Reserved"}}}})") ==
+      R"(job j: status.gang.proposal.kind: is a word this version does not know, is "Leap")");
+  CHECK(
+      refused(
+          R"({"metadata":{"name":"j"},"status":{"gang":{"placed":{"epoch":1,"assignments":[{"node":"n","role":"r","indices":"3-1"}]}}}})") ==
+      R"(job j: status.gang.placed.assignments[0].indices: indices "3-1": expected e.g. 0-3,7)");
 }

@@ -1,7 +1,7 @@
 #include "codec/member_pod.h"
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include "codec/config_map.h"
 #include "codec/finalizers.h"
@@ -77,7 +77,8 @@ TEST_CASE("a gated member is made from the template") {
 
 TEST_CASE("a gang of one is born pinned, without gate and subdomain") {
   const model::Job job = jobWith(kPlain, 1);
-  const auto pod = codec::decodePod(encoded(job, 0, {.epoch = 1, .gated = false, .pinned = model::NodeName("n7")}));
+  const auto pod =
+      codec::decodePod(encoded(job, 0, {.epoch = 1, .gated = false, .pinned = model::NodeName("n7")}));
   REQUIRE(pod);
   CHECK_FALSE(pod->gated);
   CHECK(pod->pinned == model::NodeName("n7"));
@@ -91,7 +92,8 @@ TEST_CASE("the pin is added to every term of the template's own affinity") {
       "requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
         {"matchExpressions":[{"key":"rack","operator":"In","values":["r1"]}]},
         {"matchFields":[{"key":"metadata.name","operator":"NotIn","values":["bad"]}]},
-        {}]}}}}})", 1);
+        {}]}}}}})",
+                                 1);
   const std::string pod = encoded(job, 0, {.epoch = 1, .gated = false, .pinned = model::NodeName("n7")});
   const auto document = codec::JsonDocument::parse(pod);
   REQUIRE(document);
@@ -107,13 +109,18 @@ TEST_CASE("the pin is added to every term of the template's own affinity") {
 }
 
 TEST_CASE("numbers and text of a template arrive as they were written") {
-  const std::string pod = encoded(jobWith(R"({"spec":{"containers":[{"name":"c","args":["é \" \\ \n \u0001 😀"],
-    "x":[1e308,-0.1,9007199254740993,18446744073709551615,-9223372036854775808,true,null,{}]}]}})"), 0, {});
+  const std::string pod =
+      encoded(jobWith(R"({"spec":{"containers":[{"name":"c","args":["é \" \\ \n \u0001 😀"],
+    "x":[1e308,-0.1,9007199254740993,18446744073709551615,-9223372036854775808,true,null,{}]}]}})"),
+              0, {});
   const auto document = codec::JsonDocument::parse(pod);
   REQUIRE(document);
   codec::JsonValue container;
-  document->root().find("spec").find("containers").forEachElement([&](codec::JsonValue each) { container = each; });
-  CHECK(container.find("x").minified() == "[1e+308,-0.1,9007199254740993,18446744073709551615,-9223372036854775808,true,null,{}]");
+  document->root().find("spec").find("containers").forEachElement([&](codec::JsonValue each) {
+    container = each;
+  });
+  CHECK(container.find("x").minified() ==
+        "[1e+308,-0.1,9007199254740993,18446744073709551615,-9223372036854775808,true,null,{}]");
   CHECK(container.find("args").canonical() == canonical(R"(["é \" \\ \n \u0001 😀"])"));
 }
 
@@ -139,7 +146,8 @@ TEST_CASE("the release patch pins and opens the gate in one write") {
 
 TEST_CASE("the release patch keeps every term the pod has") {
   model::PodShape shape;
-  shape.affinity = {{.labels = {{"rack", model::SelectorOperator::kIn, {"r0", "r1"}}, {"old", model::SelectorOperator::kDoesNotExist, {}}},
+  shape.affinity = {{.labels = {{"rack", model::SelectorOperator::kIn, {"r0", "r1"}},
+                                {"old", model::SelectorOperator::kDoesNotExist, {}}},
                      .fields = {}},
                     {.labels = {}, .fields = {{"metadata.name", model::SelectorOperator::kIn, {"n3"}}}},
                     {}};
@@ -168,14 +176,16 @@ TEST_CASE("the ConfigMap lists the members") {
   CHECK(document->root().find("metadata").find("name").string() == "bert-members");
   const codec::JsonValue data = document->root().find("data");
   CHECK(data.find("hosts.txt").string() == "bert-worker-0.bert.ml.svc\nbert-worker-1.bert.ml.svc\n");
-  CHECK(data.find("members.json").string() ==
-        R"([{"role":"worker","index":0,"host":"bert-worker-0.bert.ml.svc"},{"role":"worker","index":1,"host":"bert-worker-1.bert.ml.svc"}])");
+  CHECK(
+      data.find("members.json").string() ==
+      R"([{"role":"worker","index":0,"host":"bert-worker-0.bert.ml.svc"},{"role":"worker","index":1,"host":"bert-worker-1.bert.ml.svc"}])");
 }
 
 TEST_CASE("the finalizer patch keeps the finalizers of others") {
   const model::Job job = jobWith(kPlain);
-  CHECK(codec::encodeFinalizerPatch(job, true) ==
-        R"({"metadata":{"uid":"j1","resourceVersion":"5","finalizers":["other/one","trainyard.dev/release"]}})");
+  CHECK(
+      codec::encodeFinalizerPatch(job, true) ==
+      R"({"metadata":{"uid":"j1","resourceVersion":"5","finalizers":["other/one","trainyard.dev/release"]}})");
   CHECK(codec::encodeFinalizerPatch(job, false) ==
         R"({"metadata":{"uid":"j1","resourceVersion":"5","finalizers":["other/one"]}})");
 }

@@ -37,7 +37,8 @@ TEST_CASE("a node is projected") {
 }
 
 TEST_CASE("a node without status is not ready and offers nothing") {
-  const auto node = decodeNode(R"({"metadata":{"name":"n1"},"status":{"conditions":[{"type":"Ready","status":"Unknown"}]}})");
+  const auto node = decodeNode(
+      R"({"metadata":{"name":"n1"},"status":{"conditions":[{"type":"Ready","status":"Unknown"}]}})");
   REQUIRE(node);
   CHECK_FALSE(node->ready);
   CHECK(node->allocatable == trainyard::model::Resources{});
@@ -47,7 +48,8 @@ TEST_CASE("a node that cannot be read is named with its field") {
   const auto refused = [](const char* json) { return decodeNode(json).error().message; };
   CHECK(refused(R"({"metadata":{"name":"n1"},"status":{"allocatable":{"nvidia.com/gpu":"eight"}}})") ==
         R"(node n1: status.allocatable[nvidia.com/gpu]: quantity "eight": not a number)");
-  CHECK(refused(R"({"metadata":{"name":"n1"},"spec":{"taints":{}}})") == "node n1: spec.taints: expected a list, is {}");
+  CHECK(refused(R"({"metadata":{"name":"n1"},"spec":{"taints":{}}})") ==
+        "node n1: spec.taints: expected a list, is {}");
   CHECK(refused(R"({"metadata":{"name":"n1"},"spec":{"unschedulable":"yes"}})") ==
         R"(node n1: spec.unschedulable: expected true or false, is "yes")");
   CHECK(refused(R"({"metadata":{}})") == "node: metadata.name: is required");

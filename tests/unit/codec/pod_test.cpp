@@ -1,7 +1,7 @@
 #include "codec/pod.h"
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 using namespace trainyard;
 using codec::decodePod;
@@ -44,7 +44,8 @@ model::Pod podWithSpec(std::string_view spec) {
 }
 
 model::Pod podWithStatus(std::string_view spec, std::string_view status) {
-  return decoded(fmt::format(R"({{"metadata":{{"name":"p","namespace":"ns"}},"spec":{},"status":{}}})", spec, status));
+  return decoded(
+      fmt::format(R"({{"metadata":{{"name":"p","namespace":"ns"}},"spec":{},"status":{}}})", spec, status));
 }
 
 std::string refused(std::string_view json) {
@@ -114,7 +115,7 @@ TEST_CASE("requests are counted as kube-scheduler counts them") {
         {"name":"sidecar","restartPolicy":"Always","resources":{"requests":{"cpu":"1","memory":"1Gi"}}},
         {"name":"second","resources":{"requests":{"cpu":"6500m","memory":"1Gi"}}}],
       "containers":[{"name":"a","resources":{"requests":{"cpu":"2","memory":"512Mi"}}}]})");
-    CHECK(pod.shape.requests.cpu.value == 7500);                         // second + sidecar
+    CHECK(pod.shape.requests.cpu.value == 7500);                      // second + sidecar
     CHECK(pod.shape.requests.memory.value == std::int64_t{2} << 30);  // the same, above 1.5Gi while running
   }
   SECTION("sidecars run on beside the containers") {
@@ -124,11 +125,13 @@ TEST_CASE("requests are counted as kube-scheduler counts them") {
     CHECK(pod.shape.requests.cpu.value == 3000);
   }
   SECTION("pod-level requests replace the sum, for cpu, memory and huge pages only") {
-    const auto pod = podWithSpec(R"({"resources":{"requests":{"cpu":"8","nvidia.com/gpu":"5"},"limits":{"memory":"4Gi"}},
+    const auto pod =
+        podWithSpec(R"({"resources":{"requests":{"cpu":"8","nvidia.com/gpu":"5"},"limits":{"memory":"4Gi"}},
       "containers":[{"name":"a","resources":{"requests":{"cpu":"2","nvidia.com/gpu":"1"}}}]})");
     CHECK(pod.shape.requests.cpu.value == 8000);
     CHECK(pod.shape.requests.gpus() == 1);
-    CHECK(pod.shape.requests.memory.value == std::int64_t{4} << 30);  // nobody requests memory: the limit counts
+    CHECK(pod.shape.requests.memory.value == std::int64_t{4}
+                                                 << 30);  // nobody requests memory: the limit counts
   }
   SECTION("a pod-level limit does not replace what containers request") {
     const auto pod = podWithSpec(R"({"resources":{"limits":{"memory":"4Gi"}},
@@ -142,17 +145,38 @@ TEST_CASE("requests are counted as kube-scheduler counts them") {
     CHECK(pod.shape.requests.memory.value == 120 << 20);
   }
   SECTION("fractions round up") {
-    const auto pod = podWithSpec(R"({"containers":[{"name":"a","resources":{"requests":{"cpu":"0.1m","memory":"1500m"}}}]})");
+    const auto pod = podWithSpec(
+        R"({"containers":[{"name":"a","resources":{"requests":{"cpu":"0.1m","memory":"1500m"}}}]})");
     CHECK(pod.shape.requests.cpu.value == 1);
     CHECK(pod.shape.requests.memory.value == 2);
   }
 }
 
+TEST_CASE("a container that is being resized counts at the most it wants or has") {
+  constexpr const char* kSpec =
+      R"({"containers":[{"name":"a","resources":{"requests":{"cpu":"2","memory":"1Gi"}}},
+    {"name":"b","resources":{"requests":{"cpu":"1"}}}]})";
+  SECTION("growing or shrinking") {
+    const auto pod = podWithStatus(
+        kSpec, R"({"containerStatuses":[{"name":"a","resources":{"requests":{"cpu":"1","memory":"3Gi"}},
+      "allocatedResources":{"cpu":"4","memory":"1Gi"}}]})");
+    CHECK(pod.shape.requests.cpu.value == 5000);
+    CHECK(pod.shape.requests.memory.value == std::int64_t{3} << 30);
+  }
+  SECTION("a wish that the node can never meet does not count") {
+    const auto pod = podWithStatus(
+        kSpec, R"({"conditions":[{"type":"PodResizePending","status":"True","reason":"Infeasible"}],
+      "containerStatuses":[{"name":"a","resources":{"requests":{"cpu":"1","memory":"1Gi"}},"allocatedResources":{"cpu":"1"}}]})");
+    CHECK(pod.shape.requests.cpu.value == 2000);
+  }
+}
+
 TEST_CASE("a pod is pinned only when every term names the same node") {
   const auto pinned = [](std::string_view terms) {
-    return podWithSpec(fmt::format(
-               R"({{"affinity":{{"nodeAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":{{"nodeSelectorTerms":{}}}}}}}}})",
-               terms))
+    return podWithSpec(
+               fmt::format(
+                   R"({{"affinity":{{"nodeAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":{{"nodeSelectorTerms":{}}}}}}}}})",
+                   terms))
         .pinned;
   };
   constexpr const char* kN1 = R"({"matchFields":[{"key":"metadata.name","operator":"In","values":["n1"]}]})";
@@ -168,7 +192,8 @@ TEST_CASE("a pod is pinned only when every term names the same node") {
 }
 
 TEST_CASE("how a pod ended is what its decisive container says") {
-  constexpr const char* kSpec = R"({"initContainers":[{"name":"fetch"},{"name":"proxy","restartPolicy":"Always"}],
+  constexpr const char* kSpec =
+      R"({"initContainers":[{"name":"fetch"},{"name":"proxy","restartPolicy":"Always"}],
     "containers":[{"name":"train"},{"name":"logs"}]})";
   SECTION("the first failed in the order of the spec, not of the status") {
     const auto pod = podWithStatus(kSpec, R"({"phase":"Failed","containerStatuses":[
@@ -199,7 +224,8 @@ TEST_CASE("how a pod ended is what its decisive container says") {
     CHECK(pod.exit->reason == "Completed");
   }
   SECTION("while it runs there is none") {
-    const auto pod = podWithStatus(kSpec, R"({"phase":"Running","conditions":[{"type":"Ready","status":"True"}],
+    const auto pod =
+        podWithStatus(kSpec, R"({"phase":"Running","conditions":[{"type":"Ready","status":"True"}],
       "containerStatuses":[{"name":"train","state":{"running":{}}},{"name":"logs","state":{"running":{}}}]})");
     CHECK_FALSE(pod.exit);
     CHECK(pod.ready);
@@ -213,7 +239,8 @@ TEST_CASE("how a pod ended is what its decisive container says") {
 }
 
 TEST_CASE("conditions and reasons of a pod are kept") {
-  const auto pod = podWithStatus(R"({"nodeName":"n1","containers":[]})", R"({"phase":"Failed","reason":"Evicted","conditions":[
+  const auto pod = podWithStatus(R"({"nodeName":"n1","containers":[]})",
+                                 R"({"phase":"Failed","reason":"Evicted","conditions":[
     {"type":"DisruptionTarget","status":"True","reason":"PreemptionByScheduler"},
     {"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"1 Insufficient nvidia.com/gpu"},
     {"type":"SomethingNew","status":"True"}]})");
@@ -225,8 +252,12 @@ TEST_CASE("conditions and reasons of a pod are kept") {
 
 TEST_CASE("labels of ours that make no sense are a pod without membership") {
   const auto member = [](std::string_view index, std::string_view epoch) {
-    return decoded(fmt::format(R"({{"metadata":{{"name":"p","labels":{{"trainyard.dev/job-name":"j","trainyard.dev/role":"worker",
-      "trainyard.dev/index":{},"trainyard.dev/epoch":{}}}}}}})", index, epoch)).member;
+    return decoded(
+               fmt::format(
+                   R"({{"metadata":{{"name":"p","labels":{{"trainyard.dev/job-name":"j","trainyard.dev/role":"worker",
+      "trainyard.dev/index":{},"trainyard.dev/epoch":{}}}}}}})",
+                   index, epoch))
+        .member;
   };
   CHECK(member(R"("0")", R"("1")"));
   CHECK_FALSE(member(R"("-1")", R"("1")"));
@@ -237,9 +268,12 @@ TEST_CASE("labels of ours that make no sense are a pod without membership") {
 }
 
 TEST_CASE("a pod that cannot be read is named with its field") {
-  CHECK(refused(R"({"metadata":{"name":"p","namespace":"ns"},"spec":{"containers":[{"resources":{"requests":{"nvidia.com/gpu":true}}}]}})") ==
-        "pod ns/p: spec.containers[0].resources.requests[nvidia.com/gpu]: expected a quantity, is true");
-  CHECK(refused(R"({"metadata":{"name":"p"},"spec":{"containers":[{"resources":{"requests":{"cpu":"-1"}}}]}})") ==
+  CHECK(
+      refused(
+          R"({"metadata":{"name":"p","namespace":"ns"},"spec":{"containers":[{"resources":{"requests":{"nvidia.com/gpu":true}}}]}})") ==
+      "pod ns/p: spec.containers[0].resources.requests[nvidia.com/gpu]: expected a quantity, is true");
+  CHECK(refused(
+            R"({"metadata":{"name":"p"},"spec":{"containers":[{"resources":{"requests":{"cpu":"-1"}}}]}})") ==
         R"(pod p: spec.containers[0].resources.requests[cpu]: must not be negative, is "-1")");
   CHECK(refused(R"({"metadata":{"name":"p"},"spec":{"priority":99999999999}})") ==
         "pod p: spec.priority: must be from -2147483648 to 2147483647, is 99999999999");

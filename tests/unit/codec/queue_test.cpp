@@ -7,7 +7,8 @@
 using namespace trainyard;
 
 TEST_CASE("a queue is projected, with its defaults") {
-  const auto queue = codec::decodeQueue(R"({"metadata":{"name":"vision","uid":"q1"},"spec":{"parent":"research","weight":3}})");
+  const auto queue = codec::decodeQueue(
+      R"({"metadata":{"name":"vision","uid":"q1"},"spec":{"parent":"research","weight":3}})");
   REQUIRE(queue);
   CHECK(queue->name.str() == "vision");
   CHECK(queue->parent.str() == "research");
@@ -18,7 +19,8 @@ TEST_CASE("a queue is projected, with its defaults") {
 }
 
 TEST_CASE("a priority class is projected") {
-  const auto found = codec::decodePriorityClass(R"({"metadata":{"name":"high"},"value":1000,"globalDefault":true})");
+  const auto found =
+      codec::decodePriorityClass(R"({"metadata":{"name":"high"},"value":1000,"globalDefault":true})");
   REQUIRE(found);
   CHECK(found->name == "high");
   CHECK(found->value == 1000);

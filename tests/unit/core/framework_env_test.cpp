@@ -12,7 +12,8 @@ using namespace trainyard::test;
 namespace {
 
 std::string valueOf(const core::Environment& env, std::string_view name) {
-  const auto at = std::find_if(env.begin(), env.end(), [&](const auto& entry) { return entry.first == name; });
+  const auto at =
+      std::find_if(env.begin(), env.end(), [&](const auto& entry) { return entry.first == name; });
   return at == env.end() ? "(unset)" : at->second;
 }
 
@@ -33,7 +34,8 @@ TEST_CASE("every member is told who it is") {
 }
 
 TEST_CASE("PyTorch: workers are ranked, the first is the master") {
-  const model::Job made = withFramework(job("ml/bert").role("worker", 4, gpus(8)), model::Framework::kPyTorch);
+  const model::Job made =
+      withFramework(job("ml/bert").role("worker", 4, gpus(8)), model::Framework::kPyTorch);
   const auto env = core::memberEnvironment(made, "worker", 3, 1);
   CHECK(valueOf(env, "MASTER_ADDR") == "bert-worker-0.bert.ml.svc");
   CHECK(valueOf(env, "MASTER_PORT") == "29500");
@@ -86,9 +88,12 @@ TEST_CASE("an elastic role counts at the size it starts with, and always has nam
 }
 
 TEST_CASE("TensorFlow: the evaluator has a task but no place in the cluster") {
-  const model::Job made = withFramework(
-      job("ml/j").role("chief", 1, gpus(1)).role("worker", 2, gpus(1)).role("ps", 1, cpus(1)).role("evaluator", 1, gpus(1)),
-      model::Framework::kTensorFlow);
+  const model::Job made = withFramework(job("ml/j")
+                                            .role("chief", 1, gpus(1))
+                                            .role("worker", 2, gpus(1))
+                                            .role("ps", 1, cpus(1))
+                                            .role("evaluator", 1, gpus(1)),
+                                        model::Framework::kTensorFlow);
   const std::string cluster =
       R"({"cluster":{"chief":["j-chief-0.j.ml.svc:2222"],"worker":["j-worker-0.j.ml.svc:2222","j-worker-1.j.ml.svc:2222"],)"
       R"("ps":["j-ps-0.j.ml.svc:2222"]},)";

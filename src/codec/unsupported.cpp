@@ -1,0 +1,53 @@
+#include "codec/unsupported.h"
+
+#include <initializer_list>
+
+namespace trainyard::codec {
+namespace {
+
+JsonValue at(JsonValue value, std::initializer_list<std::string_view> path) {
+  for (const std::string_view name : path) value = value.find(name);
+  return value;
+}
+
+bool hasElements(const JsonValue& list) {
+  bool any = false;
+  list.forEachElement([&](JsonValue) { any = true; });
+  return any;
+}
+
+bool isNumber(const JsonValue& value) { return value.type() == JsonType::kInteger; }
+
+bool isPositive(const JsonValue& value) { return value.integer().value_or(0) > 0; }
+
+}  // namespace
+
+std::vector<std::string> findUnsupported(const JsonValue& spec, const model::JobSpec& decoded) {
+  std::vector<std::string> found;
+  const auto add = [&](bool asked, std::string_view what) {
+    if (asked) found.emplace_back(what);
+  };
+  using enum model::Framework;
+  add(decoded.framework == kMxNet, "spec.framework MXNet (its pods are given no DMLC_ variables)");
+  add(decoded.framework == kHorovod, "spec.framework Horovod (its pods are given no list of hosts)");
+  add(decoded.framework == kMpi, "spec.framework MPI (its pods are given no hostfile)");
+  add(decoded.elastic.has_value(), "spec.elastic (the job keeps the size it starts with)");
+  add(decoded.minAvailable && *decoded.minAvailable < decoded.totalReplicas(), "spec.gang.minAvailable");
+  add(decoded.schedulingTimeout.count() > 0, "spec.scheduling.timeoutSeconds");
+  add(!decoded.locality.levels.empty(), "spec.locality.levels");
+  add(decoded.estimatedDuration.has_value(), "spec.estimate");
+  add(at(spec, {"plan", "mode"}).string() == "Auto", "spec.plan");
+  add(isNumber(at(spec, {"network", "priority"})), "spec.network.priority");
+  add(decoded.run.ttlAfterFinished.has_value(), "spec.run.ttlSecondsAfterFinished");
+  add(decoded.run.activeDeadline.has_value(), "spec.run.activeDeadlineSeconds");
+  // 3 is the schema's default: nobody asked for it.
+  const std::int64_t maxRestarts = at(spec, {"failure", "maxRestarts"}).integer().value_or(3);
+  add(maxRestarts != 0 && maxRestarts != 3, "spec.failure.maxRestarts");
+  add(at(spec, {"failure", "restartScope"}).string() == "Pod", "spec.failure.restartScope");
+  add(hasElements(at(spec, {"failure", "rules"})), "spec.failure.rules");
+  add(at(spec, {"health", "preflight"}).boolean().value_or(false), "spec.health.preflight");
+  add(isPositive(at(spec, {"health", "stallSeconds"})), "spec.health.stallSeconds");
+  return found;
+}
+
+}  // namespace trainyard::codec
