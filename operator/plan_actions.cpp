@@ -213,16 +213,18 @@ void PlanExecutor::run(const StepPtr& step, const core::DeletePod& action) {
 
 void PlanExecutor::deletePod(const core::DeletePod& action, std::function<void(bool)> done) {
   const base::Instant now = deps_.executor.now();
-  if (!deletesSent_.emplace(action.uid, now).second) return done(true);
+  const std::pair sent{action.uid, action.force};
+  if (!deletesSent_.emplace(sent, now).second) return done(true);
   kube::DeleteOptions options;
   options.uid = action.uid.str();
+  if (action.force) options.gracePeriodSeconds = 0;
   deps_.metrics.countWrite("pods");
   deps_.api.remove(kube::kPods.object(action.pod.ns, action.pod.name), options,
-                   guarded([this, action, done = std::move(done)](const Answer& answer) {
+                   guarded([this, action, sent, done = std::move(done)](const Answer& answer) {
                      const bool gone = !answer && (answer.error().code == ErrorCode::kNotFound ||
                                                    answer.error().code == ErrorCode::kConflict);
                      if (gone) deps_.cache.pods.forget(action.pod, action.uid.str());
-                     if (!answer && !gone) deletesSent_.erase(action.uid);
+                     if (!answer && !gone) deletesSent_.erase(sent);
                      done(answer || gone);
                    }));
 }

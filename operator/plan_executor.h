@@ -93,7 +93,8 @@ class PlanExecutor {
   std::map<model::ObjectKey, JobState> jobs_;
   TemplateChecks templateChecks_;
   DeferredWrites deferredWrites_;
-  std::unordered_map<model::Uid, base::Instant> deletesSent_;
+  // Deletes that the watch may not show yet, and whether they were forced.
+  std::map<std::pair<model::Uid, bool>, base::Instant> deletesSent_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -156,6 +156,13 @@ model::SuccessPolicy readSuccess(const Field& field, const JobSpec& spec) {
   return success;
 }
 
+model::RestartScope readRestartScope(const Field& field) {
+  using enum model::RestartScope;
+  static constexpr std::array<std::pair<std::string_view, model::RestartScope>, 2> kScopes{
+      {{"Gang", kGang}, {"Pod", kPod}}};
+  return readEnum(field, kScopes, kGang);
+}
+
 // Pods are named JOB-ROLE-INDEX, and the name is their host name as well.
 void checkPodNames(const Field& roles, const JobSpec& spec, std::string_view jobName) {
   for (const model::Role& role : spec.roles) {
@@ -211,6 +218,7 @@ JobSpec readJobSpec(const Field& field, std::string_view jobName) {
   spec.estimatedDuration = readSeconds(field["estimate"]["durationSeconds"]);
   spec.run = readRun(field["run"]);
   spec.success = readSuccess(field["success"], spec);
+  spec.restartScope = readRestartScope(field["failure"]["restartScope"]);
   checkPodNames(field["roles"], spec, jobName);
   spec.unsupported = withoutEffect(field);
   spec.templateHash = templateHash(field, spec);

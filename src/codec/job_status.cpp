@@ -64,8 +64,9 @@ void writeAssignments(JsonWriter& out, std::string_view name,
     out.beginObject()
         .member("node", each.node.str())
         .member("role", each.role)
-        .member("indices", each.indices.str())
-        .endObject();
+        .member("indices", each.indices.str());
+    if (each.epoch != 0) out.member("epoch", each.epoch);
+    out.endObject();
   });
 }
 

@@ -33,7 +33,9 @@ model::Node readNode(const Field& root) {
   const Field status = root["status"];
   node.allocatable = readOffered(status["allocatable"]);
   status["conditions"].forEachElement([&](const Field& condition) {
-    if (condition["type"].text() == "Ready") node.ready = condition["status"].text() == "True";
+    if (condition["type"].text() != "Ready") return;
+    node.ready = condition["status"].text() == "True";
+    node.readyChanged = condition["lastTransitionTime"].time().value_or(base::WallTime{});
   });
   return node;
 }

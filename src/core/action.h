@@ -43,6 +43,7 @@ struct ReleaseMember {
 struct DeletePod {
   model::ObjectKey pod;
   model::Uid uid;
+  bool force = false;  // without waiting for a kubelet that is gone
 };
 
 using Action =

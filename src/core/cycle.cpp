@@ -1,6 +1,7 @@
 #include "core/cycle.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <unordered_set>
 #include <utility>
@@ -10,7 +11,9 @@
 #include "core/admission.h"
 #include "core/describe.h"
 #include "core/explain.h"
+#include "core/gang_proposals.h"
 #include "core/gang_protocol.h"
+#include "core/gang_removal.h"
 #include "core/job_status.h"
 #include "core/ledger.h"
 #include "core/members.h"
@@ -60,7 +63,8 @@ class Cycle {
   }
 
   void stepOn(const JobPtr& job) {
-    const GangContext context{input_.snapshot.now, &input_.settings, &ledger_, &feedbackOf(*job), &input_.snapshot.jobs};
+    const GangContext context{input_.snapshot.now, &input_.settings,      &ledger_,
+                              &feedbackOf(*job),   &input_.snapshot.jobs, &input_.snapshot.pods};
     GangStep step = stepProposal(*job, podsOf(*job), context);
     wakeAt(step.wakeAt);
     GangRecord record = step.record.value_or(job->status.gang);
@@ -73,40 +77,119 @@ class Cycle {
     if (step.record && step.record->placed && !step.record->proposal) {
       decision.events.push_back({false, "Placed", placedText(job->spec.totalReplicas(), news.where)});
     }
-    for (const model::Pod* stray : strayPods(*job, podsOf(*job))) {
-      if (!stray->terminating) decision.actions.emplace_back(DeletePod{stray->key, stray->uid});
-    }
+    Removal removal(ledger_, input_.settings, input_.snapshot.now);
+    for (const model::Pod* stray : strayPods(*job, podsOf(*job))) removal.remove(*stray);
+    finishRemoval(removal, decision);
   }
 
   void drainDeleted(const JobPtr& job) {
     JobDecision& decision = add(job);
-    const JobPods& pods = podsOf(*job);
-    for (const auto& pod : pods) {
-      if (!pod->terminating) decision.actions.emplace_back(DeletePod{pod->key, pod->uid});
-    }
-    if (pods.empty() && job->hasReleaseFinalizer) decision.actions.emplace_back(RemoveFinalizer{});
+    removePods(podsOf(*job), decision);
+    if (podsOf(*job).empty() && job->hasReleaseFinalizer) decision.actions.emplace_back(RemoveFinalizer{});
+  }
+
+  void removePods(const JobPods& pods, JobDecision& decision) {
+    Removal removal(ledger_, input_.settings, input_.snapshot.now);
+    for (const auto& pod : pods) removal.remove(*pod);
+    finishRemoval(removal, decision);
+  }
+
+  void finishRemoval(Removal& removal, JobDecision& decision) {
+    for (Action& action : removal.takeActions()) decision.actions.push_back(std::move(action));
+    wakeAt(removal.wakeAt());
   }
 
   void cleanUpFinished(const JobPtr& job) {
     if (job->spec.run.cleanPodPolicy == model::CleanPodPolicy::kNone) return;
     const bool all = job->spec.run.cleanPodPolicy == model::CleanPodPolicy::kAll;
     JobDecision& decision = add(job);
+    Removal removal(ledger_, input_.settings, input_.snapshot.now);
     for (const auto& pod : podsOf(*job)) {
-      if (!pod->terminating && (all || !pod->finished())) decision.actions.emplace_back(DeletePod{pod->key, pod->uid});
+      if (all || !pod->finished()) removal.remove(*pod);
     }
+    finishRemoval(removal, decision);
   }
 
   void watchPlaced(const JobPtr& job) {
     if (job->spec.run.suspend) return stopForSuspension(job);
     const auto& placed = *job->status.gang.placed;
-    const std::vector<Member> members = matchMembers(*job, placed.assignments, placed.epoch, podsOf(*job));
+    const std::vector<Member> members = placedMembers(*job, placed, podsOf(*job));
     StatusNews news;
     news.where = placesText(job->status.gang);
     news.verdict = judge(*job, members);
+    if (news.verdict.outcome == Outcome::kLost) return replaceLost(job, members, news);
     JobDecision& decision = derive(job, job->status.gang, news);
     if (news.verdict.outcome == Outcome::kRunning) return;
     decision.deferrable = false;
     decision.events.push_back({news.verdict.outcome == Outcome::kFailed, news.verdict.reason, news.verdict.message});
+  }
+
+  // Members were lost: the whole gang starts anew, or only they do, on places planned now. Without room for it the
+  // gang goes back to waiting: a few members alone would hold GPUs for nothing.
+  void replaceLost(const JobPtr& job, const std::vector<Member>& members, StatusNews news) {
+    const bool whole = job->spec.restartScope == model::RestartScope::kGang;
+    const std::vector<Member>& replaced = whole ? members : news.verdict.lost;
+    PlaceRequest request = requestFor(*job, replaced);
+    auto planned = place(request, roomWithout(*job, replaced), input_.snapshot.topology);
+    std::vector<model::Assignment> add;
+    if (auto* placement = std::get_if<Placement>(&planned)) add = std::move(placement->assignments);
+    const auto kind = whole || add.empty() ? model::ProposalKind::kRestart : model::ProposalKind::kReplace;
+    std::vector<model::Assignment> remove =
+        kind == model::ProposalKind::kRestart ? job->status.gang.placed->assignments : assignmentsOf(replaced);
+    take(*job, add);
+    const std::string lost = news.verdict.message;
+    news.verdict = {};
+    if (!add.empty()) news.where = describePlaces(add, ledger_, input_.snapshot.topology);
+    JobDecision& decision =
+        derive(job, propose(*job, kind, std::move(add), std::move(remove), {}, author()), news);
+    decision.deferrable = false;
+    decision.events.push_back({true, "MemberLost", lost});
+  }
+
+  // The free room as it will be when these members are gone.
+  Ledger roomWithout(const Job& job, const std::vector<Member>& members) const {
+    Ledger room = ledger_;
+    for (const Member& member : members) {
+      const model::Role* role = job.spec.findRole(member.role);
+      const bool counted = member.pod != nullptr && !member.pod->finished();
+      const auto at = room.find(counted ? member.pod->node : member.node);
+      if (!at || role == nullptr) continue;
+      // A member that ended well holds nothing any more.
+      if (member.pod != nullptr && member.pod->phase == model::PodPhase::kSucceeded) continue;
+      room.giveBack(*at, counted ? member.pod->shape.requests : role->shape.requests, 1, &job);
+    }
+    return room;
+  }
+
+  static PlaceRequest requestFor(const Job& job, const std::vector<Member>& members) {
+    PlaceRequest request;
+    request.job = &job;
+    for (const model::Role& role : job.spec.roles) {
+      std::vector<int> indices;
+      for (const Member& member : members) {
+        if (member.role == role.name) indices.push_back(member.index);
+      }
+      if (!indices.empty()) request.groups.push_back({&role, model::IndexSet(std::move(indices))});
+    }
+    return request;
+  }
+
+  static std::vector<model::Assignment> assignmentsOf(const std::vector<Member>& members) {
+    std::vector<model::Assignment> assignments;
+    for (const Member& member : members) {
+      assignments.push_back({member.node, member.role, model::IndexSet({member.index})});
+    }
+    return assignments;
+  }
+
+  Author author() const { return {input_.term, input_.snapshot.now, &input_.settings}; }
+
+  void take(const Job& job, const std::vector<model::Assignment>& assignments) {
+    for (const model::Assignment& assignment : assignments) {
+      const model::Role* role = job.spec.findRole(assignment.role);
+      ledger_.take(*ledger_.find(assignment.node), role->shape.requests, static_cast<int>(assignment.indices.size()),
+                   &job);
+    }
   }
 
   void stopForSuspension(const JobPtr& job) {
@@ -117,9 +200,7 @@ class Cycle {
                    {.suspended = true});
     }
     JobDecision& decision = derive(job, job->status.gang, {.suspended = true});
-    for (const auto& pod : podsOf(*job)) {
-      if (!pod->terminating) decision.actions.emplace_back(DeletePod{pod->key, pod->uid});
-    }
+    removePods(podsOf(*job), decision);
   }
 
   void removeStrays(const JobPtr& job, const std::vector<const model::Pod*>& strays) {
@@ -127,9 +208,9 @@ class Cycle {
     news.pending = model::Pending{model::PendingReason::kCleaningUp,
                                   fmt::format("{} pods of an earlier attempt are still going away", strays.size())};
     JobDecision& decision = derive(job, job->status.gang, news);
-    for (const model::Pod* stray : strays) {
-      if (!stray->terminating) decision.actions.emplace_back(DeletePod{stray->key, stray->uid});
-    }
+    Removal removal(ledger_, input_.settings, input_.snapshot.now);
+    for (const model::Pod* stray : strays) removal.remove(*stray);
+    finishRemoval(removal, decision);
     ++plan_.waiting;
   }
 
@@ -187,28 +268,30 @@ class Cycle {
 
   // Plans the whole gang and takes its room; what it waits for when there is none.
   std::optional<model::Pending> tryPlace(const JobPtr& job) {
-    PlaceRequest request;
-    request.job = job.get();
-    for (const model::Role& role : job->spec.roles) {
-      std::vector<int> indices(static_cast<std::size_t>(job->spec.startReplicas(role)));
-      for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<int>(i);
-      if (!indices.empty()) request.groups.push_back({&role, model::IndexSet(std::move(indices))});
-    }
+    PlaceRequest request = wholeGang(*job);
     if (job->status.gang.backoff) request.avoidNodes = job->status.gang.backoff->avoidNodes;
     auto placed = place(request, ledger_, input_.snapshot.topology);
     if (const auto* misfit = std::get_if<Misfit>(&placed)) {
       return explainMisfit(*job, *misfit, ledger_, input_.snapshot);
     }
     auto& placement = std::get<Placement>(placed);
-    for (const model::Assignment& assignment : placement.assignments) {
-      const model::Role* role = job->spec.findRole(assignment.role);
-      ledger_.take(*ledger_.find(assignment.node), role->shape.requests, static_cast<int>(assignment.indices.size()));
-    }
+    take(*job, placement.assignments);
     StatusNews news;
     news.where = describePlaces(placement.assignments, ledger_, input_.snapshot.topology);
-    derive(job, proposeStart(*job, std::move(placement.assignments), input_.term, input_.snapshot.now, input_.settings),
-           news).deferrable = false;
+    derive(job, propose(*job, model::ProposalKind::kStart, std::move(placement.assignments), {}, {}, author()), news)
+        .deferrable = false;
     return std::nullopt;
+  }
+
+  static PlaceRequest wholeGang(const Job& job) {
+    PlaceRequest request;
+    request.job = &job;
+    for (const model::Role& role : job.spec.roles) {
+      std::vector<int> indices(static_cast<std::size_t>(job.spec.startReplicas(role)));
+      std::iota(indices.begin(), indices.end(), 0);
+      if (!indices.empty()) request.groups.push_back({&role, model::IndexSet(std::move(indices))});
+    }
+    return request;
   }
 
   void explain(const JobPtr& job, const model::Pending& pending) {
@@ -259,8 +342,9 @@ class Cycle {
   }
 
   std::string placesText(const GangRecord& record) const {
+    const bool changes = record.proposal && !record.proposal->add.empty();
+    if (changes) return describePlaces(record.proposal->add, ledger_, input_.snapshot.topology);
     if (record.placed) return describePlaces(record.placed->assignments, ledger_, input_.snapshot.topology);
-    if (record.proposal) return describePlaces(record.proposal->add, ledger_, input_.snapshot.topology);
     return {};
   }
 
@@ -275,8 +359,8 @@ class Cycle {
 
   // Members as the record to be written names them.
   std::vector<Member> membersOf(const Job& job, const GangRecord& record) const {
-    if (record.placed) return matchMembers(job, record.placed->assignments, record.placed->epoch, podsOf(job));
-    if (record.proposal) return matchMembers(job, record.proposal->add, record.proposal->epoch, podsOf(job));
+    if (record.placed) return placedMembers(job, *record.placed, podsOf(job));
+    if (record.proposal) return addedMembers(job, *record.proposal, podsOf(job));
     return {};
   }
 

@@ -6,28 +6,17 @@
 #include <fmt/format.h>
 
 #include "core/barrier.h"
+#include "core/gang_proposals.h"
+#include "core/gang_removal.h"
 
 namespace trainyard::core {
 namespace {
 
-using model::Assignment;
 using model::GangRecord;
 using model::Job;
 using model::NodeName;
 using model::Proposal;
 using model::ProposalPhase;
-
-std::size_t memberCount(const std::vector<Assignment>& assignments) {
-  std::size_t count = 0;
-  for (const Assignment& assignment : assignments) count += assignment.indices.size();
-  return count;
-}
-
-base::WallTime::duration backoffDelay(int attempt, const Settings& settings) {
-  base::WallTime::duration delay = settings.backoffBase;
-  for (int i = 1; i < attempt && delay < settings.backoffMax; ++i) delay *= 2;
-  return std::min<base::WallTime::duration>(delay, settings.backoffMax);
-}
 
 // Why the attempt must end now, while no member has been released; empty to go on.
 std::string reasonToStopBeforeRelease(const Job& job, const JobFeedback& feedback) {
@@ -81,40 +70,70 @@ std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const
 GangStep abort(const Job& job, const LostPlace& lost, const GangContext& context) {
   GangStep step;
   step.record = abortProposal(job, lost.reason, lost.nodes, context.now, *context.settings);
-  step.events.push_back({true, "Aborted", fmt::format("Start given up, will be planned again: {}", lost.reason)});
+  step.events.push_back({true, "Aborted", fmt::format("Attempt given up, will be planned again: {}", lost.reason)});
   return step;
 }
 
-GangStep merge(const Job& job) {
+GangStep commit(GangRecord record) {
   GangStep step;
-  GangRecord record = job.status.gang;
-  record.placed = model::Placed{record.proposal->epoch, record.proposal->add};
-  record.proposal.reset();
-  record.backoff.reset();
   step.record = std::move(record);
   return step;
 }
 
-GangStep stepAborting(const Job& job, const JobPods& pods) {
-  const Proposal& proposal = *job.status.gang.proposal;
+GangStep awaitRemoval(Removal& removal) {
   GangStep step;
-  bool anyLeft = false;
-  for (const Member& member : matchMembers(job, proposal.add, proposal.epoch, pods)) {
-    if (member.pod == nullptr) continue;
-    anyLeft = true;
-    if (!member.pod->terminating) step.actions.emplace_back(DeletePod{member.pod->key, member.pod->uid});
+  step.actions = removal.takeActions();
+  step.wakeAt = removal.wakeAt();
+  return step;
+}
+
+GangStep stepAborting(const Job& job, const JobPods& pods, const GangContext& context) {
+  Removal removal(*context.ledger, *context.settings, context.now);
+  for (const Member& member : addedMembers(job, *job.status.gang.proposal, pods)) {
+    if (member.pod != nullptr) removal.remove(*member.pod);
   }
-  if (anyLeft) return step;
-  GangRecord record = job.status.gang;
-  record.proposal.reset();
-  step.record = std::move(record);
+  if (removal.done()) return commit(dropProposal(job));
+  return awaitRemoval(removal);
+}
+
+// Pods by uid: a victim that came back under its old name is somebody else's new pod.
+void removeVictims(const Proposal& proposal, const std::vector<std::shared_ptr<const model::Pod>>& pods, Removal& removal) {
+  if (proposal.victims.empty()) return;
+  std::set<std::string_view> victims;
+  for (const model::Victim& victim : proposal.victims) victims.insert(victim.uid.str());
+  for (const auto& pod : pods) {
+    if (victims.contains(pod->uid.str()) && !pod->finished()) removal.remove(*pod);
+  }
+}
+
+GangStep stepClaiming(const Job& job, const JobPods& pods, const GangContext& context) {
+  const Proposal& proposal = *job.status.gang.proposal;
+  if (const std::string stop = reasonToStopBeforeRelease(job, *context.feedback); !stop.empty()) {
+    return abort(job, {stop, {}}, context);
+  }
+  Removal removal(*context.ledger, *context.settings, context.now);
+  for (const Member& member : removedMembers(job, proposal, pods)) {
+    if (member.pod != nullptr) removal.remove(*member.pod);
+  }
+  removeVictims(proposal, *context.pods, removal);
+  if (removal.done()) {
+    // A shrink, or a restart that found no room, has nothing to add.
+    return commit(proposal.add.empty() ? mergeProposal(job) : reserveClaimed(job, context.now, *context.settings));
+  }
+  // Victims may never go; pods of our own must, whatever the clock says.
+  if (context.now >= proposal.deadline && !proposal.victims.empty()) {
+    return abort(job, {"the victims did not go away in time", {}}, context);
+  }
+  GangStep step = awaitRemoval(removal);
+  if (!proposal.victims.empty()) step.wakeAt = step.wakeAt ? std::min(*step.wakeAt, proposal.deadline) : proposal.deadline;
   return step;
 }
 
 GangStep createMissing(const Job& job, const std::vector<Member>& members, const GangContext& context) {
   const Proposal& proposal = *job.status.gang.proposal;
   GangStep step;
-  if (members.size() > 1) {
+  const bool alone = job.spec.totalReplicas() == 1;
+  if (!alone) {
     // The finalizer comes before the first pod: a job must not vanish while its pods still hold GPUs. A gang of
     // one does without: its single pod is deleted with its owner and counts on its node until it is gone.
     if (!job.hasReleaseFinalizer) {
@@ -129,7 +148,7 @@ GangStep createMissing(const Job& job, const std::vector<Member>& members, const
   for (const Member& member : members) {
     if (member.pod != nullptr) continue;
     CreateMember create{member.role, member.index, proposal.epoch, std::nullopt};
-    if (members.size() == 1) create.pinned = member.node;
+    if (alone) create.pinned = member.node;
     step.actions.emplace_back(std::move(create));
   }
   return step;
@@ -156,46 +175,14 @@ GangStep passBarrier(const Job& job, const std::vector<Member>& members, const G
 
 }  // namespace
 
-GangRecord proposeStart(const Job& job, std::vector<Assignment> assignments, std::int64_t term, base::WallTime now,
-                        const Settings& settings) {
-  GangRecord record = job.status.gang;
-  record.lastEpoch += 1;
-  Proposal proposal;
-  proposal.id = fmt::format("start-{}", record.lastEpoch);
-  proposal.kind = model::ProposalKind::kStart;
-  proposal.phase = ProposalPhase::kReserved;
-  proposal.epoch = record.lastEpoch;
-  proposal.term = term;
-  proposal.generation = job.generation;
-  proposal.templateHash = job.spec.templateHash;
-  proposal.deadline = now + settings.startDeadline +
-                      settings.startDeadlinePerMember * static_cast<std::int64_t>(memberCount(assignments));
-  proposal.add = std::move(assignments);
-  record.proposal = std::move(proposal);
-  return record;
-}
-
-GangRecord abortProposal(const Job& job, std::string reason, std::vector<NodeName> avoid, base::WallTime now,
-                         const Settings& settings) {
-  GangRecord record = job.status.gang;
-  record.proposal->phase = ProposalPhase::kAborting;
-  record.proposal->abortReason = reason;
-  model::Backoff backoff = record.backoff.value_or(model::Backoff{});
-  backoff.count += 1;
-  backoff.until = now + backoffDelay(backoff.count, settings);
-  backoff.avoidNodes = std::move(avoid);
-  backoff.reason = std::move(reason);
-  record.backoff = std::move(backoff);
-  return record;
-}
-
 GangStep stepProposal(const Job& job, const JobPods& pods, const GangContext& context) {
   const Proposal& proposal = *job.status.gang.proposal;
-  if (proposal.phase == ProposalPhase::kAborting) return stepAborting(job, pods);
+  if (proposal.phase == ProposalPhase::kAborting) return stepAborting(job, pods, context);
+  if (proposal.phase == ProposalPhase::kClaiming) return stepClaiming(job, pods, context);
 
-  const std::vector<Member> members = matchMembers(job, proposal.add, proposal.epoch, pods);
+  const std::vector<Member> members = addedMembers(job, proposal, pods);
   const auto all = [&](auto holds) { return std::all_of(members.begin(), members.end(), holds); };
-  if (all([](const Member& m) { return m.pod != nullptr && m.pod->bound(); })) return merge(job);
+  if (all([](const Member& m) { return m.pod != nullptr && m.pod->bound(); })) return commit(mergeProposal(job));
 
   const bool released = std::any_of(members.begin(), members.end(),
                                     [](const Member& m) { return m.pod != nullptr && !m.pod->gangGated; });

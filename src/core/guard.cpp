@@ -31,15 +31,32 @@ struct Membership {
   const NodeName* node = nullptr;  // of kMember
 };
 
-const NodeName* assignedNode(const model::Job& job, const std::vector<model::Assignment>& assignments,
-                             const Pod& pod) {
-  for (const model::Assignment& assignment : assignments) {
-    if (assignment.role != pod.member->role || !assignment.indices.contains(pod.member->index)) continue;
-    // The label led here, the name decides: two pods cannot have it, but may well have the same labels.
-    const bool named = pod.key.name == model::podName(job.key.name, assignment.role, pod.member->index);
-    return named ? &assignment.node : nullptr;
+// The label led here, the name decides: two pods cannot have it, but may well have the same labels.
+bool fills(const model::Job& job, const model::Assignment& assignment, const Pod& pod) {
+  return assignment.role == pod.member->role && assignment.indices.contains(pod.member->index) &&
+         pod.key.name == model::podName(job.key.name, assignment.role, pod.member->index);
+}
+
+const NodeName* addedNode(const model::Job& job, const model::Proposal& proposal, const Pod& pod) {
+  for (const model::Assignment& assignment : proposal.add) {
+    if (fills(job, assignment, pod)) return &assignment.node;
   }
   return nullptr;
+}
+
+// Members that were replaced or added later carry an epoch of their own.
+const NodeName* placedNode(const model::Job& job, const model::Placed& placed, const Pod& pod) {
+  for (const model::Assignment& assignment : placed.assignments) {
+    if (placed.epochOf(assignment) == pod.member->epoch && fills(job, assignment, pod)) return &assignment.node;
+  }
+  return nullptr;
+}
+
+bool removes(const model::Proposal& proposal, const Pod& pod) {
+  if (proposal.kind == model::ProposalKind::kRestart) return true;
+  return std::any_of(proposal.remove.begin(), proposal.remove.end(), [&](const model::Assignment& assignment) {
+    return assignment.role == pod.member->role && assignment.indices.contains(pod.member->index);
+  });
 }
 
 // A place counts as long as the Ledger counts it: afterwards somebody else may be planned there.
@@ -48,20 +65,20 @@ Membership inRecord(const model::Job& job, const Pod& pod) {
   const std::int64_t epoch = pod.member->epoch;
   const bool over = job.deleting || job.finished();
   if (gang.proposal && gang.proposal->epoch == epoch) {
-    if (const NodeName* node = assignedNode(job, gang.proposal->add, pod)) {
+    if (const NodeName* node = addedNode(job, *gang.proposal, pod)) {
       const bool aborting = over || gang.proposal->phase == ProposalPhase::kAborting;
       return {aborting ? Standing::kAborting : Standing::kMember, &job, node};
     }
   }
-  if (gang.placed && gang.placed->epoch == epoch) {
-    if (const NodeName* node = assignedNode(job, gang.placed->assignments, pod)) {
-      const bool replaced = over || (gang.proposal && gang.proposal->kind == model::ProposalKind::kRestart);
+  if (gang.placed) {
+    if (const NodeName* node = placedNode(job, *gang.placed, pod)) {
+      const bool replaced = over || (gang.proposal && removes(*gang.proposal, pod));
       return {replaced ? Standing::kAborting : Standing::kMember, &job, node};
     }
   }
   // Epochs only grow: one that no record has reached yet is news that the view lacks.
-  const std::int64_t newest =
-      std::max(gang.placed ? gang.placed->epoch : -1, gang.proposal ? gang.proposal->epoch : -1);
+  const std::int64_t newest = std::max({gang.lastEpoch, gang.placed ? gang.placed->epoch : std::int64_t{-1},
+                                        gang.proposal ? gang.proposal->epoch : std::int64_t{-1}});
   return {epoch > newest ? Standing::kUnknown : Standing::kNotRecorded, &job, nullptr};
 }
 

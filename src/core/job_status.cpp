@@ -124,6 +124,21 @@ void describeStarting(ConditionWriter& write, const model::Proposal& proposal, c
   write.set(conditions::kScheduled, false, "Starting", fmt::format("starts on {}", news.where));
 }
 
+bool restarting(const model::GangRecord& gang) {
+  return gang.proposal && (gang.proposal->kind == model::ProposalKind::kRestart ||
+                           gang.proposal->kind == model::ProposalKind::kReplace);
+}
+
+void describeRestarting(ConditionWriter& write, const model::Proposal& proposal, const StatusNews& news) {
+  const bool aborting = proposal.phase == model::ProposalPhase::kAborting;
+  std::string text = aborting               ? proposal.abortReason
+                     : proposal.add.empty() ? "there is no room for the gang; it goes back to waiting"
+                                            : fmt::format("starts anew on {}", news.where);
+  write.set(conditions::kRestarting, true, "MemberLost", text);
+  write.set(conditions::kRunning, false, "Restarting", text);
+  write.set(conditions::kScheduled, false, "Restarting", std::move(text));
+}
+
 std::string admittedText(const model::JobSpec& spec) {
   if (spec.unsupported.empty()) return "the spec is usable";
   return fmt::format("the spec is usable; not built yet and therefore without effect: {}",
@@ -135,6 +150,7 @@ std::string phaseOf(const JobStatus& status, const StatusNews& news, const Job& 
   if (news.verdict.outcome == Outcome::kFailed) return "Failed";
   if (job.conditionTrue(conditions::kSucceeded)) return "Succeeded";
   if (job.conditionTrue(conditions::kFailed)) return "Failed";
+  if (restarting(status.gang)) return "Restarting";
   if (status.gang.placed) return running ? "Running" : "Starting";
   if (status.gang.proposal) return "Starting";
   if (news.suspended) return "Suspended";
@@ -167,6 +183,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
   }
 
   ConditionWriter write(status.conditions, now, job.generation);
+  if (!restarting(status.gang)) write.clear(conditions::kRestarting, "Settled", "no member is being replaced");
   if (news.admitted) {
     write.set(conditions::kAdmitted, true, "Admitted", admittedText(job.spec));
   } else {
@@ -186,6 +203,8 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
   if (ended) {
     describeEnd(write, news.verdict);
     status.completionTime = now;
+  } else if (restarting(status.gang)) {
+    describeRestarting(write, *status.gang.proposal, news);
   } else if (status.gang.placed && !news.suspended) {
     describePlaced(write, news, tally);
     if (!status.startTime) status.startTime = now;

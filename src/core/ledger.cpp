@@ -108,20 +108,40 @@ class Ledger::Builder {
     std::sort(pods.begin(), pods.end(),
               [](const auto& a, const auto& b) { return a.identity() < b.identity(); });
     Credits credits;
-    const bool restarts = proposal && proposal->kind == model::ProposalKind::kRestart;
-    if (placed && !restarts) {
-      for (const Assignment& assignment : placed->assignments)
-        hold(job, assignment, placed->epoch, pods, credits);
+    if (placed) {
+      for (const Assignment& assignment : placed->assignments) {
+        const Assignment kept = proposal ? keptOf(assignment, *proposal) : assignment;
+        hold(job, kept, placed->epochOf(assignment), pods, credits);
+      }
     }
     if (!proposal) return;
-    if (restarts) creditOldPods(pods, proposal->epoch, credits);
+    creditReplaced(*proposal, pods, credits);
     creditVictims(*proposal, credits);
     for (const Assignment& assignment : proposal->add) hold(job, assignment, proposal->epoch, pods, credits);
   }
 
-  static void creditOldPods(const MemberPods& pods, std::int64_t newEpoch, Credits& credits) {
+  static bool removes(const model::Proposal& proposal, std::string_view role, int index) {
+    if (proposal.kind == model::ProposalKind::kRestart) return true;
+    return std::any_of(proposal.remove.begin(), proposal.remove.end(), [&](const Assignment& assignment) {
+      return assignment.role == role && assignment.indices.contains(index);
+    });
+  }
+
+  // Places that the proposal gives up are not held open: only their pods count, while they last.
+  static Assignment keptOf(const Assignment& assignment, const model::Proposal& proposal) {
+    if (proposal.remove.empty() && proposal.kind != model::ProposalKind::kRestart) return assignment;
+    std::vector<int> kept;
+    for (const int index : assignment.indices.values()) {
+      if (!removes(proposal, assignment.role, index)) kept.push_back(index);
+    }
+    return {assignment.node, assignment.role, model::IndexSet(std::move(kept)), assignment.epoch};
+  }
+
+  // The new place inherits from the pod that it replaces: per node the larger of both counts, not their sum.
+  static void creditReplaced(const model::Proposal& proposal, const MemberPods& pods, Credits& credits) {
     for (const auto& [pod, node] : pods) {
-      if (node && pod->member->epoch != newEpoch) credits[*node].add(pod->shape.requests);
+      const bool replaced = pod->member->epoch != proposal.epoch && removes(proposal, pod->member->role, pod->member->index);
+      if (node && replaced) credits[*node].add(pod->shape.requests);
     }
   }
 

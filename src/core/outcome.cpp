@@ -50,20 +50,50 @@ std::string describeFailure(const model::Pod& pod) {
   return text;
 }
 
+// Reasons in status.reason with which the node, not the program, ended a pod.
+bool endedByNode(const std::string& reason) {
+  static constexpr std::array<std::string_view, 6> kReasons = {"Evicted",    "NodeLost",     "NodeShutdown",
+                                                               "Terminated", "NodeAffinity", "UnexpectedAdmissionError"};
+  return reason.starts_with("OutOf") || std::find(kReasons.begin(), kReasons.end(), reason) != kReasons.end();
+}
+
+// Why the member counts as lost; empty when it does not.
+std::string lossOf(const Job& job, const Member& member) {
+  const model::Pod* pod = member.pod;
+  if (pod == nullptr) {
+    return fmt::format("pod {} on node {} is gone", model::podName(job.key.name, member.role, member.index), member.node);
+  }
+  if (pod->phase == PodPhase::kSucceeded) return {};
+  if (pod->phase == PodPhase::kFailed) {
+    if (!pod->disruptionReason.empty()) {
+      return fmt::format("pod {} was removed from node {}: {}", pod->key.name, pod->node, pod->disruptionReason);
+    }
+    if (endedByNode(pod->statusReason)) {
+      return fmt::format("node {} ended pod {}: {}", pod->node, pod->key.name, pod->statusReason);
+    }
+    return {};
+  }
+  if (!pod->terminating) return {};
+  const std::string& why = pod->disruptionReason;
+  return fmt::format("pod {} on node {} is being deleted{}", pod->key.name, pod->node, why.empty() ? "" : ": " + why);
+}
+
 }  // namespace
 
 Verdict judge(const Job& job, const std::vector<Member>& members) {
-  if (successHolds(job, members)) return {Outcome::kSucceeded, "RolesSucceeded", "all that spec.success asks for ended with exit code 0"};
+  if (successHolds(job, members)) return {Outcome::kSucceeded, "RolesSucceeded", "all that spec.success asks for ended with exit code 0", {}};
+  Verdict lost{Outcome::kLost, "MemberLost", {}, {}};
   for (const Member& member : members) {
-    if (member.pod != nullptr && member.pod->phase == PodPhase::kFailed) {
-      return {Outcome::kFailed, "MemberFailed", describeFailure(*member.pod)};
-    }
+    const std::string why = lossOf(job, member);
+    if (why.empty()) continue;
+    if (lost.lost.empty()) lost.message = why;
+    lost.lost.push_back(member);
   }
+  if (!lost.lost.empty()) return lost;
   for (const Member& member : members) {
-    if (member.pod != nullptr) continue;
-    return {Outcome::kFailed, "MemberLost",
-            fmt::format("pod {} on node {} was deleted while the gang was running",
-                        model::podName(job.key.name, member.role, member.index), member.node)};
+    if (member.pod->phase == PodPhase::kFailed) {
+      return {Outcome::kFailed, "MemberFailed", describeFailure(*member.pod), {}};
+    }
   }
   return {};
 }

@@ -16,12 +16,14 @@ struct Assignment {
   NodeName node;
   std::string role;
   IndexSet indices;
+  // Epoch of these members where it is not that of the whole record: they were replaced or added later.
+  std::int64_t epoch = 0;
   friend bool operator==(const Assignment&, const Assignment&) = default;
 };
 
 enum class ProposalKind { kStart, kGrow, kShrink, kMove, kReplace, kRestart };
 
-// Claiming: victims are being evicted. Reserved: the places are ours. Creating: pods are made, gated.
+// Claiming: victims and the pods of `remove` are going away, the places of `add` count already. Reserved: the places are ours. Creating: pods are made, gated.
 // Releasing: pods are pinned and let go. Aborting: our pods are being deleted, the places still count.
 enum class ProposalPhase { kClaiming, kReserved, kCreating, kReleasing, kAborting };
 
@@ -52,6 +54,10 @@ struct Proposal {
 struct Placed {
   std::int64_t epoch = 0;
   std::vector<Assignment> assignments;
+
+  [[nodiscard]] std::int64_t epochOf(const Assignment& assignment) const {
+    return assignment.epoch != 0 ? assignment.epoch : epoch;
+  }
   friend bool operator==(const Placed&, const Placed&) = default;
 };
 

@@ -53,6 +53,9 @@ struct RunPolicy {
   std::string managedBy;  // not empty and not us: hands off
 };
 
+// What is started anew when members are lost.
+enum class RestartScope { kGang, kPod };
+
 struct SuccessPolicy {
   SuccessOperator op = SuccessOperator::kAll;
   std::vector<std::string> roles;  // empty: the framework's rule decides
@@ -71,6 +74,7 @@ struct JobSpec {
   std::optional<std::chrono::seconds> estimatedDuration = std::nullopt;
   RunPolicy run;
   SuccessPolicy success;
+  RestartScope restartScope = RestartScope::kGang;
   // Over all templates and what else decides how pods look; equal hashes make equal pods.
   std::string templateHash;
   // Features that were asked for and are not built: named in the condition that says so.

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/time.h"
 #include "model/constraints.h"
 #include "model/ids.h"
 #include "model/resources.h"
@@ -15,6 +16,7 @@ struct Node {
   std::vector<Taint> taints;
   bool unschedulable = false;  // cordoned
   bool ready = false;          // condition Ready=True
+  base::WallTime readyChanged{};  // when that last changed
   bool deleting = false;
   Resources allocatable;
 };

@@ -1,5 +1,7 @@
 #include "core/gang_protocol.h"
 
+#include "core/gang_proposals.h"
+
 #include <catch2/catch.hpp>
 
 #include "support/builders.h"
@@ -39,7 +41,7 @@ struct Scene {
     const Settings settings;
     const auto byJob = groupByJob(snapshot.pods);
     const auto mine = byJob.find(bert.uid);
-    const GangContext context{snapshot.now, &settings, &ledger, &feedback, &snapshot.jobs};
+    const GangContext context{snapshot.now, &settings, &ledger, &feedback, &snapshot.jobs, &snapshot.pods};
     return stepProposal(bert, mine == byJob.end() ? JobPods{} : mine->second, context);
   }
 
@@ -242,8 +244,128 @@ TEST_CASE("back-off doubles and is bounded") {
 TEST_CASE("epochs are never used twice") {
   model::Job bert = job("ml/bert").role("worker", 1, gpus(1));
   bert.status.gang.lastEpoch = 41;
-  const auto record = proposeStart(bert, {}, 3, at(0), Settings{});
+  const Settings settings;
+  const auto record = propose(bert, model::ProposalKind::kStart, {}, {}, {}, {3, at(0), &settings});
   CHECK(record.lastEpoch == 42);
   CHECK(record.proposal->epoch == 42);
   CHECK(record.proposal->term == 3);
+}
+
+namespace {
+
+// bert runs on n1 and n2; a Restart moves it to n3 and n4.
+struct RestartScene : Scene {
+  RestartScene() {
+    bert = job("ml/bert").role("worker", 2, gpus(8)).placed("n1", "worker", "0").placed("n2", "worker", "1");
+    bert.hasReleaseFinalizer = true;
+    bert.status.gang.lastEpoch = 1;
+    bert.status.gang = propose(bert, model::ProposalKind::kRestart,
+                               {{model::NodeName("n3"), "worker", model::IndexSet({0})},
+                                {model::NodeName("n4"), "worker", model::IndexSet({1})}},
+                               bert.status.gang.placed->assignments, {}, {1, at(0), &settings});
+    nodes = {node("n1").gpus(8), node("n2").gpus(8), node("n3").gpus(8), node("n4").gpus(8)};
+  }
+  model::Pod old(int index) const { return boundMember(index); }
+  Settings settings;
+};
+
+}  // namespace
+
+TEST_CASE("a restart first removes the old pods, then reserves and creates") {
+  RestartScene scene;
+  CHECK(scene.bert.status.gang.proposal->phase == model::ProposalPhase::kClaiming);
+  scene.pods = {scene.old(0), scene.old(1)};
+  CHECK(countActions<DeletePod>(scene.step()) == 2);
+
+  for (model::Pod& pod : scene.pods) pod.terminating = true;
+  CHECK(scene.step().actions.empty());
+
+  scene.pods.clear();
+  const GangStep gone = scene.step();
+  REQUIRE(gone.record);
+  CHECK(gone.record->proposal->phase == model::ProposalPhase::kReserved);
+  scene.bert.status.gang = *gone.record;
+  CHECK(countActions<CreateMember>(scene.step()) == 2);
+}
+
+TEST_CASE("a finished pod of the old gang is removed as well: it has the name") {
+  RestartScene scene;
+  scene.pods = {scene.old(0)};
+  scene.pods[0].phase = model::PodPhase::kFailed;
+  CHECK(countActions<DeletePod>(scene.step()) == 1);
+}
+
+TEST_CASE("a restart without room ends with nothing placed") {
+  RestartScene scene;
+  scene.bert.status.gang.proposal->add.clear();
+  const GangStep step = scene.step();
+  REQUIRE(step.record);
+  CHECK_FALSE(step.record->placed);
+  CHECK_FALSE(step.record->proposal);
+}
+
+TEST_CASE("an aborted restart leaves nothing placed") {
+  RestartScene scene;
+  scene.bert.status.gang.proposal->phase = model::ProposalPhase::kAborting;
+  const GangStep step = scene.step();
+  REQUIRE(step.record);
+  CHECK_FALSE(step.record->placed);
+}
+
+TEST_CASE("a pod stuck on a lost node is forced, but not before its node is known to be lost") {
+  RestartScene scene;
+  scene.pods = {scene.old(0)};
+  scene.pods[0].terminating = true;
+  scene.pods[0].deletionTime = at(5);
+  SECTION("the node is fine: wait for its kubelet") {
+    scene.now = 1'000;
+    CHECK(scene.step().actions.empty());
+  }
+  SECTION("the node has not been ready for a minute") {
+    scene.nodes[0].ready = false;
+    scene.nodes[0].readyChanged = at(0);
+    scene.now = 59;
+    CHECK(scene.step().actions.empty());
+    CHECK(scene.step().wakeAt == at(60));
+    scene.now = 60;
+    REQUIRE(scene.step().actions.size() == 1);
+    CHECK(std::get<DeletePod>(scene.step().actions.front()).force);
+  }
+  SECTION("the node is gone") {
+    scene.nodes.erase(scene.nodes.begin());
+    CHECK(std::get<DeletePod>(scene.step().actions.front()).force);
+  }
+  SECTION("the node is out of service") {
+    scene.nodes[0].taints.push_back({"node.kubernetes.io/out-of-service", "", model::TaintEffect::kNoExecute});
+    CHECK(std::get<DeletePod>(scene.step().actions.front()).force);
+  }
+}
+
+TEST_CASE("a claim waits for its victims and for no longer than its deadline") {
+  Scene scene;
+  const model::Pod victim = pod("other/v").uid("victim").on("n1").gpus(8);
+  scene.bert.status.gang.proposal->phase = model::ProposalPhase::kClaiming;
+  scene.bert.status.gang.proposal->victims = {{victim.key, victim.uid, victim.node}};
+  scene.pods = {victim};
+  CHECK(countActions<DeletePod>(scene.step()) == 1);
+  scene.now = kDeadline;
+  scene.pods[0].terminating = true;
+  CHECK(aborts(scene.step()));
+  scene.now = 10;
+  scene.pods.clear();
+  CHECK(scene.step().record->proposal->phase == model::ProposalPhase::kReserved);
+}
+
+TEST_CASE("a replaced member joins the others under its own epoch") {
+  model::Job bert = job("ml/bert").role("worker", 2, gpus(8)).placed("n1", "worker", "0-1");
+  bert.status.gang.lastEpoch = 1;
+  const Settings settings;
+  bert.status.gang = propose(bert, model::ProposalKind::kReplace, {{model::NodeName("n2"), "worker", model::IndexSet({1})}},
+                             {{model::NodeName("n1"), "worker", model::IndexSet({1})}}, {}, {1, at(0), &settings});
+  const model::GangRecord merged = mergeProposal(bert);
+  REQUIRE(merged.placed->assignments.size() == 2);
+  CHECK(merged.placed->assignments[0].indices.str() == "0");
+  CHECK(merged.placed->epochOf(merged.placed->assignments[0]) == 1);
+  CHECK(merged.placed->assignments[1].node == model::NodeName("n2"));
+  CHECK(merged.placed->epochOf(merged.placed->assignments[1]) == 2);
 }
