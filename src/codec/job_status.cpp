@@ -167,9 +167,11 @@ std::optional<std::string> encodeStatusPatch(const model::Job& before, const mod
   const std::string afterText = encodeJobStatus(after);
   const auto afterJson = JsonDocument::parse(afterText);
   JsonWriter out;
-  out.beginObject().key("metadata").beginObject().member("uid", before.uid.str());
-  if (guard == PatchGuard::kResourceVersion) out.member("resourceVersion", before.resourceVersion);
-  out.endObject().key("status");
+  out.beginObject();
+  if (guard == PatchGuard::kResourceVersion) {
+    out.key("metadata").beginObject().member("resourceVersion", before.resourceVersion).endObject();
+  }
+  out.key("status");
   if (beforeJson && afterJson) {
     if (!writeMergePatch(beforeJson->root(), afterJson->root(), out)) return std::nullopt;
   } else {

@@ -18,6 +18,16 @@ std::string text(simdjson::simdjson_result<simdjson::dom::element> value) {
   return value.get(out) == simdjson::SUCCESS ? std::string(out) : std::string();
 }
 
+std::string controllerOf(simdjson::dom::object meta) {
+  simdjson::dom::array owners;
+  if (meta["ownerReferences"].get(owners) != simdjson::SUCCESS) return {};
+  for (const simdjson::dom::element owner : owners) {
+    bool controller = false;
+    if (owner["controller"].get(controller) == simdjson::SUCCESS && controller) return text(owner["uid"]);
+  }
+  return {};
+}
+
 }  // namespace
 
 base::Result<ObjectMeta> decodeObjectMeta(std::string_view json) {
@@ -31,7 +41,7 @@ base::Result<ObjectMeta> decodeObjectMeta(std::string_view json) {
   simdjson::dom::object meta;
   if (root["metadata"].get(meta) != simdjson::SUCCESS) return refuse("metadata is missing");
   ObjectMeta out{text(meta["namespace"]), text(meta["name"]), text(meta["uid"]),
-                 text(meta["resourceVersion"])};
+                 text(meta["resourceVersion"]), controllerOf(meta)};
   if (out.name.empty()) return refuse("metadata.name is missing");
   return out;
 }

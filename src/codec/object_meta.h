@@ -14,6 +14,7 @@ struct ObjectMeta {
   std::string name;
   std::string uid;
   std::string resourceVersion;
+  std::string controllerUid;  // of the owner reference with controller: true, empty without one
 };
 
 // kInvalid when it is no JSON object or has no metadata.name.

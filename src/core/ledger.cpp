@@ -48,7 +48,13 @@ void spend(Resources& wanted, Resources& credit) {
 class Ledger::Builder {
  public:
   Builder(Ledger& ledger, const model::Snapshot& snapshot) : ledger_(ledger) {
-    for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) jobIndex_.emplace(snapshot.jobs[i]->uid.str(), i);
+    for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) {
+      const Job& job = *snapshot.jobs[i];
+      jobIndex_.emplace(job.uid.str(), i);
+      if (!job.status.gang.proposal) continue;
+      for (const model::Victim& victim : job.status.gang.proposal->victims)
+        victims_.try_emplace(victim.uid.str());
+    }
     members_.resize(snapshot.jobs.size());
   }
 
@@ -61,7 +67,7 @@ class Ledger::Builder {
       if (node) {
         ledger_.nodes_[*node].free.subtract(pod->shape.requests);
         ledger_.entries_.push_back({static_cast<std::uint32_t>(*node), 0, job, pod.get()});
-        podNodes_.emplace(pod->uid.str(), std::pair{*node, pod.get()});
+        if (!victims_.empty()) noteVictim(*pod, *node);
       }
       if (job != nullptr && pod->member) members_[owner].push_back({pod.get(), node});
     }
@@ -92,6 +98,11 @@ class Ledger::Builder {
     }
   };
   using MemberPods = std::vector<MemberPod>;
+  // A pod that is counted; no pod for a victim that is gone.
+  struct Held {
+    std::size_t node = 0;
+    const Pod* pod = nullptr;
+  };
   using Credits = std::map<std::size_t, Resources>;
 
   std::size_t ownerOf(const Pod& pod) const {
@@ -110,14 +121,23 @@ class Ledger::Builder {
     Credits credits;
     if (placed) {
       for (const Assignment& assignment : placed->assignments) {
-        const Assignment kept = proposal ? keptOf(assignment, *proposal) : assignment;
-        hold(job, kept, placed->epochOf(assignment), pods, credits);
+        const std::int64_t epoch = placed->epochOf(assignment);
+        if (proposal && givesUp(*proposal)) {
+          hold(job, keptOf(assignment, *proposal), epoch, pods, credits);
+        } else {
+          hold(job, assignment, epoch, pods, credits);
+        }
       }
     }
     if (!proposal) return;
     creditReplaced(*proposal, pods, credits);
     creditVictims(*proposal, credits);
     for (const Assignment& assignment : proposal->add) hold(job, assignment, proposal->epoch, pods, credits);
+  }
+
+  void noteVictim(const Pod& pod, std::size_t node) {
+    const auto found = victims_.find(pod.uid.str());
+    if (found != victims_.end()) found->second = {node, &pod};
   }
 
   static bool removes(const model::Proposal& proposal, std::string_view role, int index) {
@@ -127,9 +147,12 @@ class Ledger::Builder {
     });
   }
 
+  static bool givesUp(const model::Proposal& proposal) {
+    return !proposal.remove.empty() || proposal.kind == model::ProposalKind::kRestart;
+  }
+
   // Places that the proposal gives up are not held open: only their pods count, while they last.
   static Assignment keptOf(const Assignment& assignment, const model::Proposal& proposal) {
-    if (proposal.remove.empty() && proposal.kind != model::ProposalKind::kRestart) return assignment;
     std::vector<int> kept;
     for (const int index : assignment.indices.values()) {
       if (!removes(proposal, assignment.role, index)) kept.push_back(index);
@@ -147,8 +170,8 @@ class Ledger::Builder {
 
   void creditVictims(const model::Proposal& proposal, Credits& credits) const {
     for (const model::Victim& victim : proposal.victims) {
-      const auto found = podNodes_.find(victim.uid.str());
-      if (found != podNodes_.end()) credits[found->second.first].add(found->second.second->shape.requests);
+      const Held& held = victims_.at(victim.uid.str());
+      if (held.pod != nullptr) credits[held.node].add(held.pod->shape.requests);
     }
   }
 
@@ -184,7 +207,7 @@ class Ledger::Builder {
 
   Ledger& ledger_;
   std::unordered_map<std::string_view, std::size_t> jobIndex_;
-  std::unordered_map<std::string_view, std::pair<std::size_t, const Pod*>> podNodes_;
+  std::unordered_map<std::string_view, Held> victims_;  // by uid
   std::vector<MemberPods> members_;
 };
 
@@ -192,7 +215,7 @@ Ledger::Ledger(const model::Snapshot& snapshot) {
   nodes_.reserve(snapshot.nodes.size());
   byName_.reserve(snapshot.nodes.size());
   for (const auto& node : snapshot.nodes) {
-    byName_.emplace(node->name, nodes_.size());
+    byName_.emplace(node->name.str(), nodes_.size());
     nodes_.push_back({node.get(), node->allocatable});
   }
   entries_.reserve(snapshot.pods.size());
@@ -203,7 +226,7 @@ Ledger::Ledger(const model::Snapshot& snapshot) {
 }
 
 std::optional<std::size_t> Ledger::find(const model::NodeName& name) const {
-  const auto found = byName_.find(name);
+  const auto found = byName_.find(name.str());
   if (found == byName_.end()) return std::nullopt;
   return found->second;
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -80,7 +81,7 @@ class Ledger {
   }
 
   std::vector<NodeRoom> nodes_;
-  std::unordered_map<model::NodeName, std::size_t> byName_;
+  std::unordered_map<std::string_view, std::size_t> byName_;
   std::vector<Entry> entries_;               // grouped by node
   std::vector<std::uint32_t> entriesBegin_;  // of node i, to that of node i + 1
   std::vector<Entry> taken_;

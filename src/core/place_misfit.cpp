@@ -45,7 +45,10 @@ class Explanation {
         empty_(now.request(), now.ledger(), now.domains(), PlaceProblem::Room::kEmpty),
         widest_(widest),
         level_(now.domains().levels()[widest]) {
-    for (const Kind& kind : now.kinds()) matching_.push_back(matchingNodes(kind));
+    for (const Kind& kind : now.kinds()) {
+      matching_.push_back(matchingNodes(kind));
+      open_.push_back(openNodes(kind, matching_.back()));
+    }
   }
 
   Misfit explain() {
@@ -145,10 +148,17 @@ class Explanation {
                        [&](const auto& kind) { return kind[position] != 0; });
   }
 
+  std::vector<char> openNodes(const Kind& kind, const std::vector<char>& matching) const {
+    std::vector<char> open = matching;
+    for (std::size_t position = 0; position < open.size(); ++position) {
+      if (open[position] == 0) continue;
+      open[position] = !now_.avoided(position) && !nodeMisfitReason(now_.node(position), *kind.shape) ? 1 : 0;
+    }
+    return open;
+  }
+
   bool openFor(std::size_t index, std::size_t position, const PlaceProblem& problem) const {
-    if (matching_[index][position] == 0) return false;
-    if (&problem == &empty_) return true;
-    return !now_.avoided(position) && !nodeMisfitReason(now_.node(position), *now_.kinds()[index].shape);
+    return (&problem == &empty_ ? matching_ : open_)[index][position] != 0;
   }
 
   // Where most members find room: of the hardest kind first, then of the next; the first path of equals.
@@ -384,7 +394,9 @@ class Explanation {
   std::optional<std::string> closedFor(std::size_t position) const {
     for (std::size_t i = 0; i < now_.kinds().size(); ++i) {
       const Kind& kind = now_.kinds()[i];
-      if (matching_[i][position] == 0 || now_.timesCovered(kind, now_.roomAt(position), 1) == 0) continue;
+      if (matching_[i][position] == 0 || open_[i][position] != 0 ||
+          now_.timesCovered(kind, now_.roomAt(position), 1) == 0)
+        continue;
       if (const auto misfit = nodeMisfit(now_.node(position), *kind.shape)) return misfit->text;
       if (now_.avoided(position)) return "is left out after the last attempt";
     }
@@ -395,7 +407,8 @@ class Explanation {
   PlaceProblem empty_;
   std::size_t widest_;
   const Domains::Level& level_;
-  std::vector<std::vector<char>> matching_;  // per kind, by position
+  std::vector<std::vector<char>> matching_;  // per kind, by position: the template matches
+  std::vector<std::vector<char>> open_;      // and the node is open now
 };
 
 }  // namespace

@@ -47,6 +47,10 @@ constexpr std::chrono::hours kLibraryTimeout{24};
 constexpr std::size_t kChunkBytes = 1u << 20;
 constexpr std::size_t kMaxWaitingBytes = 8u << 20;
 
+// cpprestsdk's threads run until the end of the process, past the exit handler by which OpenSSL would free what they
+// are using. Before main, because that handler is installed by whoever uses OpenSSL first.
+[[maybe_unused]] const bool kOpensslStays = OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr) == 1;
+
 boost::asio::io_context& ioContext() { return crossplat::threadpool::shared_instance().service(); }
 
 // The pool belongs to the process; its default of 40 threads costs more than half the throughput.

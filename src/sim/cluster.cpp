@@ -90,7 +90,8 @@ base::Result<void> SimulatedCluster::build() {
     return *clients_.back();
   };
   if (options_.extender) {
-    extender_ = std::make_unique<GuardExtender>(client("extender").api, loop_, rng_.split(), log_);
+    kube::ApiClient& api = client("extender").api;
+    extender_ = std::make_unique<GuardExtender>(api, loop_, rng_.split(), log_);
     extender_->start();
   }
   scheduler_ = std::make_unique<Scheduler>(
@@ -209,10 +210,10 @@ int SimulatedCluster::startOperator() {
 void SimulatedCluster::killOperator(int number) {
   const auto found = operators_.find(number);
   if (found == operators_.end()) return;
-  // It sits on the stack, maybe: it may be destroyed only from the loop. Until then it does nothing more, because no
-  // other task comes before this one.
-  loop_.post([dead = std::shared_ptr<OperatorProcess>(std::move(found->second))]() mutable { dead.reset(); });
+  // Its own call may have led here, so that it may be destroyed only from the loop.
+  dying_.push_back(std::move(found->second));
   operators_.erase(found);
+  loop_.post([this] { dying_.clear(); });
 }
 
 void SimulatedCluster::stopOperator(int number) {

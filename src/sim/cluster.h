@@ -88,7 +88,7 @@ class SimulatedCluster {
   // Starts one more operator process; its number names it from now on.
   int startOperator();
   // Ends it without a word, as kill -9 does: what it had sent arrives, what it would have heard it does not.
-  // Takes effect with the next step of the loop, so an operator's own calls may lead here.
+  // Takes effect a task later, so that an operator's own calls may lead here.
   void killOperator(int number);
   // Asks it to end in order; it is gone when that is done.
   void stopOperator(int number);
@@ -125,6 +125,7 @@ class SimulatedCluster {
   std::unique_ptr<Kubelets> kubelets_;
   std::unique_ptr<NodeLifecycle> nodeLifecycle_;
   std::map<int, std::unique_ptr<OperatorProcess>> operators_;
+  std::vector<std::unique_ptr<OperatorProcess>> dying_;
   int lastOperator_ = 0;
   int nodes_ = 0;
 };

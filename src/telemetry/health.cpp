@@ -14,14 +14,14 @@ void Health::addReadinessCheck(std::string name, Check check) {
   readiness_.emplace_back(std::move(name), std::move(check));
 }
 
-Health::Report Health::liveness(bool verbose) const {
-  const std::lock_guard lock(mutex_);
-  return run(liveness_, verbose);
-}
+Health::Report Health::liveness(bool verbose) const { return run(copyOf(liveness_), verbose); }
 
-Health::Report Health::readiness(bool verbose) const {
+Health::Report Health::readiness(bool verbose) const { return run(copyOf(readiness_), verbose); }
+
+// Checks run outside the lock: one that hangs must not keep the other probe from answering.
+Health::Checks Health::copyOf(const Checks& checks) const {
   const std::lock_guard lock(mutex_);
-  return run(readiness_, verbose);
+  return checks;
 }
 
 Health::Report Health::run(const Checks& checks, bool verbose) {

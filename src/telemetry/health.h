@@ -10,8 +10,8 @@
 
 namespace trainyard::telemetry {
 
-// Named checks behind /healthz (should this process be restarted?) and /readyz (may it be sent work?). Checks run on
-// server threads, so they must be quick and thread-safe.
+// Named checks behind /healthz (should this process be restarted?) and /readyz (may it be sent work?). Checks
+// run on server threads, so they must be quick and thread-safe.
 class Health {
  public:
   using Check = std::function<base::Result<void>()>;
@@ -28,6 +28,7 @@ class Health {
 
  private:
   using Checks = std::vector<std::pair<std::string, Check>>;
+  [[nodiscard]] Checks copyOf(const Checks& checks) const;
   [[nodiscard]] static Report run(const Checks& checks, bool verbose);
 
   mutable std::mutex mutex_;

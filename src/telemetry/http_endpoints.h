@@ -1,13 +1,15 @@
 #pragma once
 
+// The one place where telemetry looks beyond base: it answers through the server's interface, and every
+// program would otherwise repeat this glue.
 #include "net/server.h"
 #include "telemetry/health.h"
 #include "telemetry/metrics.h"
 
 namespace trainyard::telemetry {
 
-// Serves /metrics, /healthz and /readyz (?verbose lists every check); anything else is 404. Both arguments must
-// outlive the server.
+// Serves /metrics, /healthz and /readyz (?verbose lists every check); other paths are 404, other methods than
+// GET 405. Both arguments must outlive the server.
 [[nodiscard]] net::ServerHandler makeEndpoints(const MetricsRegistry& metrics, const Health& health);
 
 }  // namespace trainyard::telemetry

@@ -1,5 +1,6 @@
 #include "telemetry/metrics.h"
 
+#include <exception>
 #include <mutex>
 #include <set>
 
@@ -31,6 +32,24 @@ class MetricsRegistry::Impl {
     return builder.Name(std::string(name)).Help(std::string(help)).Register(registry);
   }
 
+  // What `make` gives, or null for a label set beyond the limit and for names that the library refuses.
+  template <typename Make>
+  void* find(std::string_view name, const MetricLabels& labels, Make make) {
+    if (mayAdd(name, labels)) {
+      try {
+        return make();
+      } catch (const std::exception&) {
+        // An illegal name, or one that is a metric of another type already.
+      }
+    }
+    dropped.increment();
+    return nullptr;
+  }
+
+  prometheus::Registry registry{prometheus::Registry::InsertBehavior::Merge};
+  Counter dropped;
+
+ private:
   bool mayAdd(std::string_view name, const MetricLabels& labels) {
     const std::lock_guard lock(mutex_);
     auto& known = series_[std::string(name)];
@@ -40,34 +59,32 @@ class MetricsRegistry::Impl {
     return true;
   }
 
-  prometheus::Registry registry{prometheus::Registry::InsertBehavior::Merge};
-  Counter dropped;
-
- private:
   std::mutex mutex_;
   std::map<std::string, std::set<MetricLabels>> series_;
 };
 
 MetricsRegistry::MetricsRegistry() : impl_(std::make_unique<Impl>()) {
-  impl_->dropped = counter("trainyard_dropped_series_total", "Label sets beyond the limit of their metric.");
+  impl_->dropped = counter("trainyard_dropped_series_total",
+                           "Metrics not kept: label sets beyond the limit, illegal names.");
 }
 
 MetricsRegistry::~MetricsRegistry() = default;
 
 Counter MetricsRegistry::counter(std::string_view name, std::string_view help, const MetricLabels& labels) {
-  if (!impl_->mayAdd(name, labels)) return impl_->dropped.increment(), Counter();
-  return Counter(&impl_->family(prometheus::BuildCounter(), name, help).Add(labels));
+  return Counter(impl_->find(
+      name, labels, [&] { return &impl_->family(prometheus::BuildCounter(), name, help).Add(labels); }));
 }
 
 Gauge MetricsRegistry::gauge(std::string_view name, std::string_view help, const MetricLabels& labels) {
-  if (!impl_->mayAdd(name, labels)) return impl_->dropped.increment(), Gauge();
-  return Gauge(&impl_->family(prometheus::BuildGauge(), name, help).Add(labels));
+  return Gauge(impl_->find(name, labels,
+                           [&] { return &impl_->family(prometheus::BuildGauge(), name, help).Add(labels); }));
 }
 
-Histogram MetricsRegistry::histogram(std::string_view name, std::string_view help, const std::vector<double>& bounds,
-                                     const MetricLabels& labels) {
-  if (!impl_->mayAdd(name, labels)) return impl_->dropped.increment(), Histogram();
-  return Histogram(&impl_->family(prometheus::BuildHistogram(), name, help).Add(labels, bounds));
+Histogram MetricsRegistry::histogram(std::string_view name, std::string_view help,
+                                     const std::vector<double>& bounds, const MetricLabels& labels) {
+  return Histogram(impl_->find(name, labels, [&] {
+    return &impl_->family(prometheus::BuildHistogram(), name, help).Add(labels, bounds);
+  }));
 }
 
 void MetricsRegistry::setBuildInfo(std::string_view version) {

@@ -10,8 +10,8 @@ namespace trainyard::telemetry {
 
 using MetricLabels = std::map<std::string, std::string>;
 
-// Handles to metrics of a registry, which must outlive them. Cheap to copy; safe from any thread. Keep them: looking
-// a metric up takes a lock and a map.
+// Handles to metrics of a registry, which must outlive them. Cheap to copy; safe from any thread. Keep them:
+// looking a metric up takes a lock and a map.
 class Counter {
  public:
   Counter() = default;
@@ -45,9 +45,10 @@ class Histogram {
   void* metric_ = nullptr;
 };
 
-// The metrics of one process. Names in snake case with base units (_seconds, _total). The same name and labels give
-// the same metric. A family beyond kMaxSeries label sets gives handles that count nothing, and the counter
-// trainyard_dropped_series_total says so: a leak of labels must not take the process down.
+// The metrics of one process. Names in snake case with base units (_seconds, _total). The same name and
+// labels give the same metric. A label set beyond kMaxSeries of its name, an illegal name, or one that is a
+// metric of another type gives a handle that counts nothing, and the counter trainyard_dropped_series_total
+// says so: what is only told about the process must not take it down.
 class MetricsRegistry {
  public:
   static constexpr std::size_t kMaxSeries = 500;
@@ -57,11 +58,12 @@ class MetricsRegistry {
   MetricsRegistry(const MetricsRegistry&) = delete;
   MetricsRegistry& operator=(const MetricsRegistry&) = delete;
 
-  [[nodiscard]] Counter counter(std::string_view name, std::string_view help, const MetricLabels& labels = {});
+  [[nodiscard]] Counter counter(std::string_view name, std::string_view help,
+                                const MetricLabels& labels = {});
   [[nodiscard]] Gauge gauge(std::string_view name, std::string_view help, const MetricLabels& labels = {});
   // `bounds`: upper bounds of the buckets, ascending.
-  [[nodiscard]] Histogram histogram(std::string_view name, std::string_view help, const std::vector<double>& bounds,
-                                    const MetricLabels& labels = {});
+  [[nodiscard]] Histogram histogram(std::string_view name, std::string_view help,
+                                    const std::vector<double>& bounds, const MetricLabels& labels = {});
   // trainyard_build_info{version="…"} 1, to join with.
   void setBuildInfo(std::string_view version);
 

@@ -1,0 +1,189 @@
+"""Runs one file of e2e/cases in a process of its own, on a cluster of its own; e2e/run starts it.
+
+    python3 -m lib.casefile FILE --report REPORT [-k PATTERN]
+
+Results go to REPORT, one JSON object a line, as they come: {"test", "outcome", "seconds", "text"}.
+"""
+import argparse
+import ast
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import unittest
+from pathlib import Path
+
+from . import trainyard
+from .cluster import Cluster
+
+_LOG_LINES = 25
+
+
+class Report:
+    def __init__(self, path):
+        self._file = open(path, "a", encoding="utf-8", buffering=1)  # pylint: disable=consider-using-with
+
+    def add(self, test, outcome, seconds, text=""):
+        line = {"test": test, "outcome": outcome, "seconds": round(seconds, 2), "text": text}
+        self._file.write(json.dumps(line) + "\n")
+
+
+class Logs:
+    """What Trainyard's programs have logged since the mark."""
+
+    def __init__(self, cluster):
+        self._cluster = cluster
+        self._marks = {}
+
+    def mark(self):
+        self._marks = {path: path.stat().st_size for path in self._paths()}
+
+    def since(self):
+        parts = []
+        for path in self._paths():
+            with path.open("rb") as file:
+                file.seek(self._marks.get(path, 0))
+                lines = file.read().decode(errors="replace").splitlines()
+            parts.append(f"--- {path.name}: {len(lines)} lines during this test, the last of them")
+            parts += ["    " + line[:600] for line in lines[-_LOG_LINES:]]
+        return "\n".join(parts)
+
+    def _paths(self):
+        return sorted(self._cluster.dir.glob("logs/trainyard-*.log")) if self._cluster else []
+
+
+class Result(unittest.TestResult):
+    """One line of the report for each test; failures of subtests are failures of their test."""
+
+    def __init__(self, report, logs):
+        super().__init__()
+        self._report, self._logs = report, logs
+        self._texts, self._skipped = [], None
+        self._begun = time.monotonic()
+        self.bad = False
+
+    def startTest(self, test):
+        super().startTest(test)
+        self._logs.mark()
+        self._texts, self._skipped = [], None
+        self._begun = time.monotonic()
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        seconds = time.monotonic() - self._begun
+        if self._texts:
+            self.bad = True
+            self._report.add(test.id(), "failed", seconds, "\n".join(self._texts) + "\n" + self._logs.since())
+        elif self._skipped is not None:
+            self._report.add(test.id(), "skipped", seconds, self._skipped)
+        else:
+            self._report.add(test.id(), "passed", seconds)
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self._failed(test, self.errors[-1][1])
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self._failed(test, self.failures[-1][1])
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            where = self.failures if issubclass(err[0], test.failureException) else self.errors
+            self._texts.append(f"{subtest}\n{where[-1][1]}")
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self._skipped = reason
+        if not isinstance(test, unittest.TestCase):
+            self._report.add(test.id(), "skipped", 0, reason)
+
+    def addUnexpectedSuccess(self, test):
+        super().addUnexpectedSuccess(test)
+        self._texts.append("succeeded, but was expected to fail")
+
+    def _failed(self, test, text):
+        self._texts.append(text)
+        # Setting up a class or module fails outside any test.
+        if not isinstance(test, unittest.TestCase):
+            self.bad = True
+            self._report.add(test.id(), "failed", 0, text + self._logs.since())
+
+
+def options_of(path):
+    """The value of `CLUSTER = {...}` in a case file; None where it says so or says nothing."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Assign) and any(getattr(each, "id", "") == "CLUSTER" for each in node.targets):
+            return ast.literal_eval(node.value)
+    return None
+
+
+def load(path, pattern):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    loader = unittest.TestLoader()
+    loader.testNamePatterns = [f"*{pattern}*"] if pattern else None
+    return loader.loadTestsFromModule(module)
+
+
+def run_tests(path, pattern, report, cluster):
+    if cluster:
+        os.environ["TRAINYARD_E2E_KUBECONFIG"] = str(cluster.kubeconfig)
+        os.environ["TRAINYARD_E2E_KUBECTL"] = str(cluster.tools["kubectl"])
+        import support  # needs the official client, which this module does without
+        support.give(cluster)
+    result = Result(report, Logs(cluster))
+    load(path, pattern).run(result)
+    return not result.bad
+
+
+def run_file(path, pattern, report):
+    options = options_of(path)
+    if options is None:
+        return run_tests(path, pattern, report, None)
+    begun = time.monotonic()
+    bin_dir = os.environ.get("TRAINYARD_E2E_BIN", str(trainyard.DEFAULT_BIN))
+    with Cluster.up(bin_dir=bin_dir, **options) as cluster:
+        report.add(f"{path.stem}: cluster up", "note", time.monotonic() - begun)
+        good = False
+        try:
+            good = run_tests(path, pattern, report, cluster)
+        finally:
+            if not good:
+                kept = tempfile.mkdtemp(prefix=f"trainyard-{path.stem}-logs-")
+                shutil.copytree(cluster.dir / "logs", kept, dirs_exist_ok=True)
+                report.add(f"{path.stem}: logs of all processes: {kept}", "note", 0)
+    return good
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--report", required=True)
+    parser.add_argument("-k", dest="pattern")
+    args = parser.parse_args()
+    # The cluster must end with this process, however that ends.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    sys.path.insert(0, str(args.file.resolve().parent))
+    report = Report(args.report)
+    begun = time.monotonic()
+    try:
+        return 0 if run_file(args.file.resolve(), args.pattern, report) else 1
+    except (SystemExit, KeyboardInterrupt):
+        report.add(args.file.stem, "failed", time.monotonic() - begun, "interrupted, or out of time")
+        raise
+    except Exception:  # pylint: disable=broad-except
+        report.add(args.file.stem, "failed", time.monotonic() - begun, traceback.format_exc())
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,191 @@
+#include "extender/guard_service.h"
+
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "model/names.h"
+
+namespace trainyard::extender {
+namespace {
+
+constexpr std::string_view kPathPrefix = "/v1/extender/";
+constexpr std::string_view kNotSynced = "trainyard-extender: caches are not synced yet";
+// A request of ten thousand long node names; whoever sends more gets new buffers each time.
+constexpr std::size_t kLargestKeptParser = 1u << 20;
+
+std::optional<Verb> verbOf(std::string_view path) {
+  if (!path.starts_with(kPathPrefix)) return std::nullopt;
+  const std::string_view name = path.substr(kPathPrefix.size());
+  for (const Verb verb : {Verb::kFilter, Verb::kPrioritize, Verb::kPreempt}) {
+    if (name == toString(verb)) return verb;
+  }
+  return std::nullopt;
+}
+
+net::HttpResponse json(std::string body) {
+  return {.status = 200, .headers = {{"Content-Type", "application/json"}}, .body = std::move(body)};
+}
+
+net::HttpResponse plain(int status, std::string body) {
+  return {.status = status, .headers = {{"Content-Type", "text/plain; charset=utf-8"}}, .body = body + "\n"};
+}
+
+// filter has a field for errors, which kube-scheduler shows in the pod's event; of the others it logs the
+// status.
+net::HttpResponse failure(Verb verb, int status, std::string_view message) {
+  if (verb == Verb::kFilter) return json(codec::encodeFilterError(message));
+  return plain(status, std::string(message));
+}
+
+std::string jobOf(const model::Pod& pod) {
+  return pod.controllerKind == model::names::kTrainingJobKind && pod.member ? pod.member->jobName
+                                                                            : std::string();
+}
+
+}  // namespace
+
+// One of the pool's parsers for as long as its views are needed.
+class GuardService::BorrowedParser {
+ public:
+  explicit BorrowedParser(GuardService& service) : service_(service) {
+    const std::lock_guard lock(service_.parsersMutex_);
+    if (!service_.parsers_.empty()) {
+      parser_ = std::move(service_.parsers_.back());
+      service_.parsers_.pop_back();
+    } else {
+      parser_ = std::make_unique<codec::ExtenderArgsParser>();
+    }
+  }
+  ~BorrowedParser() {
+    if (parser_->capacity() > kLargestKeptParser) return;
+    const std::lock_guard lock(service_.parsersMutex_);
+    service_.parsers_.push_back(std::move(parser_));
+  }
+  BorrowedParser(const BorrowedParser&) = delete;
+  BorrowedParser& operator=(const BorrowedParser&) = delete;
+
+  codec::ExtenderArgsParser* operator->() { return parser_.get(); }
+
+ private:
+  GuardService& service_;
+  std::unique_ptr<codec::ExtenderArgsParser> parser_;
+};
+
+GuardService::GuardService(const base::Executor& executor, ExtenderMetrics& metrics, base::Logger log)
+    : executor_(executor), metrics_(metrics), log_(std::move(log)) {}
+
+net::HttpResponse GuardService::answer(net::ServerRequest& request) {
+  const auto verb = verbOf(request.path());
+  if (!verb) return plain(404, "try /v1/extender/filter, /v1/extender/prioritize or /v1/extender/preempt");
+  if (request.method != net::Method::kPost) return plain(405, "only POST");
+  ++inFlight_;
+  const base::Instant begin = executor_.now();
+  Answer answered = answer(*verb, request.body);
+  metrics_.noteRequest(*verb, answered.outcome,
+                       std::chrono::duration<double>(executor_.now() - begin).count());
+  --inFlight_;
+  return std::move(answered.response);
+}
+
+GuardService::Answer GuardService::answer(Verb verb, std::string& body) {
+  const auto view = view_.load();
+  if (!view) return {failure(verb, 503, kNotSynced), Outcome::kNotReady};
+  BorrowedParser parser(*this);
+  const auto bad = [&](const base::Error& error) -> Answer {
+    log_.warning("request cannot be read", {{"verb", toString(verb)}, {"error", error.message}});
+    return {failure(verb, 400, error.message), Outcome::kBadRequest};
+  };
+  if (verb == Verb::kPreempt) {
+    const auto args = parser->parsePreemption(body);
+    return args ? preempt(*view, *args) : bad(args.error());
+  }
+  const auto args = parser->parse(body);
+  if (!args) return bad(args.error());
+  return verb == Verb::kFilter ? filter(*view, *args) : prioritize(*view, *args);
+}
+
+GuardService::Answer GuardService::filter(const core::GuardView& view, const codec::ExtenderArgs& args) {
+  const auto decide = [&] {
+    const std::lock_guard lock(holdsMutex_);
+    auto decision = core::filter(view, holds_, args.pod, args.nodeNames);
+    if (decision && decision->hold) {
+      holds_.put(args.pod.uid, {*decision->hold, args.pod.shape.requests, executor_.now() + kHoldTime});
+    } else {
+      holds_.drop(args.pod.uid);
+    }
+    return decision;
+  };
+  const auto decision = decide();
+  if (!decision) {
+    log_.info("gang is not known yet", {{"pod", fmt::to_string(args.pod.key)},
+                                        {"job", jobOf(args.pod)},
+                                        {"error", decision.error().message}});
+    return {json(codec::encodeFilterError(decision.error().message)), Outcome::kTryAgain};
+  }
+  metrics_.noteRefusals(decision->refusedBy);
+  std::vector<codec::FailedNode> failed;
+  failed.reserve(decision->refused.size());
+  for (const core::NodeRefusal& each : decision->refused) {
+    failed.push_back({each.node, each.message, each.unresolvable});
+  }
+  const bool refused = decision->accepted.empty() && !args.nodeNames.empty();
+  logVerdict("filtered", Verb::kFilter, args.pod, args.nodeNames.size(), decision->accepted.size(),
+             refused ? decision->refused.front().message : std::string_view());
+  return {json(codec::encodeFilterResult(decision->accepted, failed)),
+          refused ? Outcome::kRefused : Outcome::kOk};
+}
+
+GuardService::Answer GuardService::prioritize(const core::GuardView& view, const codec::ExtenderArgs& args) {
+  const auto scores = [&] {
+    const std::lock_guard lock(holdsMutex_);
+    return core::prioritize(view, holds_, args.pod, args.nodeNames);
+  }();
+  return {json(codec::encodePriorities(args.nodeNames, scores)), Outcome::kOk};
+}
+
+GuardService::Answer GuardService::preempt(const core::GuardView& view, const codec::PreemptionArgs& args) {
+  std::vector<core::PreemptionCandidate> candidates;
+  candidates.reserve(args.candidates.size());
+  for (const codec::MetaVictims& each : args.candidates) candidates.push_back({each.node, each.uids});
+  const std::vector<bool> allowed = core::mayPreempt(view, args.pod, candidates);
+  std::vector<codec::MetaVictims> kept;
+  for (std::size_t i = 0; i < allowed.size(); ++i) {
+    if (allowed[i]) kept.push_back(args.candidates[i]);
+  }
+  const bool refused = kept.empty() && !args.candidates.empty();
+  logVerdict("preemption asked for", Verb::kPreempt, args.pod, args.candidates.size(), kept.size(), {});
+  return {json(codec::encodePreemptionResult(kept)), refused ? Outcome::kRefused : Outcome::kOk};
+}
+
+// A backlog of refused pods is asked about again with every event of the cluster: too much for the info
+// level.
+void GuardService::logVerdict(std::string_view message, Verb verb, const model::Pod& pod, std::size_t asked,
+                              std::size_t left, std::string_view why) const {
+  log_.debug(message, {{"verb", toString(verb)},
+                       {"pod", fmt::to_string(pod.key)},
+                       {"job", jobOf(pod)},
+                       {"nodes", asked},
+                       {"left", left},
+                       {"why", why}});
+}
+
+void GuardService::publish(std::shared_ptr<const core::GuardView> view,
+                           const std::vector<model::Uid>& settled) {
+  view_.store(std::move(view));
+  const std::lock_guard lock(holdsMutex_);
+  for (const model::Uid& pod : settled) holds_.drop(pod);
+}
+
+void GuardService::expireHolds() {
+  const std::lock_guard lock(holdsMutex_);
+  holds_.expire(executor_.now());
+}
+
+std::size_t GuardService::holds() const {
+  const std::lock_guard lock(holdsMutex_);
+  return holds_.size();
+}
+
+}  // namespace trainyard::extender

@@ -1,0 +1,34 @@
+#include <string>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "extender/process.h"
+
+int main(int argc, char** argv) {
+  trainyard::extender::ProcessOptions options;
+  std::string logLevel = "info";
+
+  CLI::App app{"Trainyard's kube-scheduler extender: keeps places that a gang has reserved for that gang."};
+  app.set_version_flag("--version", std::string("trainyard-extender ") + TRAINYARD_VERSION);
+  app.add_option("--kubeconfig", options.kubeconfig,
+                 "kubeconfig file; without it $KUBECONFIG, then the pod's service account");
+  app.add_option("--listen", options.listen, "address and port that kube-scheduler calls, by HTTPS")
+      ->required();
+  app.add_option("--tls-cert", options.tls.certificate, "certificate chain of this server, PEM")->required();
+  app.add_option("--tls-key", options.tls.privateKey, "its private key, PEM")->required();
+  app.add_option("--client-ca", options.tls.clientCa, "CA that client certificates must be signed by, PEM")
+      ->required();
+  app.add_option("--metrics-listen", options.metricsListen,
+                 "address and port of /metrics, /healthz and /readyz, by plain HTTP");
+  app.add_option("--log-level", logLevel, "debug, info, warning or error")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+
+  const auto level = trainyard::base::parseLogLevel(logLevel);
+  if (!level) {
+    fmt::print(stderr, "trainyard-extender: {}\n", level.error().message);
+    return 2;
+  }
+  options.logLevel = *level;
+  return trainyard::extender::runProcess(options);
+}

@@ -1,0 +1,212 @@
+#include "extender/process.h"
+
+#include <csignal>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "base/event_loop.h"
+#include "extender/cluster_watch.h"
+#include "extender/guard_service.h"
+#include "kube/config.h"
+#include "kube/connection.h"
+#include "net/listen_address.h"
+#include "net/server.h"
+#include "telemetry/health.h"
+#include "telemetry/http_endpoints.h"
+#include "telemetry/metrics.h"
+
+namespace trainyard::extender {
+namespace {
+
+constexpr std::chrono::seconds kHousekeeping{1};
+constexpr std::chrono::seconds kTlsPoll{10};
+// A loop that does not turn for so long will not turn again.
+constexpr std::chrono::seconds kLoopStuck{30};
+// Readiness is off, but whoever has not noticed is still answered.
+constexpr std::chrono::milliseconds kLinger{1'000};
+constexpr std::chrono::milliseconds kDrainPoll{50};
+constexpr std::chrono::milliseconds kDrainMost{3'500};
+// Large enough for the names of 20,000 nodes, small enough for a hostile client.
+constexpr std::size_t kMaxRequestBytes = 8u << 20;
+
+class Process {
+ public:
+  explicit Process(const ProcessOptions& options)
+      : options_(options),
+        sink_(base::makeStderrSink()),
+        log_(*sink_, options.logLevel, "extender"),
+        metrics_(registry_),
+        service_(loop_, metrics_, log_) {}
+
+  int run() {
+    if (const auto started = start(); !started) {
+      log_.error("cannot start", {{"error", started.error().message}});
+      return 1;
+    }
+    loop_.run();
+    log_.info("stopped");
+    return 0;
+  }
+
+ private:
+  base::Result<void> start() {
+    catchSignals();
+    const auto config = kube::loadConnectionConfig(
+        {.kubeconfig = options_.kubeconfig.empty() ? std::nullopt : std::optional(options_.kubeconfig)});
+    if (!config) return base::fail(config.error());
+    log_.info("starting",
+              {{"server", config->server}, {"source", config->source}, {"listen", options_.listen}});
+    base::Rng rng(base::entropySeed());
+    auto connection = kube::makeApiClient(*config, loop_, rng.split(), log_,
+                                          {.userAgent = "trainyard-extender/" TRAINYARD_VERSION});
+    if (!connection) return base::fail(connection.error());
+    connection_ = std::move(*connection);
+    if (auto listening = listen(); !listening) return listening;
+    watch_ = std::make_unique<ClusterWatch>(
+        connection_->api(), loop_, rng.split(), log_, metrics_,
+        [this](auto view, auto settled) { service_.publish(std::move(view), settled); });
+    watch_->start();
+    housekeeping();
+    pollTlsFiles();
+    return {};
+  }
+
+  // A thread that waits beats a handler: it may allocate. Before any other thread, so that all have them
+  // blocked.
+  void catchSignals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    std::thread([this, signals] {
+      int received = 0;
+      sigwait(&signals, &received);
+      loop_.post([this] { drain(); });
+    }).detach();
+  }
+
+  base::Result<void> listen() {
+    registry_.setBuildInfo(TRAINYARD_VERSION);
+    addHealthChecks();
+    auto tls = readTlsFiles(options_.tls);
+    if (!tls) return base::fail(tls.error());
+    tls_ = std::move(*tls);
+    const auto address = net::parseListenAddress(options_.listen);
+    if (!address) return base::fail(address.error());
+    net::ServerOptions serverOptions{.address = address->host, .port = address->port, .tls = tls_};
+    serverOptions.limits.maxBodyBytes = kMaxRequestBytes;
+    auto server = net::startHttpServer(
+        std::move(serverOptions),
+        [this](net::ServerRequest request, const std::shared_ptr<net::Exchange>& exchange) {
+          exchange->reply(service_.answer(request));
+        });
+    if (!server) return base::fail(server.error());
+    server_ = std::move(*server);
+    return options_.metricsListen.empty() ? base::Result<void>() : listenForMetrics();
+  }
+
+  base::Result<void> listenForMetrics() {
+    const auto address = net::parseListenAddress(options_.metricsListen);
+    if (!address) return base::fail(address.error());
+    auto server = net::startHttpServer({.address = address->host, .port = address->port},
+                                       telemetry::makeEndpoints(registry_, health_));
+    if (!server) return base::fail(server.error());
+    metricsServer_ = std::move(*server);
+    return {};
+  }
+
+  void addHealthChecks() {
+    health_.addReadinessCheck("caches", [this]() -> base::Result<void> {
+      if (service_.view()) return {};
+      return base::fail(base::ErrorCode::kUnavailable, "the first lists have not been read yet");
+    });
+    health_.addReadinessCheck("stopping", [this]() -> base::Result<void> {
+      if (!draining_) return {};
+      return base::fail(base::ErrorCode::kUnavailable, "the program is stopping");
+    });
+    health_.addLivenessCheck("loop", [this]() -> base::Result<void> {
+      if (loop_.now() - lastTurn_.load() < kLoopStuck) return {};
+      return base::fail(base::ErrorCode::kUnavailable, "the event loop does not turn");
+    });
+  }
+
+  void housekeeping() {
+    lastTurn_ = loop_.now();
+    service_.expireHolds();
+    metrics_.holds.set(static_cast<double>(service_.holds()));
+    watch_->reportMetrics();
+    loop_.postAfter(kHousekeeping, [this] { housekeeping(); });
+  }
+
+  // Contents, not times: a mounted Secret changes by a symbolic link, and its files' times may go back.
+  void pollTlsFiles() {
+    loop_.postAfter(kTlsPoll, [this] {
+      reloadTls();
+      pollTlsFiles();
+    });
+  }
+
+  void reloadTls() {
+    auto read = readTlsFiles(options_.tls);
+    const auto same = [](const net::TlsServerConfig& a, const net::TlsServerConfig& b) {
+      return a.certificatePem == b.certificatePem && a.privateKeyPem == b.privateKeyPem &&
+             a.clientCaPem == b.clientCaPem;
+    };
+    if (read && same(*read, tls_)) return;
+    const auto taken = read ? server_->reloadTls(*read) : base::Result<void>(base::fail(read.error()));
+    if (!taken) {
+      // Often the files are in the middle of being replaced; the next poll sees the rest.
+      log_.warning("certificates cannot be used, the old ones stay", {{"error", taken.error().message}});
+      return;
+    }
+    tls_ = std::move(*read);
+    log_.info("certificates were read again");
+  }
+
+  void drain() {
+    if (draining_.exchange(true)) return loop_.stop();
+    log_.info("stopping");
+    const base::Instant latest = loop_.now() + kDrainMost;
+    loop_.postAfter(kLinger, [this, latest] { awaitIdle(latest); });
+  }
+
+  void awaitIdle(base::Instant latest) {
+    if (service_.inFlight() > 0 && loop_.now() < latest) {
+      loop_.postAfter(kDrainPoll, [this, latest] { awaitIdle(latest); });
+      return;
+    }
+    // The last answer may still be on its way to the socket.
+    loop_.postAfter(kDrainPoll, [this] {
+      server_.reset();
+      metricsServer_.reset();
+      if (watch_) watch_->stop();
+      loop_.stop();
+    });
+  }
+
+  ProcessOptions options_;
+  std::unique_ptr<base::LogSink> sink_;
+  base::Logger log_;
+  base::EventLoop loop_;
+  telemetry::MetricsRegistry registry_;
+  telemetry::Health health_;
+  ExtenderMetrics metrics_;
+  GuardService service_;
+  std::atomic<bool> draining_ = false;
+  std::atomic<base::Instant> lastTurn_ = base::Instant{};
+  net::TlsServerConfig tls_;
+  std::unique_ptr<kube::ApiConnection> connection_;
+  std::unique_ptr<ClusterWatch> watch_;
+  std::unique_ptr<net::HttpServer> server_;
+  std::unique_ptr<net::HttpServer> metricsServer_;
+};
+
+}  // namespace
+
+int runProcess(const ProcessOptions& options) { return Process(options).run(); }
+
+}  // namespace trainyard::extender

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "base/log.h"
+#include "extender/tls_files.h"
+
+namespace trainyard::extender {
+
+struct ProcessOptions {
+  std::string kubeconfig = {};
+  std::string listen = {};
+  TlsFiles tls = {};
+  std::string metricsListen = {};  // empty: no such server
+  base::LogLevel logLevel = base::LogLevel::kInfo;
+};
+
+// Runs the extender until SIGTERM or SIGINT. Exit code 0, or 1 with one clear line of log when it cannot
+// start.
+[[nodiscard]] int runProcess(const ProcessOptions& options);
+
+}  // namespace trainyard::extender

@@ -1,0 +1,31 @@
+#include "extender/tls_files.h"
+
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace trainyard::extender {
+namespace {
+
+base::Result<std::string> readText(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return base::fail(base::ErrorCode::kInvalid, fmt::format("{}: cannot be read", path));
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (text.empty()) return base::fail(base::ErrorCode::kInvalid, fmt::format("{}: is empty", path));
+  return text;
+}
+
+}  // namespace
+
+base::Result<net::TlsServerConfig> readTlsFiles(const TlsFiles& files) {
+  auto certificate = readText(files.certificate);
+  if (!certificate) return base::fail(certificate.error());
+  auto key = readText(files.privateKey);
+  if (!key) return base::fail(key.error());
+  auto clientCa = readText(files.clientCa);
+  if (!clientCa) return base::fail(clientCa.error());
+  return net::TlsServerConfig{std::move(*certificate), std::move(*key), std::move(*clientCa)};
+}
+
+}  // namespace trainyard::extender

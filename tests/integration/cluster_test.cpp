@@ -1,0 +1,123 @@
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include "lab.h"
+
+// The simulated parts of the cluster by themselves, without an operator.
+namespace trainyard::test {
+namespace {
+
+std::shared_ptr<const model::Pod> pod(Lab& lab, const std::string& name) {
+  return lab->observer().cache().pods.find({"default", name});
+}
+
+}  // namespace
+
+TEST_CASE("nodes become ready and lose the taint of newcomers") {
+  Lab lab({}, 3);
+  for (const auto& node : lab->snapshot().nodes) {
+    CHECK(node->ready);
+    CHECK(node->taints.empty());
+  }
+}
+
+TEST_CASE("a pod is bound, runs and ends by its annotations") {
+  Lab lab({}, 2);
+  REQUIRE(lab.stranger("one", 1, "2s"));
+  REQUIRE(lab.until([&] { return pod(lab, "one")->phase == model::PodPhase::kRunning; }, 5s));
+  CHECK(pod(lab, "one")->ready);
+  REQUIRE(lab.until([&] { return pod(lab, "one")->phase == model::PodPhase::kSucceeded; }, 5s));
+  REQUIRE(pod(lab, "one")->exit);
+  CHECK(pod(lab, "one")->exit->code == 0);
+}
+
+TEST_CASE("the scheduler says what is missing on how many nodes") {
+  Lab lab({}, 3);
+  REQUIRE(lab.stranger("large", 9));
+  lab.run(2s);
+  CHECK(pod(lab, "large")->unschedulableMessage == "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.");
+}
+
+TEST_CASE("the scheduler fills GPU nodes that are broken up already, then by name") {
+  Lab lab({}, 3);
+  for (int i = 0; i < 8; ++i) {
+    REQUIRE(lab.stranger(fmt::format("p{}", i), 1));
+    lab.run(1s);
+  }
+  for (int i = 0; i < 8; ++i) CHECK(pod(lab, fmt::format("p{}", i))->node.str() == "n0000");
+}
+
+TEST_CASE("a pod that waits for room gets it when another one ends") {
+  Lab lab({}, 1);
+  REQUIRE(lab.stranger("first", 8, "3s"));
+  lab.run(1s);
+  REQUIRE(lab.stranger("second", 8, "1s"));
+  lab.run(1s);
+  CHECK_FALSE(pod(lab, "second")->bound());
+  REQUIRE(lab.until([&] { return pod(lab, "second")->phase == model::PodPhase::kSucceeded; }, 30s));
+  lab.requireSound();
+}
+
+TEST_CASE("a kubelet refuses a pod that was bound past its room") {
+  Lab lab({}, 1);
+  REQUIRE(lab.stranger("first", 8));
+  lab.run(2s);
+  REQUIRE(lab.stranger("second", 1, "", "n0000"));
+  lab.run(2s);
+  CHECK(pod(lab, "second")->phase == model::PodPhase::kFailed);
+  CHECK(pod(lab, "second")->statusReason == "OutOfnvidia.com/gpu");
+  CHECK(lab->kubelets().refusals() == 1);
+}
+
+TEST_CASE("a deleted pod ends, says so, and goes") {
+  Lab lab({}, 1);
+  REQUIRE(lab.stranger("doomed", 1));
+  REQUIRE(lab.until([&] { return pod(lab, "doomed")->phase == model::PodPhase::kRunning; }, 5s));
+  lab.deletePod("doomed");
+  CHECK(pod(lab, "doomed")->terminating);
+  bool saidSo = false;
+  REQUIRE(lab.until(
+      [&] {
+        const auto now = pod(lab, "doomed");
+        saidSo = saidSo || (now && now->phase == model::PodPhase::kFailed && now->exit && now->exit->code == 143);
+        return now == nullptr;
+      },
+      10s));
+  CHECK(saidSo);
+}
+
+TEST_CASE("pods of a node that is lost are evicted when their patience ends, and go when it is deleted") {
+  Lab lab({}, 2);
+  REQUIRE(lab.stranger("stuck", 1));
+  lab.run(2s);
+  const model::NodeName node = pod(lab, "stuck")->node;
+  lab->kubelets().setUp(node, false);
+  REQUIRE(lab.until([&] { return !lab->observer().cache().nodes.find(node)->ready; }, 70s));
+  REQUIRE(lab.until([&] { return pod(lab, "stuck")->terminating; }, 330s));
+  CHECK(pod(lab, "stuck")->disruptionReason == "DeletionByTaintManager");
+  lab.run(60s);
+  CHECK(pod(lab, "stuck"));
+  REQUIRE(lab->request(net::Method::kDelete, "/api/v1/nodes/" + node.str()));
+  REQUIRE(lab.until([&] { return pod(lab, "stuck") == nullptr; }, 120s));
+}
+
+TEST_CASE("a kubelet that comes back goes on where it was") {
+  Lab lab({}, 1);
+  REQUIRE(lab.stranger("patient", 1, "5s"));
+  lab.run(2s);
+  lab->kubelets().setUp(model::NodeName("n0000"), false);
+  lab.run(100s);
+  CHECK(pod(lab, "patient")->phase == model::PodPhase::kRunning);
+  lab->kubelets().setUp(model::NodeName("n0000"), true);
+  REQUIRE(lab.until([&] { return pod(lab, "patient")->phase == model::PodPhase::kSucceeded; }, 20s));
+  CHECK(lab->observer().cache().nodes.find(model::NodeName("n0000"))->taints.empty());
+}
+
+TEST_CASE("bad options of a kind that is not known are named") {
+  Lab lab({}, 1);
+  const auto made = lab->create(R"({"apiVersion":"v9","kind":"Gadget","metadata":{"name":"x"}})");
+  REQUIRE_FALSE(made);
+  CHECK(made.error().message.find("Gadget of v9") != std::string::npos);
+}
+
+}  // namespace trainyard::test

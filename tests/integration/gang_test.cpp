@@ -1,0 +1,213 @@
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include "lab.h"
+
+namespace trainyard::test {
+namespace {
+
+constexpr const char* kPods = "/api/v1/namespaces/default/pods";
+
+}  // namespace
+
+TEST_CASE("a gang of four whole nodes starts together in one rack and ends") {
+  Lab lab;
+  lab->startOperator();
+  lab.submit("first");
+
+  REQUIRE(lab.waitPhase("first", "Running", 30s));
+  CHECK(lab.boundPodsOf("first") == 4);
+  CHECK(lab.exists("/api/v1/namespaces/default/services/first"));
+  REQUIRE(lab.waitPhase("first", "Succeeded", 30s));
+  lab.run(5s);
+  lab.requireSound();
+  lab.requireTidy();
+}
+
+TEST_CASE("a gang of one needs neither gate nor Service") {
+  Lab lab;
+  lab->startOperator();
+  lab.submit("one", {.workers = 1, .gpus = 1});
+
+  REQUIRE(lab.waitPhase("one", "Succeeded", 60s));
+  CHECK_FALSE(lab.exists("/api/v1/namespaces/default/services/one"));
+  lab.requireSound();
+  lab.requireTidy();
+}
+
+TEST_CASE("a member that fails fails the job and the others go") {
+  Lab lab;
+  lab->startOperator();
+  lab.submit("bad", {.runFor = "2s", .exitCode = 1, .extra = R"("failure":{"maxRestarts":0})"});
+
+  REQUIRE(lab.waitPhase("bad", "Failed", 60s));
+  lab.run(5s);
+  lab.requireSound();
+  lab.requireTidy();
+}
+
+TEST_CASE("a gang that does not fit waits without pods and says what is missing") {
+  Lab lab;
+  lab->startOperator();
+  lab.submit("big", {.workers = 7});
+
+  lab.run(20s);
+  CHECK(lab.podsOf("big").empty());
+  REQUIRE(lab.job("big")->status.pending);
+  CHECK(lab.job("big")->status.pending->message != "");
+  lab.requireSound();
+}
+
+TEST_CASE("two gangs that fit one at a time run one after the other, in every order of events") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    base::Rng rng(seed);
+    Lab lab({.seed = seed});
+    lab->startOperator();
+    lab.run(std::chrono::milliseconds(rng.between(0, 3'000)));
+    lab.submit("one", {.runFor = "2s"});
+    lab.run(std::chrono::milliseconds(rng.between(0, 600)));
+    lab.submit("two", {.runFor = "2s"});
+
+    bool both = false;
+    const bool ended = lab.until(
+        [&] {
+          both = both || (lab.boundPodsOf("one") > 0 && lab.boundPodsOf("two") > 0 && lab.phase("one") == "Running" &&
+                          lab.phase("two") == "Running");
+          return lab.phase("one") == "Succeeded" && lab.phase("two") == "Succeeded";
+        },
+        120s);
+    INFO(lab.describe());
+    REQUIRE(ended);
+    CHECK_FALSE(both);
+    lab.run(5s);
+    lab.requireSound();
+    lab.requireTidy();
+  }
+}
+
+TEST_CASE("a job that is deleted leaves nothing, whenever that happens") {
+  // From the first write about it to its end a job of two members takes a few seconds of virtual time.
+  for (int ms = 0; ms <= 4'000; ms += 100) {
+    CAPTURE(ms);
+    Lab lab;
+    lab->startOperator();
+    lab.run(3s);
+    lab.submit("gone", {.workers = 3, .runFor = "2s"});
+    lab.run(std::chrono::milliseconds(ms));
+    lab.deleteJob("gone");
+
+    const bool gone = lab.waitGone("gone", 60s);
+    INFO(lab.describe());
+    REQUIRE(gone);
+    lab.run(5s);
+    CHECK_FALSE(lab.exists("/api/v1/namespaces/default/services/gone"));
+    lab.requireSound();
+    lab.requireTidy();
+  }
+}
+
+TEST_CASE("a job deleted and created anew under its name starts again") {
+  Lab lab;
+  lab->startOperator();
+  lab.submit("again", {.runFor = ""});
+  REQUIRE(lab.waitPhase("again", "Running", 30s));
+  const auto uid = lab.job("again")->uid;
+  lab.deleteJob("again");
+  REQUIRE(lab.waitGone("again", 30s));
+  lab.submit("again", {.runFor = "1s"});
+  REQUIRE(lab.job("again")->uid != uid);
+
+  REQUIRE(lab.waitPhase("again", "Succeeded", 60s));
+  lab.requireSound();
+  lab.requireTidy();
+}
+
+TEST_CASE("a node that vanishes before its member is bound gives the whole gang another place") {
+  for (int ms = 0; ms <= 300; ms += 20) {
+    CAPTURE(ms);
+    Lab lab;
+    lab->startOperator();
+    lab.run(3s);
+    lab.submit("moved", {.runFor = "2s"});
+    REQUIRE(lab.until([&] { return lab.job("moved")->status.gang.proposal.has_value(); }, 30s));
+    const std::string node = lab.job("moved")->status.gang.proposal->add.front().node.str();
+    lab.run(std::chrono::milliseconds(ms));
+    REQUIRE(lab->request(net::Method::kDelete, "/api/v1/nodes/" + node));
+
+    // Where the members had been bound already, the loss of the node fails the job or its restart takes over.
+    const bool ended =
+        lab.until([&] { return lab.phase("moved") == "Succeeded" || lab.phase("moved") == "Failed"; }, 240s);
+    INFO(lab.describe());
+    REQUIRE(ended);
+    lab.run(60s);
+    lab.requireSound();
+    lab.requireTidy();
+  }
+}
+
+TEST_CASE("a spec that is edited between reservation and creation is planned anew") {
+  Lab lab;
+  lab->startOperator();
+  lab.run(3s);
+  lab.submit("edited", {.workers = 3, .runFor = "2s"});
+  REQUIRE(lab.until([&] { return lab.job("edited")->status.gang.proposal.has_value(); }, 30s));
+  REQUIRE(lab.podsOf("edited").empty());
+  lab.patchJob(
+      "edited",
+      R"({"spec":{"roles":[{"name":"worker","replicas":2,"template":{"metadata":{"annotations":{"sim.trainyard.dev/run-for":"1s"}},"spec":{"containers":[{"name":"train","image":"train:2","resources":{"limits":{"nvidia.com/gpu":"4"}}}]}}}]}})");
+
+  const bool ended = lab.waitPhase("edited", "Succeeded", 120s);
+  INFO(lab.describe());
+  REQUIRE(ended);
+  CHECK(lab.podsOf("edited").size() == 2);
+  lab.requireSound();
+  lab.requireTidy();
+}
+
+TEST_CASE("a member's name that belongs to somebody else is said, and the job starts when it is free") {
+  Lab lab;
+  lab->startOperator();
+  REQUIRE(lab.stranger("taken-worker-1", 0));
+  lab.run(3s);
+  lab.submit("taken", {.workers = 2, .runFor = "2s"});
+  REQUIRE(lab.until(
+      [&] {
+        const auto& backoff = lab.job("taken")->status.gang.backoff;
+        return backoff && backoff->reason.find("NameTaken") != std::string::npos;
+      },
+      60s));
+  CHECK(lab.exists(fmt::format("{}/taken-worker-1", kPods)));
+  lab.deletePod("taken-worker-1");
+
+  REQUIRE(lab.waitPhase("taken", "Succeeded", 240s));
+  lab.requireSound();
+  lab.requireTidy();
+}
+
+TEST_CASE("pods that a LimitRange makes too large for their places never start in part") {
+  Lab lab;
+  lab->startOperator();
+  lab.run(3s);
+  // Members that ask for no cpu get 40 cores each by default: three of them fit a node by the template, not as created.
+  REQUIRE(lab->create(
+      R"({"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"big"},"spec":{"limits":[{"type":"Container","defaultRequest":{"cpu":"60"},"default":{"cpu":"60"}}]}})"));
+  REQUIRE(lab->create(
+      R"({"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","metadata":{"name":"grown"},"spec":{"framework":"PyTorch","roles":[{"name":"worker","replicas":3,"template":{"spec":{"containers":[{"name":"train","image":"a","resources":{"limits":{"nvidia.com/gpu":"1"}}}]}}}]}})"));
+
+  bool anyBound = false;
+  lab.until(
+      [&] {
+        anyBound = anyBound || lab.boundPodsOf("grown") > 0;
+        return false;
+      },
+      60s);
+  INFO(lab.describe());
+  const auto job = lab.job("grown");
+  REQUIRE(job);
+  CHECK_FALSE(anyBound);
+  CHECK((job->status.gang.backoff || job->status.gang.proposal));
+  lab.requireSound();
+}
+
+}  // namespace trainyard::test
