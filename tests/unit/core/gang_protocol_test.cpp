@@ -232,7 +232,7 @@ TEST_CASE("back-off doubles and is bounded") {
   model::Job bert = reservedPair();
   const Settings settings;
   const auto delayAfter = [&](int count) {
-    bert.status.gang.backoff = model::Backoff{.count = count - 1};
+    bert.status.gang.backoff = model::Backoff{.until = {}, .count = count - 1, .avoidNodes = {}, .reason = {}};
     return abortProposal(bert, "why", {}, at(0), settings).backoff->until - at(0);
   };
   CHECK(delayAfter(1) == std::chrono::seconds(1));
