@@ -60,8 +60,8 @@ Membership inRecord(const model::Job& job, const Pod& pod) {
     }
   }
   // Epochs only grow: one that no record has reached yet is news that the view lacks.
-  const std::int64_t newest =
-      std::max(gang.placed ? gang.placed->epoch : -1, gang.proposal ? gang.proposal->epoch : -1);
+  const std::int64_t newest = std::max({gang.lastEpoch, gang.placed ? gang.placed->epoch : std::int64_t{-1},
+                                        gang.proposal ? gang.proposal->epoch : std::int64_t{-1}});
   return {epoch > newest ? Standing::kUnknown : Standing::kNotRecorded, &job, nullptr};
 }
 
