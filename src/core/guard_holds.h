@@ -17,7 +17,7 @@ struct Hold {
 };
 
 // Rooms that were offered to strangers and are not seen taken yet, at most one for each pod. Advisory: lost
-// with the process, without harm (docs/guard.md). Time comes in as an argument.
+// with the process, without harm. Time comes in as an argument.
 class Holds {
  public:
   // Replaces what the pod held before.

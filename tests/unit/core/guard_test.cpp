@@ -137,6 +137,18 @@ TEST_CASE("a pod controlled by a job but not recorded is refused everywhere") {
   CHECK(count(*decision, GuardReason::kNotRecorded) == 3);
 }
 
+TEST_CASE("a pod of an attempt whose record is gone is refused, not waited for") {
+  model::Job bert = job("ml/bert").role("worker", 1, gpus(4));
+  bert.status.gang.lastEpoch = 3;
+  const core::GuardView view(cluster().add(node("n1").gpus(8)).add(bert));
+  const auto ask = [&](std::int64_t epoch) {
+    return core::filter(view, {}, pod("ml/x").memberOf(bert, "worker", 0, epoch).gpus(4), Names{"n1"});
+  };
+  REQUIRE(ask(3));
+  CHECK(count(*ask(3), GuardReason::kNotRecorded) == 1);
+  CHECK_FALSE(ask(4));
+}
+
 TEST_CASE("nobody of an attempt that is over is let through") {
   const auto accepted = [](const model::Job& owner) {
     const core::GuardView view(cluster().add(node("n1").gpus(8)).add(owner));

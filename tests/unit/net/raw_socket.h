@@ -59,8 +59,8 @@ class RawServer {
   std::uint16_t port_ = 0;  // before listener_, which sets it
   int listener_ = -1;
   std::atomic<int> connections_ = 0;
-  std::thread acceptor_;
   std::vector<std::thread> workers_;  // the acceptor's only
+  std::thread acceptor_;              // last, because it uses all the others
 };
 
 // A port that nobody listens on.

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "base/event_loop.h"
+#include "base/log.h"
+#include "kube/config.h"
+#include "kube/connection.h"
+
+namespace trainyard::cli {
+
+struct ConnectFlags {
+  std::string kubeconfig = {};  // empty: $KUBECONFIG, ~/.kube/config
+  std::string context = {};     // empty: the current one
+};
+
+// Short questions to the API server by somebody who waits: no repeats, and an answer or an error within
+// seconds.
+class ClusterClient {
+ public:
+  // kInvalid names the file and key of a kubeconfig that cannot be used. Does not talk to the server yet.
+  [[nodiscard]] static base::Result<std::unique_ptr<ClusterClient>> connect(const ConnectFlags& flags);
+  ~ClusterClient();
+  ClusterClient(const ClusterClient&) = delete;
+  ClusterClient& operator=(const ClusterClient&) = delete;
+
+  // Bodies of the answers in the order of the paths, asked for at the same time.
+  [[nodiscard]] std::vector<base::Result<std::string>> get(const std::vector<std::string>& paths);
+
+  // Where answers come from, for messages: "kubeconfig /h/.kube/config, context dev".
+  [[nodiscard]] const std::string& source() const { return config_.source; }
+  // The namespace to use when none is named.
+  [[nodiscard]] const std::string& ns() const { return config_.ns; }
+  [[nodiscard]] base::WallTime now() const { return loop_.wallNow(); }
+
+ private:
+  class Silence final : public base::LogSink {
+   public:
+    void write(std::string_view) override {}
+  };
+
+  explicit ClusterClient(kube::ConnectionConfig config);
+  // Runs `task` on the loop and waits for it.
+  void onLoop(const base::Task& task);
+
+  kube::ConnectionConfig config_;
+  Silence silence_;
+  base::EventLoop loop_;
+  std::unique_ptr<kube::ApiConnection> connection_;
+  std::thread thread_;
+};
+
+}  // namespace trainyard::cli

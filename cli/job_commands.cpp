@@ -1,0 +1,123 @@
+#include "cli/job_commands.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/job_text.h"
+#include "codec/job.h"
+#include "codec/list.h"
+#include "codec/node.h"
+#include "kube/paths.h"
+
+namespace trainyard::cli {
+namespace {
+
+// Beyond so many nodes racks are left out, so that an answer takes a second for the largest job too.
+constexpr std::size_t kMostNodes = 128;
+
+struct JobAnswer {
+  model::Job job;
+  Nodes nodes;
+};
+
+// The API server answers 404 as well where the whole type is unknown.
+base::Error explainMissing(const base::Error& error, const std::string& what, const std::string& source) {
+  if (error.code != base::ErrorCode::kNotFound)
+    return {error.code, fmt::format("{} ({})", error.message, source)};
+  if (error.message.find("could not find the requested resource") != std::string::npos ||
+      error.message.find("page not found") != std::string::npos) {
+    return {error.code,
+            fmt::format("this cluster has no TrainingJobs: are Trainyard's CRDs installed? ({})", source)};
+  }
+  return {error.code, fmt::format("{} not found ({})", what, source)};
+}
+
+Nodes readNodes(ClusterClient& client, const std::vector<model::NodeName>& names) {
+  if (names.size() > kMostNodes) return {};
+  std::vector<std::string> paths;
+  for (const model::NodeName& name : names) paths.push_back(kube::kNodes.object("", name.str()));
+  Nodes nodes;
+  // A node that is gone, or that the user may not read, only lacks its rack.
+  for (const auto& body : client.get(paths)) {
+    if (!body) continue;
+    if (auto node = codec::decodeNode(*body))
+      nodes.push_back(std::make_shared<const model::Node>(std::move(*node)));
+  }
+  return nodes;
+}
+
+base::Result<JobAnswer> readJob(ClusterClient& client, const JobFlags& flags) {
+  const auto slash = flags.job.find('/');
+  std::string ns = flags.ns.empty() ? client.ns() : flags.ns;
+  std::string name = flags.job;
+  if (slash != std::string::npos) {
+    ns = flags.job.substr(0, slash);
+    name = flags.job.substr(slash + 1);
+  }
+  if (ns.empty() || name.empty() || name.find('/') != std::string::npos) {
+    return base::fail(base::ErrorCode::kInvalid,
+                      fmt::format("\"{}\" is no job: write NAME or NAMESPACE/NAME", flags.job));
+  }
+  const auto body = client.get({kube::kTrainingJobs.object(ns, name)}).front();
+  if (!body) {
+    return base::fail(
+        explainMissing(body.error(), fmt::format("TrainingJob {}/{}", ns, name), client.source()));
+  }
+  auto job = codec::decodeJob(*body);
+  if (!job) return base::fail(job.error());
+  Nodes nodes = readNodes(client, nodesOf(*job));
+  return JobAnswer{std::move(*job), std::move(nodes)};
+}
+
+base::Result<std::vector<model::Job>> readJobs(ClusterClient& client, const JobFlags& flags) {
+  const std::string path = flags.allNamespaces
+                               ? kube::kTrainingJobs.collection()
+                               : kube::kTrainingJobs.collection(flags.ns.empty() ? client.ns() : flags.ns);
+  auto body = client.get({path}).front();
+  if (!body) return base::fail(explainMissing(body.error(), "TrainingJobs", client.source()));
+  auto list = codec::decodeList(std::move(*body));
+  if (!list) return base::fail(list.error());
+  std::vector<model::Job> jobs;
+  for (const std::string& item : list->items) {
+    auto job = codec::decodeJob(item);
+    if (!job) return base::fail(job.error());
+    jobs.push_back(std::move(*job));
+  }
+  std::sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+  return jobs;
+}
+
+}  // namespace
+
+base::Result<std::string> runStatus(const JobFlags& flags) {
+  const auto client = ClusterClient::connect(flags.connect);
+  if (!client) return base::fail(client.error());
+  if (!flags.job.empty()) {
+    const auto answer = readJob(**client, flags);
+    if (!answer) return base::fail(answer.error());
+    return flags.json ? jobJson(answer->job, answer->nodes)
+                      : jobDetails(answer->job, answer->nodes, (*client)->now());
+  }
+  const auto jobs = readJobs(**client, flags);
+  if (!jobs) return base::fail(jobs.error());
+  if (flags.json) return jobsJson(*jobs);
+  if (jobs->empty()) {
+    return flags.allNamespaces ? std::string("No TrainingJobs.\n")
+                               : fmt::format("No TrainingJobs in namespace {}.\n",
+                                             flags.ns.empty() ? (*client)->ns() : flags.ns);
+  }
+  return jobsTable(*jobs, flags.allNamespaces, (*client)->now());
+}
+
+base::Result<std::string> runExplain(const JobFlags& flags) {
+  const auto client = ClusterClient::connect(flags.connect);
+  if (!client) return base::fail(client.error());
+  const auto answer = readJob(**client, flags);
+  if (!answer) return base::fail(answer.error());
+  return flags.json ? jobJson(answer->job, answer->nodes)
+                    : explainJob(answer->job, answer->nodes, (*client)->now());
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "cli/cluster_client.h"
+
+namespace trainyard::cli {
+
+struct JobFlags {
+  ConnectFlags connect = {};
+  std::string ns = {};  // empty: that of the context
+  bool allNamespaces = false;
+  bool json = false;
+  std::string job = {};  // NAME or NAMESPACE/NAME
+};
+
+// Each gives the text to print, or an error to print. kNotFound names the job and where it was looked for.
+[[nodiscard]] base::Result<std::string> runStatus(const JobFlags& flags);
+[[nodiscard]] base::Result<std::string> runExplain(const JobFlags& flags);
+
+}  // namespace trainyard::cli

@@ -1,0 +1,280 @@
+#include "cli/job_text.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "cli/table.h"
+#include "codec/job_status.h"
+#include "codec/json_writer.h"
+#include "codec/words.h"
+#include "core/describe.h"
+#include "core/ledger.h"
+#include "core/words.h"
+#include "model/conditions.h"
+
+namespace trainyard::cli {
+namespace {
+
+using model::Assignment;
+using model::Job;
+namespace conditions = model::conditions;
+
+// Places of the record with the epoch that they belong to: what runs, else what is being tried.
+const std::vector<Assignment>* placesOf(const Job& job) {
+  const model::GangRecord& gang = job.status.gang;
+  if (gang.placed) return &gang.placed->assignments;
+  return gang.proposal ? &gang.proposal->add : nullptr;
+}
+
+std::string describe(const std::vector<Assignment>& places, const Nodes& nodes) {
+  const auto topology = model::defaultTopologyLevels();
+  model::Snapshot snapshot;
+  snapshot.nodes = nodes;
+  return core::describePlaces(places, core::Ledger(snapshot), topology);
+}
+
+std::string rackOf(const model::NodeName& name, const Nodes& nodes) {
+  const auto at =
+      std::find_if(nodes.begin(), nodes.end(), [&](const auto& node) { return node->name == name; });
+  if (at == nodes.end()) return "?";
+  std::string path;
+  auto levels = model::defaultTopologyLevels();
+  levels.pop_back();  // the node itself
+  for (const model::TopologyLevel& level : levels) {
+    const std::string* value = (*at)->labels.find(level.labelKey);
+    if (value != nullptr) path += (path.empty() ? "" : "/") + *value;
+  }
+  return path.empty() ? "-" : path;
+}
+
+std::string orDash(std::string text) { return text.empty() ? "-" : text; }
+
+std::string whyOf(const Job& job) {
+  if (job.status.pending) return std::string(model::toString(job.status.pending->reason));
+  const model::Condition* admitted = job.condition(conditions::kAdmitted);
+  return admitted != nullptr && admitted->status == model::ConditionStatus::kFalse ? admitted->reason : "";
+}
+
+// "worker 0-3", and for several roles "chief 0, worker 0-3".
+std::map<model::NodeName, std::string> membersByNode(const std::vector<Assignment>& places) {
+  std::map<model::NodeName, std::string> byNode;
+  for (const Assignment& each : places) {
+    std::string& text = byNode[each.node];
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.role, each.indices.str());
+  }
+  return byNode;
+}
+
+std::string placesTable(const std::vector<Assignment>& places, const Nodes& nodes) {
+  std::vector<std::vector<std::string>> rows{{"  NODE", "RACK", "MEMBERS"}};
+  for (const auto& [node, members] : membersByNode(places)) {
+    rows.push_back({"  " + node.str(), rackOf(node, nodes), members});
+  }
+  return formatTable(rows);
+}
+
+std::string conditionsTable(const Job& job, base::WallTime now) {
+  if (job.status.conditions.empty()) return {};
+  std::vector<std::vector<std::string>> rows{{"  CONDITION", "STATUS", "SINCE", "REASON", "MESSAGE"}};
+  for (const model::Condition& each : job.status.conditions) {
+    rows.push_back({"  " + each.type, std::string(codec::wordOf(codec::kConditionStatuses, each.status)),
+                    formatAge(each.lastTransition, now), orDash(each.reason), each.message});
+  }
+  return formatTable(rows);
+}
+
+std::string rolesTable(const Job& job) {
+  if (job.status.roles.empty()) return {};
+  std::vector<std::vector<std::string>> rows{{"  ROLE", "DESIRED", "ACTIVE", "READY", "SUCCEEDED", "FAILED"}};
+  for (const model::RoleStatus& each : job.status.roles) {
+    rows.push_back({"  " + each.name, fmt::to_string(each.desired), fmt::to_string(each.active),
+                    fmt::to_string(each.ready), fmt::to_string(each.succeeded), fmt::to_string(each.failed)});
+  }
+  return formatTable(rows);
+}
+
+std::string shortfallText(const model::Shortfall& shortfall) {
+  std::string text = fmt::format("{} wanted, {} there", core::amountOf(shortfall.resource, shortfall.needed),
+                                 core::amountOf(shortfall.resource, shortfall.available));
+  if (shortfall.neededNodes > 0) {
+    text += fmt::format("; {} of {} have room", shortfall.availableNodes,
+                        core::counted(shortfall.neededNodes, "node"));
+  }
+  if (!shortfall.level.empty()) text += fmt::format(", in {} {}", shortfall.level, orDash(shortfall.domain));
+  return text;
+}
+
+std::string blockersText(const std::vector<model::Blocker>& blockers) {
+  std::vector<std::string> words;
+  for (const model::Blocker& each : blockers) {
+    std::string text = fmt::to_string(each.job);
+    if (each.nodes > 0)
+      text += fmt::format(" ({}, {})", core::counted(each.nodes, "node"), core::counted(each.gpus, "GPU"));
+    words.push_back(std::move(text));
+  }
+  return core::joinWords(words);
+}
+
+// "ml/bert waits (WaitingForTopology), for 12m:" and the numbers.
+std::string explainPending(const Job& job, const model::Pending& pending, base::WallTime now) {
+  std::string text = fmt::format("{} waits: {}, for {}.\n  {}\n", job.key, model::toString(pending.reason),
+                                 formatAge(pending.since, now), pending.message);
+  if (pending.shortfall) text += fmt::format("  Short of: {}.\n", shortfallText(*pending.shortfall));
+  if (!pending.blockedBy.empty()) text += fmt::format("  Blocked by: {}.\n", blockersText(pending.blockedBy));
+  return text;
+}
+
+std::string explainBackoff(const model::Backoff& backoff, base::WallTime now) {
+  std::string text = fmt::format("  Given up {} in a row; the last time: {}.\n",
+                                 core::counted(backoff.count, "attempt"), orDash(backoff.reason));
+  if (backoff.until > now) {
+    text += fmt::format("  The next one may begin at {}", base::formatTime(backoff.until));
+    if (!backoff.avoidNodes.empty()) {
+      std::vector<std::string> names;
+      for (const model::NodeName& each : backoff.avoidNodes) names.push_back(each.str());
+      text += fmt::format(", without {}", core::joinWords(names));
+    }
+    text += ".\n";
+  }
+  return text;
+}
+
+std::string explainProposal(const Job& job, const model::Proposal& proposal, const Nodes& nodes) {
+  if (proposal.phase == model::ProposalPhase::kAborting) {
+    return fmt::format("{}: an attempt is being given up: {}. Its places count until its pods are gone.\n",
+                       job.key, orDash(proposal.abortReason));
+  }
+  std::size_t members = 0;
+  for (const Assignment& each : proposal.add) members += each.indices.size();
+  return fmt::format("{} is being placed: {}, {} on {}, to be bound by {}.\n{}", job.key,
+                     codec::wordOf(codec::kProposalPhases, proposal.phase),
+                     core::counted(static_cast<std::int64_t>(members), "member"),
+                     describe(proposal.add, nodes), base::formatTime(proposal.deadline),
+                     placesTable(proposal.add, nodes));
+}
+
+// How a job that is not waiting stands by one of its conditions; empty when that one does not hold.
+std::string explainCondition(const Job& job, std::string_view type, std::string_view verb,
+                             base::WallTime now) {
+  const model::Condition* found = job.condition(type);
+  if (found == nullptr || found->status != model::ConditionStatus::kTrue) return {};
+  std::string text = fmt::format("{} {}, {} ago: {}.\n", job.key, verb, formatAge(found->lastTransition, now),
+                                 orDash(found->reason));
+  if (!found->message.empty()) text += fmt::format("  {}\n", found->message);
+  return text;
+}
+
+std::string explainRefusal(const Job& job) {
+  const model::Condition* admitted = job.condition(conditions::kAdmitted);
+  if (admitted == nullptr || admitted->status != model::ConditionStatus::kFalse) return {};
+  return fmt::format("{} is not admitted: {}.\n  {}\n", job.key, admitted->reason, admitted->message);
+}
+
+void writeJob(codec::JsonWriter& out, const Job& job, const Nodes& nodes) {
+  out.beginObject()
+      .member("namespace", job.key.ns)
+      .member("name", job.key.name)
+      .member("uid", job.uid.str())
+      .member("queue", job.spec.queue.str())
+      .member("created", base::formatTime(job.created))
+      .memberBool("suspended", job.spec.run.suspend)
+      .key("status")
+      .raw(codec::encodeJobStatus(job.status));
+  if (const auto* places = placesOf(job)) {
+    out.key("nodes").beginArray();
+    for (const auto& [node, members] : membersByNode(*places)) {
+      out.beginObject().member("name", node.str()).member("members", members);
+      if (const std::string rack = rackOf(node, nodes); rack != "?") out.member("rack", rack);
+      out.endObject();
+    }
+    out.endArray();
+  }
+  out.endObject();
+}
+
+}  // namespace
+
+std::vector<model::NodeName> nodesOf(const Job& job) {
+  std::set<model::NodeName> names;
+  if (const auto* places = placesOf(job)) {
+    for (const Assignment& each : *places) names.insert(each.node);
+  }
+  return {names.begin(), names.end()};
+}
+
+std::string jobsTable(const std::vector<Job>& jobs, bool withNamespace, base::WallTime now) {
+  std::vector<std::vector<std::string>> rows{{"NAME", "PHASE", "QUEUE", "READY", "GPUS", "WHY", "AGE"}};
+  for (const Job& job : jobs) {
+    rows.push_back({job.key.name, orDash(job.status.phase), orDash(job.spec.queue.str()),
+                    orDash(job.status.ready), fmt::to_string(job.status.gpus), orDash(whyOf(job)),
+                    formatAge(job.created, now)});
+  }
+  if (withNamespace) {
+    rows[0].insert(rows[0].begin(), "NAMESPACE");
+    for (std::size_t i = 0; i < jobs.size(); ++i) rows[i + 1].insert(rows[i + 1].begin(), jobs[i].key.ns);
+  }
+  return formatTable(rows);
+}
+
+std::string jobsJson(const std::vector<Job>& jobs) {
+  codec::JsonWriter out;
+  out.beginObject().key("items").beginArray();
+  for (const Job& job : jobs) writeJob(out, job, {});
+  out.endArray().endObject();
+  return std::move(out).take() + "\n";
+}
+
+std::string jobDetails(const Job& job, const Nodes& nodes, base::WallTime now) {
+  std::string text = formatTable({{"Job:", fmt::to_string(job.key)},
+                                  {"Phase:", orDash(job.status.phase)},
+                                  {"Queue:", orDash(job.spec.queue.str())},
+                                  {"Ready:", orDash(job.status.ready)},
+                                  {"GPUs:", fmt::to_string(job.status.gpus)},
+                                  {"Age:", formatAge(job.created, now)}});
+  if (job.status.pending) text += explainPending(job, *job.status.pending, now);
+  if (const std::string roles = rolesTable(job); !roles.empty()) text += "\n" + roles;
+  if (const auto* places = placesOf(job)) {
+    text += fmt::format("\n  {}\n", describe(*places, nodes)) + placesTable(*places, nodes);
+  }
+  if (const std::string table = conditionsTable(job, now); !table.empty()) text += "\n" + table;
+  return text;
+}
+
+std::string jobJson(const Job& job, const Nodes& nodes) {
+  codec::JsonWriter out;
+  writeJob(out, job, nodes);
+  return std::move(out).take() + "\n";
+}
+
+std::string explainJob(const Job& job, const Nodes& nodes, base::WallTime now) {
+  const model::JobStatus& status = job.status;
+  if (std::string ended = explainCondition(job, conditions::kSucceeded, "succeeded", now); !ended.empty())
+    return ended;
+  if (std::string ended = explainCondition(job, conditions::kFailed, "failed", now); !ended.empty())
+    return ended;
+  if (job.deleting) return fmt::format("{} is being deleted; it goes when its pods are gone.\n", job.key);
+  if (std::string refused = explainRefusal(job); !refused.empty()) return refused;
+  if (status.gang.proposal) return explainProposal(job, *status.gang.proposal, nodes);
+  if (status.gang.placed) {
+    const auto& places = status.gang.placed->assignments;
+    return fmt::format("{} has its places: {}; {} ready.\n{}", job.key, describe(places, nodes),
+                       orDash(status.ready), placesTable(places, nodes));
+  }
+  if (job.spec.run.suspend) return fmt::format("{} is suspended: spec.run.suspend is true.\n", job.key);
+  if (status.pending) {
+    std::string text = explainPending(job, *status.pending, now);
+    if (status.gang.backoff) text += explainBackoff(*status.gang.backoff, now);
+    return text;
+  }
+  if (status.conditions.empty()) {
+    return fmt::format(
+        "{} has not been looked at since it was created, {} ago. Is trainyard-operator running?\n", job.key,
+        formatAge(job.created, now));
+  }
+  return fmt::format("{} is in phase {}.\n{}", job.key, orDash(status.phase), conditionsTable(job, now));
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,135 @@
+#include "cli/job_text.h"
+
+#include <catch2/catch.hpp>
+
+#include "support/builders.h"
+
+namespace {
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+cli::Nodes racks() {
+  return {std::make_shared<const model::Node>(node("n1").zone("z").block("b1").rack("r1")),
+          std::make_shared<const model::Node>(node("n2").zone("z").block("b1").rack("r1"))};
+}
+
+model::Condition condition(std::string_view type, bool value, std::string_view reason,
+                           std::string_view message) {
+  return {std::string(type),
+          value ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse,
+          std::string(reason),
+          std::string(message),
+          at(0),
+          1};
+}
+
+TEST_CASE("a waiting job is explained in the operator's words, with numbers and who is in the way") {
+  model::Job bert = job("ml/bert").role("worker", 4, gpus(8));
+  bert.status.conditions = {condition("Admitted", true, "Valid", "")};
+  bert.status.pending =
+      model::Pending{.reason = model::PendingReason::kWaitingForTopology,
+                     .message = "needs 4 nodes with 8 nvidia.com/gpu in one rack; best rack z/b1/r1 has 3",
+                     .since = at(0),
+                     .shortfall = model::Shortfall{.resource = "nvidia.com/gpu",
+                                                   .needed = 32,
+                                                   .available = 24,
+                                                   .neededNodes = 4,
+                                                   .availableNodes = 3,
+                                                   .level = "rack",
+                                                   .domain = "z/b1/r1"},
+                     .blockedBy = {{key("vision/gpt"), 1, 8}}};
+  CHECK(cli::explainJob(bert, {}, at(720)) ==
+        "ml/bert waits: WaitingForTopology, for 12m.\n"
+        "  needs 4 nodes with 8 nvidia.com/gpu in one rack; best rack z/b1/r1 has 3\n"
+        "  Short of: 32 nvidia.com/gpu wanted, 24 nvidia.com/gpu there; 3 of 4 nodes have room, in rack "
+        "z/b1/r1.\n"
+        "  Blocked by: vision/gpt (1 node, 8 GPUs).\n");
+
+  bert.status.gang.backoff = model::Backoff{at(750), 2, {model::NodeName("n7")}, "deadline passed"};
+  const std::string text = cli::explainJob(bert, {}, at(720));
+  CHECK(text.find("  Given up 2 attempts in a row; the last time: deadline passed.\n") != std::string::npos);
+  CHECK(text.find(", without n7.\n") != std::string::npos);
+}
+
+TEST_CASE("a placed job is explained by its nodes and racks") {
+  model::Job bert =
+      job("ml/bert").role("worker", 4, gpus(4)).placed("n2", "worker", "2-3").placed("n1", "worker", "0-1");
+  bert.status.ready = "4/4";
+  CHECK(cli::explainJob(bert, racks(), at(0)) ==
+        "ml/bert has its places: 2 nodes in rack z/b1/r1; 4/4 ready.\n"
+        "  NODE   RACK      MEMBERS\n"
+        "  n1     z/b1/r1   worker 0-1\n"
+        "  n2     z/b1/r1   worker 2-3\n");
+  // Without the right to read nodes everything but the racks is there.
+  CHECK(cli::explainJob(bert, {}, at(0)).find("  n1     ?      worker 0-1\n") != std::string::npos);
+  CHECK(cli::nodesOf(bert) == std::vector{model::NodeName("n1"), model::NodeName("n2")});
+}
+
+TEST_CASE("a job on its way is explained by its phase and deadline") {
+  model::Job bert = job("ml/bert")
+                        .role("worker", 1, gpus(4))
+                        .proposes("n1", "worker", "0", model::ProposalPhase::kCreating);
+  bert.status.gang.proposal->deadline = at(0);
+  const std::string text = cli::explainJob(bert, racks(), at(0));
+  CHECK(text.find("ml/bert is being placed: Creating, 1 member on node n1, to be bound by ") == 0);
+
+  bert.status.gang.proposal->phase = model::ProposalPhase::kAborting;
+  bert.status.gang.proposal->abortReason = "node n1 is gone";
+  CHECK(
+      cli::explainJob(bert, racks(), at(0)) ==
+      "ml/bert: an attempt is being given up: node n1 is gone. Its places count until its pods are gone.\n");
+}
+
+TEST_CASE("jobs that do not wait for room say what they do") {
+  model::Job bert = job("ml/bert").role("worker", 1, gpus(4)).created(0);
+  CHECK(cli::explainJob(bert, {}, at(60)) ==
+        "ml/bert has not been looked at since it was created, 60s ago. Is trainyard-operator running?\n");
+  bert.status.conditions = {
+      condition("Admitted", false, "InvalidSpec", "spec.roles[worker].replicas: must be positive")};
+  CHECK(cli::explainJob(bert, {}, at(60)) ==
+        "ml/bert is not admitted: InvalidSpec.\n  spec.roles[worker].replicas: must be positive\n");
+  bert.status.conditions = {condition("Failed", true, "MemberFailed", "worker 0 exited with code 3")};
+  CHECK(cli::explainJob(bert, {}, at(60)) ==
+        "ml/bert failed, 60s ago: MemberFailed.\n  worker 0 exited with code 3\n");
+  bert.status.conditions = {condition("Succeeded", true, "AllSucceeded", "")};
+  CHECK(cli::explainJob(bert, {}, at(60)) == "ml/bert succeeded, 60s ago: AllSucceeded.\n");
+  bert.status.conditions.clear();
+  bert.deleting = true;
+  CHECK(cli::explainJob(bert, {}, at(60)) == "ml/bert is being deleted; it goes when its pods are gone.\n");
+  bert.deleting = false;
+  bert.spec.run.suspend = true;
+  CHECK(cli::explainJob(bert, {}, at(60)) == "ml/bert is suspended: spec.run.suspend is true.\n");
+}
+
+TEST_CASE("the table shows why a job waits, and '-' for what is not known") {
+  model::Job bert = job("ml/bert").role("worker", 1, gpus(4)).queue("vision").created(0);
+  bert.status.phase = "Pending";
+  bert.status.ready = "0/1";
+  bert.status.gpus = 4;
+  bert.status.pending =
+      model::Pending{.reason = model::PendingReason::kWaitingForCapacity, .message = "", .since = at(0)};
+  const model::Job fresh = job("ml/new").role("worker", 1, gpus(4)).created(50);
+  CHECK(cli::jobsTable({bert, fresh}, false, at(60)) ==
+        "NAME   PHASE     QUEUE     READY   GPUS   WHY                  AGE\n"
+        "bert   Pending   vision    0/1     4      WaitingForCapacity   60s\n"
+        "new    -         default   -       0      -                    10s\n");
+  CHECK(cli::jobsTable({bert}, true, at(60)).find("NAMESPACE   NAME   PHASE") == 0);
+}
+
+TEST_CASE("details and JSON hold the whole status") {
+  model::Job bert = job("ml/bert").role("worker", 2, gpus(4)).placed("n1", "worker", "0-1").created(0);
+  bert.status.phase = "Running";
+  bert.status.roles = {{.name = "worker", .desired = 2, .active = 2, .ready = 1}};
+  bert.status.conditions = {condition("Scheduled", true, "Placed", "2 members are bound")};
+  const std::string text = cli::jobDetails(bert, racks(), at(60));
+  CHECK(text.find("Job:     ml/bert\nPhase:   Running\n") == 0);
+  CHECK(text.find("  worker   2         2        1       0           0\n") != std::string::npos);
+  CHECK(text.find("  Scheduled   True     60s     Placed   2 members are bound\n") != std::string::npos);
+  const std::string json = cli::jobJson(bert, racks());
+  CHECK(json.find(R"({"namespace":"ml","name":"bert",)") == 0);
+  CHECK(json.find(R"("nodes":[{"name":"n1","members":"worker 0-1","rack":"z/b1/r1"}])") != std::string::npos);
+  CHECK(cli::jobsJson({bert}).find(R"({"items":[{"namespace":"ml")") == 0);
+}
+
+}  // namespace

@@ -1,0 +1,32 @@
+#include "cli/table.h"
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+using namespace trainyard;
+using namespace std::chrono_literals;
+
+TEST_CASE("columns are as wide as their widest cell, without spaces at the end") {
+  CHECK(cli::formatTable({{"NAME", "PHASE"}, {"bert", ""}, {"gpt-large", "Running"}}) ==
+        "NAME        PHASE\n"
+        "bert\n"
+        "gpt-large   Running\n");
+  CHECK(cli::formatTable({}).empty());
+}
+
+TEST_CASE("ages are short") {
+  const base::WallTime start{};
+  const auto age = [&](auto span) { return cli::formatAge(start, start + span); };
+  CHECK(age(0s) == "0s");
+  CHECK(age(119s) == "119s");
+  CHECK(age(2min) == "2m");
+  CHECK(age(59min) == "59m");
+  CHECK(age(1h) == "1h");
+  CHECK(age(3h + 20min + 59s) == "3h20m");
+  CHECK(age(10h + 20min) == "10h");
+  CHECK(age(49h) == "2d");
+  CHECK(age(-5s) == "0s");
+}
+
+}  // namespace
