@@ -14,6 +14,7 @@ namespace {
 
 // Changes come in bursts: one cycle for a burst, and never more than half of the time spent planning.
 constexpr base::Instant::duration kCoalesce = std::chrono::milliseconds(2);
+constexpr base::Instant::duration kSyncPoll = std::chrono::milliseconds(20);
 constexpr base::Instant::duration kShutDownPatience = std::chrono::seconds(5);
 
 kube::ClusterDecoders decoders() {
@@ -141,7 +142,8 @@ void Operator::requestCycle() {
 }
 
 void Operator::runCycle() {
-  if (stopping_ || !leading() || !synced()) return;
+  if (stopping_ || !leading()) return;
+  if (!synced()) return awaitSync();
   const base::Instant begin = deps_.executor.now();
   core::CycleInput input;
   input.snapshot = cache_.snapshot(deps_.executor.wallNow());
@@ -155,6 +157,17 @@ void Operator::runCycle() {
   lastCycleCost_ = lastCycleEnd_ - begin;
   metrics_.noteCycle(lastCycleCost_, input.snapshot, plan);
   armWake(plan);
+}
+
+// The lists that end this wait may bring no change to warm caches, and so no cycle of their own.
+void Operator::awaitSync() {
+  if (awaitingSync_) return;
+  awaitingSync_ = true;
+  deps_.executor.postAfter(kSyncPoll, [this, alive = alive_] {
+    if (!*alive) return;
+    awaitingSync_ = false;
+    requestCycle();
+  });
 }
 
 // The next moment at which something is due though nothing changes.

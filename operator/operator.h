@@ -60,6 +60,7 @@ class Operator {
   void startReflectors();
   void requestCycle();
   void runCycle();
+  void awaitSync();
   void armWake(const core::Plan& plan);
   void startedLeading(std::int64_t term);
   void jobSettled();
@@ -78,6 +79,7 @@ class Operator {
 
   std::int64_t term_ = 0;
   bool cycleRequested_ = false;
+  bool awaitingSync_ = false;
   bool stopping_ = false;
   bool released_ = false;
   std::function<void()> stopped_;
