@@ -51,7 +51,9 @@ class NodeStrategy final : public Strategy {
     }
   }
 
-  void validateUpdate(const Json&, const Json& node, Part, Causes& causes) const override { validate(node, causes); }
+  void validateUpdate(const Json&, const Json& node, Part, Causes& causes) const override {
+    validate(node, causes);
+  }
 };
 
 class NamespaceStrategy final : public Strategy {
@@ -64,7 +66,8 @@ class NamespaceStrategy final : public Strategy {
   void prepareCreate(Json& space, base::WallTime) const override {
     defaults(space);
     Json finalizers = listAt(space, {"spec", "finalizers"});
-    if (std::find(finalizers.begin(), finalizers.end(), Json("kubernetes")) == finalizers.end()) finalizers.push_back("kubernetes");
+    if (std::find(finalizers.begin(), finalizers.end(), Json("kubernetes")) == finalizers.end())
+      finalizers.push_back("kubernetes");
     space["spec"]["finalizers"] = finalizers;
     space["status"] = {{"phase", "Active"}};
   }
@@ -81,9 +84,13 @@ class ConfigMapStrategy final : public Strategy {
     std::size_t size = 0;
     for (const char* part : {"data", "binaryData"}) {
       for (const auto& [key, value] : objectAt(map, {part}).items()) {
-        if (!isConfigMapKey(key)) causes.invalid(fmt::format("{}[{}]", part, key), fmt::format("\"{}\": a valid config key must consist of alphanumeric characters", key));
+        if (!isConfigMapKey(key))
+          causes.invalid(
+              fmt::format("{}[{}]", part, key),
+              fmt::format("\"{}\": a valid config key must consist of alphanumeric characters", key));
         if (std::string_view(part) == "binaryData" && objectAt(map, {"data"}).contains(key)) {
-          causes.invalid(fmt::format("data[{}]", key), fmt::format("\"{}\": duplicate of key present in binaryData", key));
+          causes.invalid(fmt::format("data[{}]", key),
+                         fmt::format("\"{}\": duplicate of key present in binaryData", key));
         }
         size += value.is_string() ? value.get_ref<const std::string&>().size() : 0;
       }
@@ -92,7 +99,8 @@ class ConfigMapStrategy final : public Strategy {
   }
   void validateUpdate(const Json& old, const Json& map, Part, Causes& causes) const override {
     if (boolAt(old, {"immutable"})) {
-      if (!boolAt(map, {"immutable"})) causes.forbidden("immutable", "field is immutable when `immutable` is set");
+      if (!boolAt(map, {"immutable"}))
+        causes.forbidden("immutable", "field is immutable when `immutable` is set");
       for (const char* part : {"data", "binaryData"}) {
         if (!sameAt(old, map, {part})) causes.forbidden(part, "field is immutable when `immutable` is set");
       }
@@ -115,20 +123,26 @@ class LeaseStrategy final : public Strategy {
       causes.invalid("spec.leaseTransitions", fmt::format("{}: must be greater than or equal to 0", *times));
     }
   }
-  void validateUpdate(const Json&, const Json& lease, Part, Causes& causes) const override { validate(lease, causes); }
+  void validateUpdate(const Json&, const Json& lease, Part, Causes& causes) const override {
+    validate(lease, causes);
+  }
 };
 
 class PriorityClassStrategy final : public Strategy {
  public:
-  void defaults(Json& object) const override { setDefault(object, "preemptionPolicy", "PreemptLowerPriority"); }
+  void defaults(Json& object) const override {
+    setDefault(object, "preemptionPolicy", "PreemptLowerPriority");
+  }
 
   Outcome<void> admit(const AdmissionView& view, Json& object, const Json*) const override {
     if (!boolAt(object, {"globalDefault"})) return {};
     const std::string name = textAt(object, {"metadata", "name"});
     for (const Json* other : view.list("priorityclasses", "")) {
       if (!boolAt(*other, {"globalDefault"}) || textAt(*other, {"metadata", "name"}) == name) continue;
-      return failForbidden({"scheduling.k8s.io", "priorityclasses", "PriorityClass"}, name,
-                           fmt::format("PriorityClass {} is already marked as default. Only one default can exist", textAt(*other, {"metadata", "name"})));
+      return failForbidden(
+          {"scheduling.k8s.io", "priorityclasses", "PriorityClass"}, name,
+          fmt::format("PriorityClass {} is already marked as default. Only one default can exist",
+                      textAt(*other, {"metadata", "name"})));
     }
     return {};
   }
@@ -136,12 +150,14 @@ class PriorityClassStrategy final : public Strategy {
   void validate(const Json& object, Causes& causes) const override {
     const std::string name = textAt(object, {"metadata", "name"});
     if (name.rfind("system-", 0) == 0) {
-      causes.forbidden("metadata.name", "priority class names with 'system-' prefix are reserved for system use only");
+      causes.forbidden("metadata.name",
+                       "priority class names with 'system-' prefix are reserved for system use only");
     } else if (intAt(object, {"value"}).value_or(0) > 1'000'000'000) {
       causes.forbidden("value", "maximum allowed value of a user defined priority is 1000000000");
     }
     const std::string policy = textAt(object, {"preemptionPolicy"});
-    if (policy != "Never" && policy != "PreemptLowerPriority") causes.notSupported("preemptionPolicy", policy);
+    if (policy != "Never" && policy != "PreemptLowerPriority")
+      causes.notSupported("preemptionPolicy", policy);
   }
   void prepareUpdate(const Json&, Json&, Part) const override {}
   void validateUpdate(const Json& old, const Json& object, Part, Causes& causes) const override {

@@ -13,6 +13,7 @@ class CustomStrategy final : public Strategy {
   explicit CustomStrategy(Json definition) : definition_(std::move(definition)) {
     unconditionalUpdate = false;
     builtin = false;
+    hasRules_ = dumpJson(schema()).find("\"x-kubernetes-validations\"") != std::string::npos;
   }
 
   void defaults(Json& object) const override { applySchemaDefaults(schema(), object); }
@@ -22,7 +23,7 @@ class CustomStrategy final : public Strategy {
     object["metadata"]["generation"] = 1;
   }
 
-  void validate(const Json& object, Causes& causes) const override { validateSchema(schema(), object, nullptr, causes); }
+  void validate(const Json& object, Causes& causes) const override { check(object, nullptr, causes); }
 
   void prepareUpdate(const Json& old, Json& object, Part part) const override {
     if (part == Part::kStatus) {
@@ -38,18 +39,70 @@ class CustomStrategy final : public Strategy {
     Json after = object;
     before.erase("metadata");
     after.erase("metadata");
-    if (before != after) object["metadata"]["generation"] = intAt(old, {"metadata", "generation"}).value_or(0) + 1;
+    if (before != after)
+      object["metadata"]["generation"] = intAt(old, {"metadata", "generation"}).value_or(0) + 1;
   }
 
   void validateUpdate(const Json& old, const Json& object, Part, Causes& causes) const override {
-    validateSchema(schema(), object, &old, causes);
+    check(object, &old, causes);
   }
 
  private:
-  [[nodiscard]] bool hasStatus() const { return findPath(definition_, {"subresources", "status"}) != nullptr; }
+  void check(const Json& object, const Json* old, Causes& causes) const {
+    validateSchema(schema(), object, old, causes);
+    validateScale(object, causes);
+    noteUncheckedRules(causes);
+  }
+
+  // Where a scale path leads to something that is no replica count.
+  void validateScale(const Json& object, Causes& causes) const {
+    for (const char* which : {"specReplicasPath", "statusReplicasPath"}) {
+      const std::string path = textAt(definition_, {"subresources", "scale", which});
+      if (path.empty()) continue;
+      const Json* at = &object;
+      for (std::size_t start = 1; at != nullptr && start < path.size();) {
+        const auto end = std::min(path.find('.', start), path.size());
+        if (!at->is_object()) {
+          causes.invalid(path, "accessor error");
+          at = nullptr;
+          break;
+        }
+        at = find(*at, path.substr(start, end - start));
+        start = end + 1;
+      }
+      if (at == nullptr) continue;
+      if (!at->is_number_integer()) {
+        causes.invalid(path, "accessor error: not an integer");
+      } else if (at->get<std::int64_t>() < 0) {
+        causes.invalid(path, "should be a non-negative integer");
+      } else if (at->get<std::int64_t>() > INT32_MAX) {
+        causes.invalid(path, "should be less than or equal to 2147483647");
+      }
+    }
+  }
+
+  // Rules are not tried on an object whose shape is wrong, and the real server says so.
+  void noteUncheckedRules(Causes& causes) const {
+    if (!hasRules_) return;
+    for (const auto& cause : causes.list()) {
+      for (const char* blocking : {"FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong",
+                                   "FieldValueTooMany", "FieldValueTypeInvalid"}) {
+        if (cause.reason != blocking) continue;
+        causes.invalid("<nil>",
+                       "some validation rules were not checked because the object was invalid; correct the "
+                       "existing errors to complete validation");
+        return;
+      }
+    }
+  }
+
+  [[nodiscard]] bool hasStatus() const {
+    return findPath(definition_, {"subresources", "status"}) != nullptr;
+  }
   [[nodiscard]] const Json& schema() const { return objectAt(definition_, {"schema", "openAPIV3Schema"}); }
 
   Json definition_;
+  bool hasRules_ = false;
 };
 
 // ".spec.elastic.replicas" as the parts of a path.
@@ -85,7 +138,10 @@ void pruneCustom(const ResourceType& type, Json& object, std::vector<std::string
 }
 
 Json ApiServer::Impl::scaleOf(const RequestInfo& info, const Json& object) const {
-  Json scale = {{"kind", "Scale"}, {"apiVersion", "autoscaling/v1"}, {"spec", Json::object()}, {"status", {{"replicas", 0}}}};
+  Json scale = {{"kind", "Scale"},
+                {"apiVersion", "autoscaling/v1"},
+                {"spec", Json::object()},
+                {"status", {{"replicas", 0}}}};
   for (const char* field : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
     copyMember(scale["metadata"], object.at("metadata"), field);
   }
@@ -93,7 +149,8 @@ Json ApiServer::Impl::scaleOf(const RequestInfo& info, const Json& object) const
   if (wanted != 0) scale["spec"]["replicas"] = wanted;
   scale["status"]["replicas"] = numberAt(object, scalePath(*info.type, "statusReplicasPath"));
   const Json* selector = follow(object, scalePath(*info.type, "labelSelectorPath"));
-  if (selector != nullptr && selector->is_string() && !selector->get<std::string>().empty()) scale["status"]["selector"] = *selector;
+  if (selector != nullptr && selector->is_string() && !selector->get<std::string>().empty())
+    scale["status"]["selector"] = *selector;
   return scale;
 }
 
@@ -101,13 +158,16 @@ Outcome<Answer> ApiServer::Impl::scale(const RequestInfo& info) {
   std::vector<std::string> duplicates;
   const bool isPatch = info.http->method == net::Method::kPatch;
   if (isPatch && info.contentType() == "application/strategic-merge-patch+json") {
-    return tl::unexpected<Failure>(Failure{415, "UnsupportedMediaType", "strategic merge patches are not supported for custom resources", Json::object()});
+    return tl::unexpected<Failure>(Failure{415, "UnsupportedMediaType",
+                                           "strategic merge patches are not supported for custom resources",
+                                           Json::object()});
   }
   auto body = isPatch ? [&]() -> Outcome<Json> {
     auto parsed = parseJson(info.http->body);
     if (!parsed) return failBadRequest("error decoding patch: " + parsed.error().message);
     return *std::move(parsed);
-  }() : parseBody(info, duplicates);
+  }()
+      : parseBody(info, duplicates);
   if (!body) return tl::unexpected<Failure>(body.error());
   std::string uid;
   if (!isPatch) uid = textAt(*body, {"metadata", "uid"});
@@ -119,16 +179,25 @@ Outcome<Answer> ApiServer::Impl::scale(const RequestInfo& info) {
       wanted = *std::move(patched);
     }
     const auto replicas = findPath(wanted, {"spec", "replicas"});
-    if (replicas != nullptr && !replicas->is_number_integer()) return failBadRequest("json: cannot unmarshal into field spec.replicas of type int32");
+    if (replicas != nullptr && !replicas->is_number_integer()) {
+      const std::string problem = "json: cannot unmarshal into field spec.replicas of type int32";
+      if (!isPatch) return failBadRequest(problem);
+      Causes causes;
+      causes.invalid("patch", problem);
+      return failInvalid({"", "", "Status"}, "", causes);
+    }
     const std::string name = textAt(wanted, {"metadata", "name"});
-    if (name != info.path.name) return failBadRequest(fmt::format("the name of the object ({}) does not match the name on the URL ({})", name, info.path.name));
+    if (name != info.path.name)
+      return failBadRequest(fmt::format("the name of the object ({}) does not match the name on the URL ({})",
+                                        name, info.path.name));
     Json object = old;
     Json* at = &object;
     for (const auto& part : scalePath(*info.type, "specReplicasPath")) at = &(*at)[part];
     *at = replicas == nullptr ? Json(0) : *replicas;
     copyMember(object["metadata"], objectAt(wanted, {"metadata"}), "resourceVersion");
     if (isPatch) return object;
-    if (textAt(wanted, {"metadata", "resourceVersion"}).empty()) copyMember(object["metadata"], old.at("metadata"), "resourceVersion");
+    if (textAt(wanted, {"metadata", "resourceVersion"}).empty())
+      copyMember(object["metadata"], old.at("metadata"), "resourceVersion");
     return object;
   });
   if (!updated) return updated;

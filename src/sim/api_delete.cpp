@@ -45,10 +45,16 @@ Outcome<void> checkPreconditions(ResourceName resource, const Json& object, cons
   resource.plural = resource.kind;  // as the real server names it here
   const std::string name = textAt(object, {"metadata", "name"});
   if (!options.uid.empty() && options.uid != textAt(object, {"metadata", "uid"})) {
-    return failConflict(resource, name, fmt::format("the UID in the precondition ({}) does not match the UID in record ({}). The object might have been deleted and then recreated", options.uid, textAt(object, {"metadata", "uid"})));
+    return failConflict(resource, name,
+                        fmt::format("the UID in the precondition ({}) does not match the UID in record ({}). "
+                                    "The object might have been deleted and then recreated",
+                                    options.uid, textAt(object, {"metadata", "uid"})));
   }
   if (!options.version.empty() && options.version != textAt(object, {"metadata", "resourceVersion"})) {
-    return failConflict(resource, name, fmt::format("the ResourceVersion in the precondition ({}) does not match the ResourceVersion in record ({}). The object might have been modified", options.version, textAt(object, {"metadata", "resourceVersion"})));
+    return failConflict(resource, name,
+                        fmt::format("the ResourceVersion in the precondition ({}) does not match the "
+                                    "ResourceVersion in record ({}). The object might have been modified",
+                                    options.version, textAt(object, {"metadata", "resourceVersion"})));
   }
   return {};
 }
@@ -97,8 +103,8 @@ Outcome<DeleteOptions> ApiServer::Impl::deleteOptions(const RequestInfo& info) c
     options.cascadeAsked = !boolAt(body, {"orphanDependents"});
     options.propagation = options.cascadeAsked ? "Background" : "Orphan";
   }
-  if (!options.propagation.empty() && options.propagation != "Background" && options.propagation != "Foreground" &&
-      options.propagation != "Orphan") {
+  if (!options.propagation.empty() && options.propagation != "Background" &&
+      options.propagation != "Foreground" && options.propagation != "Orphan") {
     causes.notSupported("propagationPolicy", options.propagation);
   }
   for (const auto& value : listAt(body, {"dryRun"})) {
@@ -112,27 +118,33 @@ Outcome<DeleteOptions> ApiServer::Impl::deleteOptions(const RequestInfo& info) c
   return options;
 }
 
-std::pair<bool, ObjectPtr> ApiServer::Impl::removeNamespace(const ResourceType& type, const ObjectKey& key, Json object,
-                                                            const DeleteOptions& options) {
-  // A namespace goes when the namespace controller has emptied it and taken "kubernetes" from spec.finalizers.
+std::pair<bool, ObjectPtr> ApiServer::Impl::removeNamespace(const ResourceType& type, const ObjectKey& key,
+                                                            Json object, const DeleteOptions& options) {
+  // A namespace goes when the namespace controller has emptied it and taken "kubernetes" from
+  // spec.finalizers.
   if (findPath(object, {"metadata", "deletionTimestamp"}) == nullptr) {
     object["metadata"]["deletionTimestamp"] = base::formatTime(clock());
     object["status"]["phase"] = "Terminating";
-    const ObjectPtr kept = options.dryRun ? std::make_shared<const Json>(object) : store.put(type.table, key, object);
+    const ObjectPtr kept =
+        options.dryRun ? std::make_shared<const Json>(object) : store.put(type.table, key, object);
     return {false, kept};
   }
-  const bool empty = listAt(object, {"spec", "finalizers"}).empty() && listAt(object, {"metadata", "finalizers"}).empty();
+  const bool empty =
+      listAt(object, {"spec", "finalizers"}).empty() && listAt(object, {"metadata", "finalizers"}).empty();
   if (!empty || options.dryRun) return {false, store.get(type.table, key)};
   return {true, store.erase(type.table, key)};
 }
 
-Outcome<std::pair<bool, ObjectPtr>> ApiServer::Impl::removeObject(const ResourceType& type, const ObjectKey& key,
+Outcome<std::pair<bool, ObjectPtr>> ApiServer::Impl::removeObject(const ResourceType& type,
+                                                                  const ObjectKey& key,
                                                                   const DeleteOptions& options) {
   const ObjectPtr old = store.get(type.table, key);
   if (old == nullptr) return failNotFound(type.name, key.second);
-  if (auto met = checkPreconditions(type.name, *old, options); !met) return tl::unexpected<Failure>(met.error());
+  if (auto met = checkPreconditions(type.name, *old, options); !met)
+    return tl::unexpected<Failure>(met.error());
   Json object = *old;
-  if (type.name.plural == "namespaces" && type.name.group.empty()) return removeNamespace(type, key, std::move(object), options);
+  if (type.name.plural == "namespaces" && type.name.group.empty())
+    return removeNamespace(type, key, std::move(object), options);
   const bool deleting = findPath(object, {"metadata", "deletionTimestamp"}) != nullptr;
   const std::int64_t held = intAt(object, {"metadata", "deletionGracePeriodSeconds"}).value_or(0);
   std::optional<std::int64_t> grace;
@@ -142,7 +154,8 @@ Outcome<std::pair<bool, ObjectPtr>> ApiServer::Impl::removeObject(const Resource
     if (!options.grace || *options.grace >= held) return std::pair(false, old);
     const auto until = base::parseTime(textAt(object, {"metadata", "deletionTimestamp"})).value_or(clock());
     grace = std::max<std::int64_t>(*options.grace, 0);
-    object["metadata"]["deletionTimestamp"] = base::formatTime(until - std::chrono::seconds(held) + std::chrono::seconds(*grace));
+    object["metadata"]["deletionTimestamp"] =
+        base::formatTime(until - std::chrono::seconds(held) + std::chrono::seconds(*grace));
     object["metadata"]["deletionGracePeriodSeconds"] = *grace;
     graceful = true;
   } else if (!deleting) {
@@ -154,7 +167,8 @@ Outcome<std::pair<bool, ObjectPtr>> ApiServer::Impl::removeObject(const Resource
   if (graceful && !deleting) markDeleting(object, clock(), *grace);
   if (!graceful && pending) markDeleting(object, clock(), 0);
   if (pending || (graceful && *grace > 0)) {
-    if (options.dryRun || object == *old) return std::pair(false, std::make_shared<const Json>(std::move(object)));
+    if (options.dryRun || object == *old)
+      return std::pair(false, std::make_shared<const Json>(std::move(object)));
     return std::pair(false, store.put(type.table, key, std::move(object)));
   }
   if (options.dryRun) return std::pair(true, std::make_shared<const Json>(std::move(object)));

@@ -9,13 +9,14 @@ namespace trainyard::sim {
 namespace {
 
 // Names in core/v1 and in events.k8s.io/v1.
-constexpr std::array<std::pair<const char*, const char*>, 7> kRenamed = {{{"involvedObject", "regarding"},
-                                                                          {"message", "note"},
-                                                                          {"source", "deprecatedSource"},
-                                                                          {"firstTimestamp", "deprecatedFirstTimestamp"},
-                                                                          {"lastTimestamp", "deprecatedLastTimestamp"},
-                                                                          {"count", "deprecatedCount"},
-                                                                          {"reportingComponent", "reportingController"}}};
+constexpr std::array<std::pair<const char*, const char*>, 7> kRenamed = {
+    {{"involvedObject", "regarding"},
+     {"message", "note"},
+     {"source", "deprecatedSource"},
+     {"firstTimestamp", "deprecatedFirstTimestamp"},
+     {"lastTimestamp", "deprecatedLastTimestamp"},
+     {"count", "deprecatedCount"},
+     {"reportingComponent", "reportingController"}}};
 // What core/v1 writes even when empty, and events.k8s.io/v1 does not.
 constexpr std::array<const char*, 2> kAlwaysInCore = {"reportingComponent", "reportingInstance"};
 
@@ -48,7 +49,19 @@ class EventStrategy final : public Strategy {
     validateAlways(event, causes);
     if (core_) return;
     if (!sameAt(old, event, {"series"})) validateSeries(event, causes);
-    const std::array<std::pair<const char*, const char*>, 12> fixed = {{{"involvedObject", "involvedObject"}, {"reason", "reason"}, {"message", "message"}, {"source", "source"}, {"firstTimestamp", "firstTimestamp"}, {"lastTimestamp", "lastTimestamp"}, {"count", "count"}, {"type", "type"}, {"eventTime", "eventTime"}, {"action", "action"}, {"reportingComponent", "reportingController"}, {"reportingInstance", "reportingInstance"}}};
+    const std::array<std::pair<const char*, const char*>, 12> fixed = {
+        {{"involvedObject", "involvedObject"},
+         {"reason", "reason"},
+         {"message", "message"},
+         {"source", "source"},
+         {"firstTimestamp", "firstTimestamp"},
+         {"lastTimestamp", "lastTimestamp"},
+         {"count", "count"},
+         {"type", "type"},
+         {"eventTime", "eventTime"},
+         {"action", "action"},
+         {"reportingComponent", "reportingController"},
+         {"reportingInstance", "reportingInstance"}}};
     for (const auto& [field, shownAs] : fixed) {
       if (!sameAt(old, event, {field})) causes.invalid(shownAs, "field is immutable");
     }
@@ -58,7 +71,8 @@ class EventStrategy final : public Strategy {
   static void validateSeries(const Json& event, Causes& causes) {
     const Json* series = find(event, "series");
     if (series == nullptr) return;
-    if (intAt(*series, {"count"}).value_or(0) < 2) causes.invalid("series.count", "\"\": should be at least 2");
+    if (intAt(*series, {"count"}).value_or(0) < 2)
+      causes.invalid("series.count", "\"\": should be at least 2");
     if (absent(*series, "lastObservedTime")) causes.required("series.lastObservedTime");
   }
 
@@ -68,7 +82,9 @@ class EventStrategy final : public Strategy {
     const std::string controllerField = core_ ? "reportingComponent" : "reportingController";
     if (absent(event, "eventTime")) {
       const bool fits = theirs.empty() ? space == "default" : theirs == space;
-      if (!fits) causes.invalid("involvedObject.namespace", fmt::format("\"{}\": does not match event.namespace", theirs));
+      if (!fits)
+        causes.invalid("involvedObject.namespace",
+                       fmt::format("\"{}\": does not match event.namespace", theirs));
       return;
     }
     if (theirs.empty() && space != "default" && space != "kube-system") {
@@ -76,11 +92,14 @@ class EventStrategy final : public Strategy {
     }
     const std::string controller = textAt(event, {"reportingComponent"});
     if (controller.empty()) causes.required(controllerField);
-    if (!isQualifiedName(controller)) causes.invalid(controllerField, fmt::format("\"{}\": name part must consist of alphanumeric characters", controller));
+    if (!isQualifiedName(controller))
+      causes.invalid(controllerField,
+                     fmt::format("\"{}\": name part must consist of alphanumeric characters", controller));
     const auto bounded = [&](const char* field, std::size_t most, bool required) {
       const std::string text = textAt(event, {field});
       if (required && text.empty()) causes.required(field);
-      if (text.size() > most) causes.invalid(field, fmt::format("\"\": can have at most {} characters", most));
+      if (text.size() > most)
+        causes.invalid(field, fmt::format("\"\": can have at most {} characters", most));
     };
     bounded("reportingInstance", 128, true);
     bounded("action", 128, true);
@@ -118,6 +137,8 @@ Json eventFromCore(const Json& core) {
   return event;
 }
 
-std::unique_ptr<Strategy> makeEventStrategy(bool coreVersion) { return std::make_unique<EventStrategy>(coreVersion); }
+std::unique_ptr<Strategy> makeEventStrategy(bool coreVersion) {
+  return std::make_unique<EventStrategy>(coreVersion);
+}
 
 }  // namespace trainyard::sim

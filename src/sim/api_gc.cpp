@@ -27,6 +27,26 @@ bool isDeleting(const Json& object) { return findPath(object, {"metadata", "dele
 
 std::string uidOf(const Json& object) { return textAt(object, {"metadata", "uid"}); }
 
+// What the namespace controller reports when it is done.
+Json emptiedConditions(base::WallTime now) {
+  const auto condition = [&](const char* type, const char* reason, const char* message) {
+    return Json{{"type", type},
+                {"status", "False"},
+                {"lastTransitionTime", base::formatTime(now)},
+                {"reason", reason},
+                {"message", message}};
+  };
+  return {condition("NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered",
+                    "All resources successfully discovered"),
+          condition("NamespaceDeletionGroupVersionParsingFailure", "ParsedGroupVersions",
+                    "All legacy kube types successfully parsed"),
+          condition("NamespaceDeletionContentFailure", "ContentDeleted",
+                    "All content successfully deleted, may be waiting on finalization"),
+          condition("NamespaceContentRemaining", "ContentRemoved", "All content successfully removed"),
+          condition("NamespaceFinalizersRemaining", "ContentHasNoFinalizers",
+                    "All content-preserving finalizers finished")};
+}
+
 class Round {
  public:
   explicit Round(ApiServer::Impl& server) : server_(server) {
@@ -175,13 +195,17 @@ class Round {
     if (listAt(*now, {"spec", "finalizers"}).empty()) return;
     Json object = *now;
     object["spec"].erase("finalizers");
+    object["status"]["conditions"] = emptiedConditions(server_.clock());
     server_.store.put("namespaces", {"", space}, std::move(object));
   }
 
   void giveAccount(const std::string& space) {
     if (server_.store.get("serviceaccounts", {space, "default"}) != nullptr) return;
-    Json account = {{"metadata", {{"name", "default"}, {"namespace", space}, {"uid", server_.newUid()},
-                                  {"creationTimestamp", base::formatTime(server_.clock())}}}};
+    Json account = {{"metadata",
+                     {{"name", "default"},
+                      {"namespace", space},
+                      {"uid", server_.newUid()},
+                      {"creationTimestamp", base::formatTime(server_.clock())}}}};
     server_.store.put("serviceaccounts", {space, "default"}, std::move(account));
   }
 
@@ -193,7 +217,8 @@ class Round {
 
 }  // namespace
 
-GarbageCollector::GarbageCollector(ApiServer& server, base::Executor& executor, std::chrono::milliseconds delay)
+GarbageCollector::GarbageCollector(ApiServer& server, base::Executor& executor,
+                                   std::chrono::milliseconds delay)
     : server_(server), executor_(executor), delay_(delay) {
   server_.setChangeListener([this] { schedule(); });
   schedule();

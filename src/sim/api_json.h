@@ -20,7 +20,8 @@ using Json = nlohmann::json;
 inline constexpr int kMaxJsonDepth = 256;
 
 // kInvalid says what is wrong and where. `duplicates` (if given) collects the paths of keys met twice.
-[[nodiscard]] base::Result<Json> parseJson(std::string_view text, std::vector<std::string>* duplicates = nullptr);
+[[nodiscard]] base::Result<Json> parseJson(std::string_view text,
+                                           std::vector<std::string>* duplicates = nullptr);
 // Every document of a YAML text, as JSON.
 [[nodiscard]] base::Result<std::vector<Json>> parseYaml(const std::string& text);
 
@@ -30,7 +31,8 @@ inline constexpr int kMaxJsonDepth = 256;
 [[nodiscard]] const Json* findPath(const Json& value, std::initializer_list<std::string_view> path);
 // A string member along a path, empty when absent or not a string.
 [[nodiscard]] std::string textAt(const Json& value, std::initializer_list<std::string_view> path);
-[[nodiscard]] std::optional<std::int64_t> intAt(const Json& value, std::initializer_list<std::string_view> path);
+[[nodiscard]] std::optional<std::int64_t> intAt(const Json& value,
+                                                std::initializer_list<std::string_view> path);
 [[nodiscard]] bool boolAt(const Json& value, std::initializer_list<std::string_view> path);
 // The array along a path, or an empty one.
 [[nodiscard]] const Json& listAt(const Json& value, std::initializer_list<std::string_view> path);

@@ -49,7 +49,8 @@ void defaultResources(const std::vector<const Json*>& ranges, Json& pod) {
     if (containers == pod["spec"].end() || !containers->is_array()) continue;
     for (auto& container : *containers) {
       const bool init = std::string_view(list) == "initContainers";
-      for (auto note : {fill(container, "requests", requests, "request"), fill(container, "limits", limits, "limit")}) {
+      for (auto note :
+           {fill(container, "requests", requests, "request"), fill(container, "limits", limits, "limit")}) {
         if (note.empty()) continue;
         if (init) note.replace(note.find(" for container "), 15, " for init container ");
         notes.push_back(note);
@@ -57,7 +58,8 @@ void defaultResources(const std::vector<const Json*>& ranges, Json& pod) {
     }
   }
   if (!notes.empty()) {
-    pod["metadata"]["annotations"]["kubernetes.io/limit-ranger"] = "LimitRanger plugin set: " + joined(notes, "; ");
+    pod["metadata"]["annotations"]["kubernetes.io/limit-ranger"] =
+        "LimitRanger plugin set: " + joined(notes, "; ");
   }
 }
 
@@ -66,17 +68,29 @@ std::string checkBounds(const Json& item, const Json& resources, const std::stri
     const auto least = amount(item, {"min", resource});
     const auto request = amount(resources, {"requests", resource});
     const auto limit = amount(resources, {"limits", resource});
-    if (!request) return fmt::format("minimum {} usage per {} is {}. No request is specified", resource, what, value.get<std::string>());
-    if (*request < *least) return fmt::format("minimum {} usage per {} is {}, but request is {}", resource, what, value.get<std::string>(), textAt(resources, {"requests", resource}));
-    if (limit && *limit < *least) return fmt::format("minimum {} usage per {} is {}, but limit is {}", resource, what, value.get<std::string>(), textAt(resources, {"limits", resource}));
+    if (!request)
+      return fmt::format("minimum {} usage per {} is {}. No request is specified", resource, what,
+                         value.get<std::string>());
+    if (*request < *least)
+      return fmt::format("minimum {} usage per {} is {}, but request is {}", resource, what,
+                         value.get<std::string>(), textAt(resources, {"requests", resource}));
+    if (limit && *limit < *least)
+      return fmt::format("minimum {} usage per {} is {}, but limit is {}", resource, what,
+                         value.get<std::string>(), textAt(resources, {"limits", resource}));
   }
   for (const auto& [resource, value] : objectAt(item, {"max"}).items()) {
     const auto most = amount(item, {"max", resource});
     const auto request = amount(resources, {"requests", resource});
     const auto limit = amount(resources, {"limits", resource});
-    if (!limit) return fmt::format("maximum {} usage per {} is {}. No limit is specified", resource, what, value.get<std::string>());
-    if (*limit > *most) return fmt::format("maximum {} usage per {} is {}, but limit is {}", resource, what, value.get<std::string>(), textAt(resources, {"limits", resource}));
-    if (request && *request > *most) return fmt::format("maximum {} usage per {} is {}, but request is {}", resource, what, value.get<std::string>(), textAt(resources, {"requests", resource}));
+    if (!limit)
+      return fmt::format("maximum {} usage per {} is {}. No limit is specified", resource, what,
+                         value.get<std::string>());
+    if (*limit > *most)
+      return fmt::format("maximum {} usage per {} is {}, but limit is {}", resource, what,
+                         value.get<std::string>(), textAt(resources, {"limits", resource}));
+    if (request && *request > *most)
+      return fmt::format("maximum {} usage per {} is {}, but request is {}", resource, what,
+                         value.get<std::string>(), textAt(resources, {"requests", resource}));
   }
   return {};
 }
@@ -93,7 +107,8 @@ Outcome<void> applyLimitRanges(const AdmissionView& view, Json& pod) {
       for (const char* list : {"containers", "initContainers"}) {
         for (const auto& container : listAt(pod, {"spec", list})) {
           const std::string problem = checkBounds(item, objectAt(container, {"resources"}), "Container");
-          if (!problem.empty()) return failForbidden({"", "pods", "Pod"}, textAt(pod, {"metadata", "name"}), problem);
+          if (!problem.empty())
+            return failForbidden({"", "pods", "Pod"}, textAt(pod, {"metadata", "name"}), problem);
         }
       }
     }

@@ -10,16 +10,23 @@ namespace {
 
 void validateLabels(const Json& meta, Causes& causes) {
   for (const auto& [key, value] : objectAt(meta, {"labels"}).items()) {
-    if (!isQualifiedName(key)) causes.invalid("metadata.labels", fmt::format("\"{}\": name part must consist of alphanumeric characters", key));
+    if (!isQualifiedName(key))
+      causes.invalid("metadata.labels",
+                     fmt::format("\"{}\": name part must consist of alphanumeric characters", key));
     if (value.is_string() && !isLabelValue(value.get<std::string>())) {
-      causes.invalid("metadata.labels", fmt::format("{}: a valid label must be an empty string or consist of alphanumeric characters", value.dump()));
+      causes.invalid(
+          "metadata.labels",
+          fmt::format("{}: a valid label must be an empty string or consist of alphanumeric characters",
+                      value.dump()));
     }
   }
   std::size_t size = 0;
   for (const auto& [key, value] : objectAt(meta, {"annotations"}).items()) {
     std::string lower = key;
     for (auto& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    if (!isQualifiedName(lower)) causes.invalid("metadata.annotations", fmt::format("\"{}\": name part must consist of alphanumeric characters", key));
+    if (!isQualifiedName(lower))
+      causes.invalid("metadata.annotations",
+                     fmt::format("\"{}\": name part must consist of alphanumeric characters", key));
     size += key.size() + (value.is_string() ? value.get_ref<const std::string&>().size() : 0);
   }
   if (size > 256 * 1024) causes.tooLong("metadata.annotations", "may not be more than 262144 bytes");
@@ -30,7 +37,8 @@ void validateOwners(const Json& meta, Causes& causes) {
   int controllers = 0;
   for (const auto& owner : owners) {
     const std::string path = "metadata.ownerReferences";
-    if (textAt(owner, {"apiVersion"}).empty()) causes.invalid(path + ".apiVersion", "\"\": version must not be empty");
+    if (textAt(owner, {"apiVersion"}).empty())
+      causes.invalid(path + ".apiVersion", "\"\": version must not be empty");
     if (textAt(owner, {"kind"}).empty()) causes.invalid(path + ".kind", "\"\": must not be empty");
     if (textAt(owner, {"name"}).empty()) causes.invalid(path + ".name", "\"\": must not be empty");
     if (textAt(owner, {"uid"}).empty()) causes.invalid(path + ".uid", "\"\": must not be empty");
@@ -47,11 +55,14 @@ void validateFinalizers(const Json& meta, const Strategy& strategy, Causes& caus
     if (!finalizers[i].is_string()) continue;
     const auto name = finalizers[i].get<std::string>();
     if (!isQualifiedName(name)) {
-      causes.invalid("metadata.finalizers", finalizers[i].dump() + ": name part must consist of alphanumeric characters");
+      causes.invalid("metadata.finalizers",
+                     finalizers[i].dump() + ": name part must consist of alphanumeric characters");
     }
     const bool standard = name == "kubernetes" || name == "orphan" || name == "foregroundDeletion";
     if (strategy.builtin && !standard && name.find('/') == std::string::npos) {
-      causes.invalid(fmt::format("metadata.finalizers[{}]", i), finalizers[i].dump() + ": name is neither a standard finalizer name nor is it fully qualified");
+      causes.invalid(
+          fmt::format("metadata.finalizers[{}]", i),
+          finalizers[i].dump() + ": name is neither a standard finalizer name nor is it fully qualified");
     }
   }
 }
@@ -59,7 +70,8 @@ void validateFinalizers(const Json& meta, const Strategy& strategy, Causes& caus
 void immutable(const Json& old, const Json& object, const std::string& field, Causes& causes) {
   if (sameAt(old, object, {"metadata", field})) return;
   const Json* value = findPath(object, {"metadata", field});
-  causes.invalid("metadata." + field, fmt::format("{}: field is immutable", value == nullptr ? "\"\"" : value->dump()));
+  causes.invalid("metadata." + field,
+                 fmt::format("{}: field is immutable", value == nullptr ? "\"\"" : value->dump()));
 }
 
 }  // namespace
@@ -71,7 +83,10 @@ void validateMeta(const Json& object, bool namespaced, const Strategy& strategy,
   if (name.empty()) {
     causes.required("metadata.name", "name or generateName is required");
   } else if (!strategy.validName(name)) {
-    causes.invalid("metadata.name", fmt::format("\"{}\": a lowercase RFC 1123 name must consist of lower case alphanumeric characters", name));
+    causes.invalid(
+        "metadata.name",
+        fmt::format("\"{}\": a lowercase RFC 1123 name must consist of lower case alphanumeric characters",
+                    name));
   }
   if (!base.empty()) {
     const std::string masked = base.back() == '-' ? base.substr(0, base.size() - 1) + "a" : base;
@@ -93,12 +108,16 @@ void validateMetaUpdate(const Json& old, const Json& object, const Strategy& str
     for (const auto& name : listAt(old, {"metadata", "finalizers"})) before.insert(name.get<std::string>());
     for (const auto& name : listAt(meta, {"finalizers"})) {
       if (before.count(name.get<std::string>()) == 0) {
-        causes.forbidden("metadata.finalizers", "no new finalizers can be added if the object is being deleted, found new finalizers " + name.dump());
+        causes.forbidden(
+            "metadata.finalizers",
+            "no new finalizers can be added if the object is being deleted, found new finalizers " +
+                name.dump());
         break;
       }
     }
   }
-  for (const char* field : {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}) {
+  for (const char* field :
+       {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}) {
     immutable(old, object, field, causes);
   }
   validateLabels(meta, causes);

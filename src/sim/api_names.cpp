@@ -11,7 +11,8 @@ bool isAlnum(char c) { return isLower(c) || isDigit(c) || (c >= 'A' && c <= 'Z')
 
 bool isShortName(std::string_view text) {
   if (text.empty() || text.size() > 63 || !isAlnum(text.front()) || !isAlnum(text.back())) return false;
-  return std::all_of(text.begin(), text.end(), [](char c) { return isAlnum(c) || c == '-' || c == '_' || c == '.'; });
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return isAlnum(c) || c == '-' || c == '_' || c == '.'; });
 }
 
 }  // namespace
@@ -21,8 +22,6 @@ bool isDnsLabel(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return isLower(c) || isDigit(c) || c == '-'; });
 }
 
-bool isDns1035Label(std::string_view text) { return isDnsLabel(text) && isLower(text.front()); }
-
 bool isDnsSubdomain(std::string_view text) {
   if (text.empty() || text.size() > 253) return false;
   while (true) {
@@ -30,7 +29,8 @@ bool isDnsSubdomain(std::string_view text) {
     const auto part = text.substr(0, dot);
     // Only the whole is limited in length, not its parts.
     if (part.empty() || part.front() == '-' || part.back() == '-') return false;
-    if (!std::all_of(part.begin(), part.end(), [](char c) { return isLower(c) || isDigit(c) || c == '-'; })) return false;
+    if (!std::all_of(part.begin(), part.end(), [](char c) { return isLower(c) || isDigit(c) || c == '-'; }))
+      return false;
     if (dot == std::string_view::npos) return true;
     text.remove_prefix(dot + 1);
   }
@@ -46,17 +46,21 @@ bool isLabelValue(std::string_view text) { return text.empty() || isShortName(te
 
 bool isEnvVarName(std::string_view text) {
   // Since 1.34 any printable ASCII but '='.
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != '='; });
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != '='; });
 }
 
 bool isConfigMapKey(std::string_view text) {
-  if (text.empty() || text.size() > 253 || text == "." || text == ".." || text.substr(0, 2) == "..") return false;
-  return std::all_of(text.begin(), text.end(), [](char c) { return isAlnum(c) || c == '-' || c == '_' || c == '.'; });
+  if (text.empty() || text.size() > 253 || text == "." || text == ".." || text.substr(0, 2) == "..")
+    return false;
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return isAlnum(c) || c == '-' || c == '_' || c == '.'; });
 }
 
 bool isPortName(std::string_view text) {
   if (text.empty() || text.size() > 15 || text.front() == '-' || text.back() == '-') return false;
-  if (text.find("--") != std::string_view::npos || std::none_of(text.begin(), text.end(), isLower)) return false;
+  if (text.find("--") != std::string_view::npos || std::none_of(text.begin(), text.end(), isLower))
+    return false;
   return std::all_of(text.begin(), text.end(), [](char c) { return isLower(c) || isDigit(c) || c == '-'; });
 }
 

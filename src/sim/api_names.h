@@ -6,9 +6,8 @@
 
 namespace trainyard::sim {
 
-[[nodiscard]] bool isDnsLabel(std::string_view text);      // RFC 1123 label, at most 63
-[[nodiscard]] bool isDns1035Label(std::string_view text);  // begins with a letter
-[[nodiscard]] bool isDnsSubdomain(std::string_view text);  // labels joined by dots, at most 253
+[[nodiscard]] bool isDnsLabel(std::string_view text);       // RFC 1123 label, at most 63
+[[nodiscard]] bool isDnsSubdomain(std::string_view text);   // labels joined by dots, at most 253
 [[nodiscard]] bool isQualifiedName(std::string_view text);  // [prefix/]name of labels, annotations, resources
 [[nodiscard]] bool isLabelValue(std::string_view text);
 [[nodiscard]] bool isEnvVarName(std::string_view text);

@@ -39,7 +39,8 @@ std::optional<Query> parseQuery(std::string_view text) {
     text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
     const auto equals = pair.find('=');
     const auto name = decode(pair.substr(0, equals), true);
-    const auto value = decode(equals == std::string_view::npos ? std::string_view{} : pair.substr(equals + 1), true);
+    const auto value =
+        decode(equals == std::string_view::npos ? std::string_view{} : pair.substr(equals + 1), true);
     if (!name || !value) return std::nullopt;
     query.emplace(*name, *value);
   }
@@ -52,7 +53,8 @@ void readResource(ApiPath& path, std::size_t at) {
   const auto take = [&](std::string& into) {
     if (at < parts.size()) into = parts[at++];
   };
-  // "namespaces/x/pods" is pods of x; "namespaces/x" and "namespaces/x/status" are about the namespace itself.
+  // "namespaces/x/pods" is pods of x; "namespaces/x" and "namespaces/x/status" are about the namespace
+  // itself.
   const bool inside = parts.size() > at + 2 && parts[at] == "namespaces" && parts[at + 2] != "status" &&
                       parts[at + 2] != "finalize";
   if (inside) {

@@ -15,11 +15,11 @@ using Query = std::map<std::string, std::string>;
 struct ApiPath {
   std::string group;
   std::string version;
-  std::string space;     // namespace, empty for all or where there is none
+  std::string space;  // namespace, empty for all or where there is none
   std::string plural;
   std::string name;
   std::string subresource;
-  bool resource = false;          // false: discovery or health
+  bool resource = false;              // false: discovery or health
   std::vector<std::string> segments;  // of every path
   Query query;
 };

@@ -17,12 +17,14 @@ tl::unexpected<Failure> forbid(const Json& pod, const std::string& why) {
 
 bool mountsToken(const Json& container) {
   const Json& mounts = listAt(container, {"volumeMounts"});
-  return std::any_of(mounts.begin(), mounts.end(), [](const Json& mount) { return textAt(mount, {"mountPath"}) == kTokenPath; });
+  return std::any_of(mounts.begin(), mounts.end(),
+                     [](const Json& mount) { return textAt(mount, {"mountPath"}) == kTokenPath; });
 }
 
 Json tokenVolume(const std::string& name) {
   const Json token = {{"serviceAccountToken", {{"expirationSeconds", 3607}, {"path", "token"}}}};
-  const Json root = {{"configMap", {{"name", "kube-root-ca.crt"}, {"items", {{{"key", "ca.crt"}, {"path", "ca.crt"}}}}}}};
+  const Json root = {
+      {"configMap", {{"name", "kube-root-ca.crt"}, {"items", {{{"key", "ca.crt"}, {"path", "ca.crt"}}}}}}};
   const Json field = {{"apiVersion", "v1"}, {"fieldPath", "metadata.namespace"}};
   const Json space = {{"downwardAPI", {{"items", {{{"path", "namespace"}, {"fieldRef", field}}}}}}};
   return {{"name", name}, {"projected", {{"sources", {token, root, space}}, {"defaultMode", 0644}}}};
@@ -55,7 +57,8 @@ Outcome<void> admitServiceAccount(const AdmissionView& view, Json& pod) {
   const std::string name = textAt(spec, {"serviceAccountName"});
   const Json* account = view.get("serviceaccounts", space, name);
   if (account == nullptr) {
-    return forbid(pod, fmt::format("error looking up service account {}/{}: serviceaccount \"{}\" not found", space, name, name));
+    return forbid(pod, fmt::format("error looking up service account {}/{}: serviceaccount \"{}\" not found",
+                                   space, name, name));
   }
   const Json* own = find(spec, "automountServiceAccountToken");
   const Json* theirs = find(*account, "automountServiceAccountToken");
@@ -81,16 +84,23 @@ Outcome<void> admitPriority(const AdmissionView& view, Json& pod) {
   Json& spec = pod["spec"];
   const std::string name = textAt(spec, {"priorityClassName"});
   const Json* found = name.empty() ? defaultPriorityClass(view) : view.get("priorityclasses", "", name);
-  if (found == nullptr && !name.empty()) return forbid(pod, fmt::format("no PriorityClass with name {} was found", name));
+  if (found == nullptr && !name.empty())
+    return forbid(pod, fmt::format("no PriorityClass with name {} was found", name));
   if (found != nullptr && name.empty()) spec["priorityClassName"] = textAt(*found, {"metadata", "name"});
   const std::int64_t value = found == nullptr ? 0 : intAt(*found, {"value"}).value_or(0);
   std::string policy = found == nullptr ? "" : textAt(*found, {"preemptionPolicy"});
   if (policy.empty()) policy = "PreemptLowerPriority";
   if (const auto asked = intAt(spec, {"priority"}); asked && *asked != value) {
-    return forbid(pod, fmt::format("the integer value of priority ({}) must not be provided in pod spec; priority admission controller computed {} from the given PriorityClass name", *asked, value));
+    return forbid(pod,
+                  fmt::format("the integer value of priority ({}) must not be provided in pod spec; priority "
+                              "admission controller computed {} from the given PriorityClass name",
+                              *asked, value));
   }
   if (const std::string asked = textAt(spec, {"preemptionPolicy"}); !asked.empty() && asked != policy) {
-    return forbid(pod, fmt::format("the string value of PreemptionPolicy ({}) must not be provided in pod spec; priority admission controller computed {} from the given PriorityClass name", asked, policy));
+    return forbid(pod,
+                  fmt::format("the string value of PreemptionPolicy ({}) must not be provided in pod spec; "
+                              "priority admission controller computed {} from the given PriorityClass name",
+                              asked, policy));
   }
   spec["priority"] = value;
   spec["preemptionPolicy"] = policy;
@@ -107,7 +117,8 @@ void admitTolerations(Json& pod) {
       return (its.empty() || its == key) && (effect.empty() || effect == "NoExecute");
     });
     if (tolerated) continue;
-    spec["tolerations"].push_back({{"key", key}, {"operator", "Exists"}, {"effect", "NoExecute"}, {"tolerationSeconds", 300}});
+    spec["tolerations"].push_back(
+        {{"key", key}, {"operator", "Exists"}, {"effect", "NoExecute"}, {"tolerationSeconds", 300}});
   }
 }
 
@@ -127,6 +138,9 @@ Outcome<void> admitPod(const AdmissionView& view, Json& pod, const Json* old) {
   if (auto done = admitServiceAccount(view, pod); !done) return done;
   if (auto done = admitPriority(view, pod); !done) return done;
   admitTolerations(pod);
+  if (const std::string node = textAt(spec, {"nodeName"}); !node.empty()) {
+    if (const Json* found = view.get("nodes", "", node); found != nullptr) copyTopology(*found, pod);
+  }
   return {};
 }
 

@@ -37,7 +37,8 @@ bool pullsAlways(const std::string& image) {
 void containerDefaults(Json& container) {
   setDefault(container, "terminationMessagePath", "/dev/termination-log");
   setDefault(container, "terminationMessagePolicy", "File");
-  setDefault(container, "imagePullPolicy", pullsAlways(textAt(container, {"image"})) ? "Always" : "IfNotPresent");
+  setDefault(container, "imagePullPolicy",
+             pullsAlways(textAt(container, {"image"})) ? "Always" : "IfNotPresent");
   if (const auto ports = container.find("ports"); ports != container.end()) {
     for (auto& port : *ports) setDefault(port, "protocol", "TCP");
   }
@@ -84,7 +85,8 @@ void volumeDefaults(Json& volume) {
   const auto projected = volume.find("projected");
   if (projected == volume.end() || !projected->value("sources", Json()).is_array()) return;
   for (auto& source : (*projected)["sources"]) {
-    if (source.contains("serviceAccountToken")) setDefault(source["serviceAccountToken"], "expirationSeconds", 3600);
+    if (source.contains("serviceAccountToken"))
+      setDefault(source["serviceAccountToken"], "expirationSeconds", 3600);
     if (source.contains("downwardAPI")) itemsDefaults(source["downwardAPI"]);
   }
 }
@@ -97,6 +99,7 @@ void podDefaults(Json& pod) {
   setDefault(spec, "dnsPolicy", "ClusterFirst");
   setDefault(spec, "restartPolicy", "Always");
   setDefault(spec, "terminationGracePeriodSeconds", 30);
+  if (spec["terminationGracePeriodSeconds"] < 0) spec["terminationGracePeriodSeconds"] = 1;
   setDefault(spec, "schedulerName", "default-scheduler");
   setDefault(spec, "enableServiceLinks", true);
   setDefault(spec, "securityContext", Json::object());
@@ -118,7 +121,8 @@ void podDefaults(Json& pod) {
   }
   if (const auto spread = spec.find("topologySpreadConstraints"); spread != spec.end()) {
     for (auto& constraint : *spread) {
-      if (textAt(constraint, {"whenUnsatisfiable"}).empty()) constraint["whenUnsatisfiable"] = "DoNotSchedule";
+      if (textAt(constraint, {"whenUnsatisfiable"}).empty())
+        constraint["whenUnsatisfiable"] = "DoNotSchedule";
     }
   }
 }

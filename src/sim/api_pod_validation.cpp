@@ -22,15 +22,19 @@ bool isExtendedResource(const std::string& name) {
          name.rfind("requests.", 0) != 0;
 }
 
-void oneOf(const std::string& value, std::initializer_list<const char*> allowed, const std::string& path, Causes& causes) {
+void oneOf(const std::string& value, std::initializer_list<const char*> allowed, const std::string& path,
+           Causes& causes) {
   if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) causes.notSupported(path, value);
 }
 
-void validateAmount(const std::string& name, const std::string& text, const std::string& path, Causes& causes) {
+void validateAmount(const std::string& name, const std::string& text, const std::string& path,
+                    Causes& causes) {
   const auto quantity = base::Quantity::parse(text);
   if (!quantity) return;
-  if (quantity->milli() < 0) causes.invalid(path, fmt::format("\"{}\": must be greater than or equal to 0", text));
-  if (isExtendedResource(name) && quantity->milli() % 1000 != 0) causes.invalid(path, fmt::format("\"{}\": must be an integer", text));
+  if (quantity->milli() < 0)
+    causes.invalid(path, fmt::format("\"{}\": must be greater than or equal to 0", text));
+  if (isExtendedResource(name) && quantity->milli() % 1000 != 0)
+    causes.invalid(path, fmt::format("\"{}\": must be an integer", text));
 }
 
 void validateResourceName(const std::string& name, const std::string& path, Causes& causes) {
@@ -46,25 +50,28 @@ void validateResources(const Json& resources, const std::string& path, Causes& c
   const Json& limits = objectAt(resources, {"limits"});
   const Json& requests = objectAt(resources, {"requests"});
   for (const auto& [name, value] : limits.items()) {
-    validateResourceName(name, path + ".limits", causes);
-    validateAmount(name, value.get<std::string>(), path + ".limits." + name, causes);
+    validateResourceName(name, path + ".limits[" + name + "]", causes);
+    validateAmount(name, value.get<std::string>(), path + ".limits[" + name + "]", causes);
   }
   for (const auto& [name, value] : requests.items()) {
-    validateResourceName(name, path + ".requests", causes);
+    validateResourceName(name, path + ".requests[" + name + "]", causes);
     const auto text = value.get<std::string>();
-    validateAmount(name, text, path + ".requests." + name, causes);
+    validateAmount(name, text, path + ".requests[" + name + "]", causes);
     const auto request = base::Quantity::parse(text);
     const Json* bound = find(limits, name);
     if (bound == nullptr) {
-      if (isExtendedResource(name)) causes.required(path + ".limits", "Limit must be set for non overcommitable resources");
+      if (isExtendedResource(name))
+        causes.required(path + ".limits", "Limit must be set for non overcommitable resources");
       continue;
     }
     const auto limit = base::Quantity::parse(bound->get<std::string>());
     if (!request || !limit) continue;
     if (isExtendedResource(name) && *request != *limit) {
-      causes.invalid(path + ".requests", fmt::format("\"{}\": must be equal to {} limit of {}", text, name, bound->get<std::string>()));
+      causes.invalid(path + ".requests", fmt::format("\"{}\": must be equal to {} limit of {}", text, name,
+                                                     bound->get<std::string>()));
     } else if (*request > *limit) {
-      causes.invalid(path + ".requests", fmt::format("\"{}\": must be less than or equal to {} limit of {}", text, name, bound->get<std::string>()));
+      causes.invalid(path + ".requests", fmt::format("\"{}\": must be less than or equal to {} limit of {}",
+                                                     text, name, bound->get<std::string>()));
     }
   }
 }
@@ -81,42 +88,47 @@ void validatePorts(const Json& container, const std::string& path, Causes& cause
     if (port == 0) {
       causes.required(here + ".containerPort");
     } else if (port < 1 || port > 65535) {
-      causes.invalid(here + ".containerPort", fmt::format("{}: must be between 1 and 65535, inclusive", port));
+      causes.invalid(here + ".containerPort",
+                     fmt::format("{}: must be between 1 and 65535, inclusive", port));
     }
     oneOf(textAt(ports[i], {"protocol"}), {"TCP", "UDP", "SCTP"}, here + ".protocol", causes);
   }
 }
 
-void validateMounts(const Json& container, const std::set<std::string>& volumes, const std::string& path, Causes& causes) {
+void validateMounts(const Json& container, const std::set<std::string>& volumes, const std::string& path,
+                    Causes& causes) {
   const Json& mounts = listAt(container, {"volumeMounts"});
   std::set<std::string> paths;
   for (std::size_t i = 0; i < mounts.size(); ++i) {
     const std::string here = at(path + ".volumeMounts", i);
     const std::string name = textAt(mounts[i], {"name"});
     const std::string where = textAt(mounts[i], {"mountPath"});
-    if (name.empty()) {
-      causes.required(here + ".name");
-    } else if (volumes.count(name) == 0) {
-      causes.notFound(here + ".name", name);
-    }
+    if (name.empty()) causes.required(here + ".name");
+    if (volumes.count(name) == 0) causes.notFound(here + ".name", name);
     if (where.empty()) causes.required(here + ".mountPath");
-    if (!paths.insert(where).second) causes.invalid(here + ".mountPath", fmt::format("\"{}\": must be unique", where));
+    if (!paths.insert(where).second)
+      causes.invalid(here + ".mountPath", fmt::format("\"{}\": must be unique", where));
   }
 }
 
-void validateContainer(const Json& container, const std::set<std::string>& volumes, std::set<std::string>& names,
-                       const std::string& path, Causes& causes) {
+void validateContainer(const Json& container, const std::set<std::string>& volumes,
+                       std::set<std::string>& names, const std::string& path, Causes& causes) {
   const std::string name = textAt(container, {"name"});
   if (name.empty()) {
     causes.required(path + ".name");
   } else if (!isDnsLabel(name)) {
-    causes.invalid(path + ".name", fmt::format("\"{}\": a lowercase RFC 1123 label must consist of lower case alphanumeric characters", name));
+    causes.invalid(
+        path + ".name",
+        fmt::format("\"{}\": a lowercase RFC 1123 label must consist of lower case alphanumeric characters",
+                    name));
   } else if (!names.insert(name).second) {
     causes.duplicate(path + ".name", name);
   }
   if (textAt(container, {"image"}).empty()) causes.required(path + ".image");
-  oneOf(textAt(container, {"terminationMessagePolicy"}), {"File", "FallbackToLogsOnError"}, path + ".terminationMessagePolicy", causes);
-  oneOf(textAt(container, {"imagePullPolicy"}), {"Always", "IfNotPresent", "Never"}, path + ".imagePullPolicy", causes);
+  oneOf(textAt(container, {"terminationMessagePolicy"}), {"File", "FallbackToLogsOnError"},
+        path + ".terminationMessagePolicy", causes);
+  oneOf(textAt(container, {"imagePullPolicy"}), {"Always", "IfNotPresent", "Never"},
+        path + ".imagePullPolicy", causes);
   validatePorts(container, path, causes);
   const Json& env = listAt(container, {"env"});
   for (std::size_t i = 0; i < env.size(); ++i) {
@@ -157,30 +169,40 @@ void validateRequirement(const Json& requirement, bool fields, const std::string
   const std::string key = textAt(requirement, {"key"});
   if (fields) {
     if (op == "In" || op == "NotIn") {
-      if (values.size() != 1) causes.required(path + ".values", "must be only one value when `operator` is 'In' or 'NotIn' for node field selector");
+      if (values.size() != 1)
+        causes.required(path + ".values",
+                        "must be only one value when `operator` is 'In' or 'NotIn' for node field selector");
     } else {
       causes.invalid(path + ".operator", fmt::format("\"{}\": not a valid selector operator", op));
     }
-    if (key != "metadata.name") causes.invalid(path + ".key", fmt::format("\"{}\": not a valid field selector key", key));
+    if (key != "metadata.name")
+      causes.invalid(path + ".key", fmt::format("\"{}\": not a valid field selector key", key));
     return;
   }
   if (op == "In" || op == "NotIn") {
-    if (values.empty()) causes.required(path + ".values", "must be specified when `operator` is 'In' or 'NotIn'");
+    if (values.empty())
+      causes.required(path + ".values", "must be specified when `operator` is 'In' or 'NotIn'");
   } else if (op == "Exists" || op == "DoesNotExist") {
-    if (!values.empty()) causes.forbidden(path + ".values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+    if (!values.empty())
+      causes.forbidden(path + ".values",
+                       "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
   } else if (op == "Gt" || op == "Lt") {
-    if (values.size() != 1) causes.required(path + ".values", "must be specified single value when `operator` is 'Lt' or 'Gt'");
+    if (values.size() != 1)
+      causes.required(path + ".values", "must be specified single value when `operator` is 'Lt' or 'Gt'");
   } else {
     causes.invalid(path + ".operator", fmt::format("\"{}\": not a valid selector operator", op));
   }
-  if (!isQualifiedName(key)) causes.invalid(path + ".key", fmt::format("\"{}\": name part must consist of alphanumeric characters", key));
+  if (!isQualifiedName(key))
+    causes.invalid(path + ".key",
+                   fmt::format("\"{}\": name part must consist of alphanumeric characters", key));
 }
 
 void validateTerm(const Json& term, const std::string& path, Causes& causes) {
   for (const bool fields : {false, true}) {
     const char* name = fields ? "matchFields" : "matchExpressions";
     const Json& list = listAt(term, {name});
-    for (std::size_t i = 0; i < list.size(); ++i) validateRequirement(list[i], fields, at(path + "." + name, i), causes);
+    for (std::size_t i = 0; i < list.size(); ++i)
+      validateRequirement(list[i], fields, at(path + "." + name, i), causes);
   }
 }
 
@@ -191,16 +213,21 @@ void validateTolerations(const Json& spec, Causes& causes) {
     const std::string key = textAt(list[i], {"key"});
     const std::string op = textAt(list[i], {"operator"});
     if (!key.empty() && !isQualifiedName(key)) causes.invalid(here + ".key", fmt::format("\"{}\"", key));
-    if (key.empty() && op != "Exists") causes.invalid(here + ".operator", fmt::format("\"{}\": operator must be Exists when `key` is empty, which means \"match all values and all keys\"", op));
+    if (key.empty() && op != "Exists")
+      causes.invalid(here + ".operator", fmt::format("\"{}\": operator must be Exists when `key` is empty, "
+                                                     "which means \"match all values and all keys\"",
+                                                     op));
     if (list[i].contains("tolerationSeconds") && textAt(list[i], {"effect"}) != "NoExecute") {
       causes.invalid(here + ".effect", "\"\": effect must be 'NoExecute' when `tolerationSeconds` is set");
     }
-    if (op == "Exists" && !textAt(list[i], {"value"}).empty()) causes.invalid(here + ".operator", "value must be empty when `operator` is 'Exists'");
+    if (op == "Exists" && !textAt(list[i], {"value"}).empty())
+      causes.invalid(here + ".operator", "value must be empty when `operator` is 'Exists'");
     if (!op.empty()) {
       oneOf(op, {"Equal", "Exists"}, here + ".operator", causes);
     }
     const std::string effect = textAt(list[i], {"effect"});
-    if (!effect.empty()) oneOf(effect, {"NoSchedule", "PreferNoSchedule", "NoExecute"}, here + ".effect", causes);
+    if (!effect.empty())
+      oneOf(effect, {"NoSchedule", "PreferNoSchedule", "NoExecute"}, here + ".effect", causes);
   }
 }
 
@@ -210,7 +237,8 @@ void validateGates(const Json& spec, Causes& causes) {
   for (std::size_t i = 0; i < gates.size(); ++i) {
     const std::string name = textAt(gates[i], {"name"});
     const std::string here = at("spec.schedulingGates", i);
-    if (!isQualifiedName(name)) causes.invalid(here, fmt::format("\"{}\": name part must consist of alphanumeric characters", name));
+    if (!isQualifiedName(name))
+      causes.invalid(here, fmt::format("\"{}\": name part must consist of alphanumeric characters", name));
     if (!names.insert(name).second) causes.duplicate(here, name);
   }
   if (!gates.empty() && !textAt(spec, {"nodeName"}).empty()) {
@@ -221,7 +249,8 @@ void validateGates(const Json& spec, Causes& causes) {
 }  // namespace
 
 void validateNodeAffinity(const Json& affinity, const std::string& path, Causes& causes) {
-  if (const Json* required = find(affinity, "requiredDuringSchedulingIgnoredDuringExecution"); required != nullptr) {
+  if (const Json* required = find(affinity, "requiredDuringSchedulingIgnoredDuringExecution");
+      required != nullptr) {
     const std::string here = path + ".requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
     const Json& terms = listAt(*required, {"nodeSelectorTerms"});
     if (terms.empty()) causes.required(here, "must have at least one node selector term");
@@ -231,7 +260,8 @@ void validateNodeAffinity(const Json& affinity, const std::string& path, Causes&
   for (std::size_t i = 0; i < preferred.size(); ++i) {
     const std::string here = at(path + ".preferredDuringSchedulingIgnoredDuringExecution", i);
     const auto weight = intAt(preferred[i], {"weight"}).value_or(0);
-    if (weight < 1 || weight > 100) causes.invalid(here + ".weight", fmt::format("{}: must be in the range 1-100", weight));
+    if (weight < 1 || weight > 100)
+      causes.invalid(here + ".weight", fmt::format("{}: must be in the range 1-100", weight));
     validateTerm(objectAt(preferred[i], {"preference"}), here + ".preference", causes);
   }
 }
@@ -246,21 +276,26 @@ void validatePodSpec(const Json& pod, Causes& causes) {
     validateContainer(containers[i], volumes, names, at("spec.containers", i), causes);
   }
   const Json& first = listAt(spec, {"initContainers"});
-  for (std::size_t i = 0; i < first.size(); ++i) validateContainer(first[i], volumes, names, at("spec.initContainers", i), causes);
+  for (std::size_t i = 0; i < first.size(); ++i)
+    validateContainer(first[i], volumes, names, at("spec.initContainers", i), causes);
   oneOf(textAt(spec, {"restartPolicy"}), {"Always", "OnFailure", "Never"}, "spec.restartPolicy", causes);
-  oneOf(textAt(spec, {"dnsPolicy"}), {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"}, "spec.dnsPolicy", causes);
-  const auto grace = intAt(spec, {"terminationGracePeriodSeconds"}).value_or(0);
-  if (grace < 0) causes.invalid("spec.terminationGracePeriodSeconds", fmt::format("{}: must be greater than or equal to 0", grace));
-  if (const auto deadline = intAt(spec, {"activeDeadlineSeconds"}); deadline && (*deadline < 1 || *deadline > INT32_MAX)) {
-    causes.invalid("spec.activeDeadlineSeconds", fmt::format("{}: must be between 1 and 2147483647, inclusive", *deadline));
+  oneOf(textAt(spec, {"dnsPolicy"}), {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"},
+        "spec.dnsPolicy", causes);
+  if (const auto deadline = intAt(spec, {"activeDeadlineSeconds"});
+      deadline && (*deadline < 1 || *deadline > INT32_MAX)) {
+    causes.invalid("spec.activeDeadlineSeconds",
+                   fmt::format("{}: must be between 1 and 2147483647, inclusive", *deadline));
   }
   for (const char* field : {"hostname", "subdomain"}) {
     const std::string text = textAt(spec, {field});
-    if (!text.empty() && !isDnsLabel(text)) causes.invalid(std::string("spec.") + field, fmt::format("\"{}\": a lowercase RFC 1123 label", text));
+    if (!text.empty() && !isDnsLabel(text))
+      causes.invalid(std::string("spec.") + field, fmt::format("\"{}\": a lowercase RFC 1123 label", text));
   }
   for (const char* field : {"nodeName", "serviceAccountName", "priorityClassName"}) {
     const std::string text = textAt(spec, {field});
-    if (!text.empty() && !isDnsSubdomain(text)) causes.invalid(std::string("spec.") + field, fmt::format("\"{}\": a lowercase RFC 1123 subdomain", text));
+    if (!text.empty() && !isDnsSubdomain(text))
+      causes.invalid(std::string("spec.") + field,
+                     fmt::format("\"{}\": a lowercase RFC 1123 subdomain", text));
   }
   for (const auto& [key, value] : objectAt(spec, {"nodeSelector"}).items()) {
     if (!isQualifiedName(key)) causes.invalid("spec.nodeSelector", fmt::format("\"{}\"", key));

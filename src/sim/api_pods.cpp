@@ -8,7 +8,10 @@ namespace trainyard::sim {
 namespace {
 
 Json podCondition(const std::string& type, const std::string& status, base::WallTime now) {
-  return {{"type", type}, {"status", status}, {"lastProbeTime", nullptr}, {"lastTransitionTime", base::formatTime(now)}};
+  return {{"type", type},
+          {"status", status},
+          {"lastProbeTime", nullptr},
+          {"lastTransitionTime", base::formatTime(now)}};
 }
 
 class PodStrategy final : public Strategy {
@@ -37,7 +40,8 @@ class PodStrategy final : public Strategy {
     Strategy::prepareUpdate(old, pod, part);
     if (part == Part::kStatus) {
       copyMember(pod["metadata"], old.at("metadata"), "ownerReferences");
-      if (textAt(pod, {"status", "qosClass"}).empty()) copyMember(pod["status"], old.at("status"), "qosClass");
+      if (textAt(pod, {"status", "qosClass"}).empty())
+        copyMember(pod["status"], old.at("status"), "qosClass");
       return;
     }
     if (sameAt(pod, old, {"spec"})) return;
@@ -66,7 +70,8 @@ bool onlyAdded(const Json& before, const Json& after, const char* list) {
 }
 
 bool termTightened(const Json& before, const Json& after) {
-  const bool wasEmpty = listAt(before, {"matchExpressions"}).empty() && listAt(before, {"matchFields"}).empty();
+  const bool wasEmpty =
+      listAt(before, {"matchExpressions"}).empty() && listAt(before, {"matchFields"}).empty();
   const bool isEmpty = listAt(after, {"matchExpressions"}).empty() && listAt(after, {"matchFields"}).empty();
   // An empty term matches nothing: filling it would loosen the pod.
   if (wasEmpty && !isEmpty) return false;
@@ -78,7 +83,8 @@ void validateTightening(const Json& old, const Json& pod, Causes& causes) {
   for (const auto& [key, value] : objectAt(old, {"spec", "nodeSelector"}).items()) {
     const Json* now = find(selector, key);
     if (now != nullptr && *now == value) continue;
-    causes.invalid("spec.nodeSelector", "only additions to spec.nodeSelector are allowed (no mutations or deletions)");
+    causes.invalid("spec.nodeSelector",
+                   "only additions to spec.nodeSelector are allowed (no mutations or deletions)");
     break;
   }
   constexpr const char* kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -92,7 +98,8 @@ void validateTightening(const Json& old, const Json& pod, Causes& causes) {
   }
   for (std::size_t i = 0; i < before.size(); ++i) {
     if (!termTightened(before[i], after[i])) {
-      causes.invalid(fmt::format("{}[{}]", path, i), "only additions are allowed (no mutations or deletions)");
+      causes.invalid(fmt::format("{}[{}]", path, i),
+                     "only additions are allowed (no mutations or deletions)");
     }
   }
 }
@@ -105,7 +112,8 @@ void takeBackMutable(const Json& old, Json& spec, bool gated) {
     if (now == spec.end()) continue;
     for (std::size_t i = 0; i < now->size(); ++i) copyMember((*now)[i], listAt(before, {list})[i], "image");
   }
-  for (const char* field : {"activeDeadlineSeconds", "schedulingGates", "tolerations"}) copyMember(spec, before, field);
+  for (const char* field : {"activeDeadlineSeconds", "schedulingGates", "tolerations"})
+    copyMember(spec, before, field);
   if (!gated) return;
   copyMember(spec, before, "nodeSelector");
   Json affinity = objectAt(spec, {"affinity"});
@@ -123,7 +131,8 @@ void validateGateRemoval(const Json& old, const Json& pod, Causes& causes) {
   const Json& after = listAt(pod, {"spec", "schedulingGates"});
   for (std::size_t i = 0; i < after.size(); ++i) {
     if (std::find(before.begin(), before.end(), after[i]) != before.end()) continue;
-    causes.forbidden(fmt::format("spec.schedulingGates[{}]", i), "only deletion is allowed, but found new scheduling gate " + after[i].dump());
+    causes.forbidden(fmt::format("spec.schedulingGates[{}].name", i),
+                     "only deletion is allowed, but found new scheduling gate " + after[i].dump());
   }
 }
 
@@ -137,7 +146,8 @@ void validateTolerationAdditions(const Json& old, const Json& pod, Causes& cause
              sameAt(now, toleration, {"value"}) && sameAt(now, toleration, {"effect"});
     });
     if (!kept) {
-      causes.forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds");
+      causes.forbidden("spec.tolerations",
+                       "existing toleration can not be modified except its tolerationSeconds");
       return;
     }
   }
@@ -168,7 +178,12 @@ void validatePodUpdate(const Json& old, const Json& pod, Causes& causes) {
   Json spec = pod.at("spec");
   takeBackMutable(old, spec, gated);
   if (spec != old.at("spec")) {
-    causes.forbidden("spec", "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)");
+    causes.forbidden(
+        "spec",
+        "pod updates may not change fields other than "
+        "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec."
+        "tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow "
+        "it to be set to 1 if it was previously negative)");
   }
 }
 
@@ -182,9 +197,18 @@ void validatePodStatusUpdate(const Json& old, const Json& pod, Causes& causes) {
     const Json* ended = findPath(was, {"state", "terminated"});
     if (ended == nullptr || (policy == "OnFailure" && intAt(*ended, {"exitCode"}).value_or(0) != 0)) continue;
     for (std::size_t i = 0; i < after.size(); ++i) {
-      if (!sameAt(was, after[i], {"name"}) || findPath(after[i], {"state", "terminated"}) != nullptr) continue;
-      causes.forbidden(fmt::format("status.containerStatuses[{}].state", i), "may not be transitioned to non-terminated state");
+      if (!sameAt(was, after[i], {"name"}) || findPath(after[i], {"state", "terminated"}) != nullptr)
+        continue;
+      causes.forbidden(fmt::format("status.containerStatuses[{}].state", i),
+                       "may not be transitioned to non-terminated state");
     }
+  }
+}
+
+void copyTopology(const Json& node, Json& pod) {
+  for (const char* label : {"topology.kubernetes.io/zone", "topology.kubernetes.io/region"}) {
+    const std::string value = textAt(node, {"metadata", "labels", label});
+    if (!value.empty()) pod["metadata"]["labels"][label] = value;
   }
 }
 
@@ -192,14 +216,16 @@ void assignNode(Json& pod, const Json& binding, const std::string& node, base::W
   pod["spec"]["nodeName"] = node;
   pod["status"].erase("nominatedNodeName");
   for (const char* field : {"annotations", "labels"}) {
-    for (const auto& [key, value] : objectAt(binding, {"metadata", field}).items()) pod["metadata"][field][key] = value;
+    for (const auto& [key, value] : objectAt(binding, {"metadata", field}).items())
+      pod["metadata"][field][key] = value;
   }
   Json scheduled = podCondition("PodScheduled", "True", now);
   Json& conditions = pod["status"]["conditions"];
   if (conditions.is_null()) conditions = Json::array();
   for (auto& condition : conditions) {
     if (textAt(condition, {"type"}) != "PodScheduled") continue;
-    if (textAt(condition, {"status"}) == "True") scheduled["lastTransitionTime"] = condition["lastTransitionTime"];
+    if (textAt(condition, {"status"}) == "True")
+      scheduled["lastTransitionTime"] = condition["lastTransitionTime"];
     condition = scheduled;
     return;
   }

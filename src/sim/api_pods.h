@@ -23,6 +23,9 @@ void validateNodeAffinity(const Json& affinity, const std::string& path, Causes&
 void validatePodUpdate(const Json& old, const Json& pod, Causes& causes);
 void validatePodStatusUpdate(const Json& old, const Json& pod, Causes& causes);
 
+// A bound pod carries zone and region of its node as labels.
+void copyTopology(const Json& node, Json& pod);
+
 [[nodiscard]] std::string qosClass(const Json& pod);
 
 }  // namespace trainyard::sim

@@ -15,14 +15,16 @@ std::optional<std::uint64_t> number(const std::string& text) {
   return value;
 }
 
-// A page token names the version of the first page and the last key seen. Opaque to clients, so plain JSON in hex.
+// A page token names the version of the first page and the last key seen. Opaque to clients, so plain JSON in
+// hex.
 struct PageToken {
   std::uint64_t version = 0;
   ObjectKey after;
 };
 
 std::string writeToken(const PageToken& token) {
-  const std::string text = dumpJson(Json{{"v", token.version}, {"s", token.after.first}, {"n", token.after.second}});
+  const std::string text =
+      dumpJson(Json{{"v", token.version}, {"s", token.after.first}, {"n", token.after.second}});
   std::string hex;
   for (const char c : text) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
   return hex;
@@ -38,17 +40,21 @@ std::optional<PageToken> readToken(const std::string& hex) {
   }
   const auto parsed = parseJson(text);
   if (!parsed || !intAt(*parsed, {"v"})) return std::nullopt;
-  return PageToken{static_cast<std::uint64_t>(*intAt(*parsed, {"v"})), {textAt(*parsed, {"s"}), textAt(*parsed, {"n"})}};
+  return PageToken{static_cast<std::uint64_t>(*intAt(*parsed, {"v"})),
+                   {textAt(*parsed, {"s"}), textAt(*parsed, {"n"})}};
 }
 
 tl::unexpected<Failure> tooLarge(std::uint64_t asked, std::uint64_t current) {
-  Failure failure{504, "Timeout", fmt::format("Too large resource version: {}, current: {}", asked, current), Json::object()};
-  failure.details["causes"] = {{{"reason", "ResourceVersionTooLarge"}, {"message", "Too large resource version"}}};
+  Failure failure{504, "Timeout", fmt::format("Too large resource version: {}, current: {}", asked, current),
+                  Json::object()};
+  failure.details["causes"] = {
+      {{"reason", "ResourceVersionTooLarge"}, {"message", "Too large resource version"}}};
   failure.details["retryAfterSeconds"] = 1;
   return tl::unexpected<Failure>(std::move(failure));
 }
 
-tl::unexpected<Failure> invalidListOptions(const std::string& field, const std::string& detail, bool forbidden) {
+tl::unexpected<Failure> invalidListOptions(const std::string& field, const std::string& detail,
+                                           bool forbidden) {
   Causes causes;
   if (forbidden) {
     causes.forbidden(field, detail);
@@ -69,17 +75,26 @@ Outcome<Wanted> select(const RequestInfo& info, const ApiStore& store) {
   const std::string token = queryText(query, "continue");
   const std::string version = queryText(query, "resourceVersion");
   const std::string match = queryText(query, "resourceVersionMatch");
-  if (!match.empty() && !token.empty()) return invalidListOptions("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided", true);
-  if (!match.empty() && version.empty()) return invalidListOptions("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided", true);
-  if (match == "Exact" && version == "0") return invalidListOptions("resourceVersionMatch", "resourceVersionMatch \"Exact\" is forbidden for resourceVersion \"0\"", true);
+  if (!match.empty() && !token.empty())
+    return invalidListOptions("resourceVersionMatch",
+                              "resourceVersionMatch is forbidden when continue is provided", true);
+  if (!match.empty() && version.empty())
+    return invalidListOptions("resourceVersionMatch",
+                              "resourceVersionMatch is forbidden unless resourceVersion is provided", true);
+  if (match == "Exact" && version == "0")
+    return invalidListOptions("resourceVersionMatch",
+                              "resourceVersionMatch \"Exact\" is forbidden for resourceVersion \"0\"", true);
   Wanted wanted{store.table(info.type->table), store.version(), std::nullopt};
   if (!token.empty()) {
     const auto page = readToken(token);
     if (!page) return failBadRequest("continue key is not valid: illegal base64 data");
-    if (!version.empty() && version != "0") return failBadRequest("specifying resource version is not allowed when using continue");
+    if (!version.empty() && version != "0")
+      return failBadRequest("specifying resource version is not allowed when using continue");
     auto past = store.tableAt(info.type->table, page->version);
     if (!past) {
-      return failExpired("The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.");
+      return failExpired(
+          "The provided continue parameter is too old to display a consistent list result. You can start a "
+          "new list without the continue parameter.");
     }
     return Wanted{*std::move(past), page->version, page->after};
   }
@@ -100,8 +115,11 @@ Json typeMeta(const std::string& kind, const std::string& apiVersion) {
 }
 
 Json resourceEntry(const ResourceType& type, const std::string& suffix, const Json& verbs) {
-  Json entry = {{"name", type.name.plural + suffix}, {"singularName", suffix.empty() ? type.singular : ""},
-                {"namespaced", type.namespaced}, {"kind", type.name.kind}, {"verbs", verbs}};
+  Json entry = {{"name", type.name.plural + suffix},
+                {"singularName", suffix.empty() ? type.singular : ""},
+                {"namespaced", type.namespaced},
+                {"kind", type.name.kind},
+                {"verbs", verbs}};
   if (suffix.empty() && !type.shortNames.empty()) entry["shortNames"] = type.shortNames;
   return entry;
 }
@@ -114,7 +132,8 @@ Json resourceList(const Registry& registry, const std::string& group, const std:
   for (const auto& type : registry.all()) {
     if (type->name.group != group || type->version != version) continue;
     list["resources"].push_back(resourceEntry(*type, "", verbs));
-    if (type->hasStatus) list["resources"].push_back(resourceEntry(*type, "/status", {"get", "patch", "update"}));
+    if (type->hasStatus)
+      list["resources"].push_back(resourceEntry(*type, "/status", {"get", "patch", "update"}));
     if (!type->hasScale()) continue;
     Json scale = resourceEntry(*type, "/scale", {"get", "patch", "update"});
     scale.update({{"group", "autoscaling"}, {"version", "v1"}, {"kind", "Scale"}});
@@ -128,10 +147,12 @@ Json groupList(const Registry& registry) {
   list["groups"] = Json::array();
   std::vector<std::string> seen;
   for (const auto& type : registry.all()) {
-    if (type->name.group.empty() || std::find(seen.begin(), seen.end(), type->apiVersion()) != seen.end()) continue;
+    if (type->name.group.empty() || std::find(seen.begin(), seen.end(), type->apiVersion()) != seen.end())
+      continue;
     seen.push_back(type->apiVersion());
     const Json version = {{"groupVersion", type->apiVersion()}, {"version", type->version}};
-    list["groups"].push_back({{"name", type->name.group}, {"versions", {version}}, {"preferredVersion", version}});
+    list["groups"].push_back(
+        {{"name", type->name.group}, {"versions", {version}}, {"preferredVersion", version}});
   }
   return list;
 }
@@ -161,12 +182,13 @@ Outcome<Answer> ApiServer::Impl::list(const RequestInfo& info) const {
   for (const auto& [key, object] : wanted->table) {
     if (!info.path.space.empty() && key.first != info.path.space) continue;
     if (wanted->after && key <= *wanted->after) continue;
-    Json seen = shown(type, *object);
-    if (!selector->matches(seen)) continue;
+    // Whether what is left would be selected is not looked at: the next page may turn out empty.
     if (limit != 0 && items.size() == limit) {
       ++remaining;
       continue;
     }
+    Json seen = shown(type, *object);
+    if (!selector->matches(seen)) continue;
     last = key;
     if (!type.custom()) {
       seen.erase("apiVersion");
@@ -176,6 +198,7 @@ Outcome<Answer> ApiServer::Impl::list(const RequestInfo& info) const {
   }
   Json result = typeMeta(type.name.kind + "List", type.apiVersion());
   result["metadata"]["resourceVersion"] = std::to_string(wanted->version);
+  if (type.custom()) result["metadata"]["continue"] = "";
   if (remaining > 0) {
     result["metadata"]["continue"] = writeToken({wanted->version, *last});
     if (selector->empty()) result["metadata"]["remainingItemCount"] = remaining;
@@ -189,7 +212,8 @@ Outcome<Answer> ApiServer::Impl::discovery(const ApiPath& path) const {
   const std::string first = parts.empty() ? "" : parts[0];
   if (first == "healthz" || first == "readyz" || first == "livez") return Answer{200, "ok"};
   if (first == "version") {
-    return Answer{200, {{"major", "1"}, {"minor", "36"}, {"gitVersion", "v1.36.3-sim"}, {"platform", "linux/amd64"}}};
+    return Answer{
+        200, {{"major", "1"}, {"minor", "36"}, {"gitVersion", "v1.36.3-sim"}, {"platform", "linux/amd64"}}};
   }
   if (first == "api" && parts.size() == 1) {
     Json versions = typeMeta("APIVersions", "v1");

@@ -30,8 +30,8 @@ Registry::Registry() : table_(builtinTypeText()) {
   pods.strategy = makePodStrategy();
   pods.hasStatus = true;
   pods.shortNames = {"po"};
-  pods.fields = {"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
-                 "spec.hostNetwork", "status.phase", "status.podIP", "status.nominatedNodeName"};
+  pods.fields = {"spec.nodeName",    "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
+                 "spec.hostNetwork", "status.phase",       "status.podIP",       "status.nominatedNodeName"};
   auto& services = core("services", "Service", true);
   services.strategy = makeServiceStrategy();
   services.hasStatus = true;
@@ -58,27 +58,43 @@ Registry::Registry() : table_(builtinTypeText()) {
   const std::vector<std::string> eventFields = {"reason", "type"};
   auto& events = core("events", "Event", true);
   events.strategy = makeEventStrategy(true);
-  events.fields = {"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
-                   "involvedObject.apiVersion", "reason", "reportingComponent", "source", "type"};
+  events.fields = {"involvedObject.kind",
+                   "involvedObject.namespace",
+                   "involvedObject.name",
+                   "involvedObject.uid",
+                   "involvedObject.apiVersion",
+                   "reason",
+                   "reportingComponent",
+                   "source",
+                   "type"};
   auto& newEvents = add({"events.k8s.io", "events", "Event"}, "v1", "EventsEvent", true);
   newEvents.strategy = makeEventStrategy(false);
+  newEvents.checkedName.group.clear();
   newEvents.table = "events";
-  newEvents.fields = {"regarding.kind", "regarding.namespace", "regarding.name", "regarding.uid", "reason",
-                      "reportingController", "type"};
+  newEvents.fields = {"regarding.kind",
+                      "regarding.namespace",
+                      "regarding.name",
+                      "regarding.uid",
+                      "reason",
+                      "reportingController",
+                      "type"};
   newEvents.toStored = eventToCore;
   newEvents.fromStored = eventFromCore;
   add({"coordination.k8s.io", "leases", "Lease"}, "v1", "Lease", true).strategy = makeLeaseStrategy();
-  auto& classes = add({"scheduling.k8s.io", "priorityclasses", "PriorityClass"}, "v1", "PriorityClass", false);
+  auto& classes =
+      add({"scheduling.k8s.io", "priorityclasses", "PriorityClass"}, "v1", "PriorityClass", false);
   classes.strategy = makePriorityClassStrategy();
   classes.shortNames = {"pc"};
 }
 
-ResourceType& Registry::add(ResourceName name, std::string version, const std::string& structName, bool namespaced) {
+ResourceType& Registry::add(ResourceName name, std::string version, const std::string& structName,
+                            bool namespaced) {
   auto type = std::make_unique<ResourceType>();
   type->name = std::move(name);
   type->version = std::move(version);
   type->singular = type->name.kind;
   for (auto& c : type->singular) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  type->checkedName = type->name;
   type->namespaced = namespaced;
   type->table = type->name.plural;
   type->type = structName.empty() ? nullptr : table_.at(structName);
@@ -112,7 +128,8 @@ base::Result<void> Registry::addCustom(const Json& definition) {
     type.strategy = makeCustomStrategy(version);
     if (type.schema().empty()) {
       return base::fail(base::ErrorCode::kInvalid,
-                        fmt::format("CustomResourceDefinition {}.{}: version {} has no schema", plural, group, type.version));
+                        fmt::format("CustomResourceDefinition {}.{}: version {} has no schema", plural, group,
+                                    type.version));
     }
   }
   return {};
@@ -134,14 +151,15 @@ base::Result<std::unique_ptr<Registry>> Registry::create(const std::vector<std::
 const ResourceType* Registry::find(const std::string& group, const std::string& version,
                                    const std::string& plural) const {
   for (const auto& type : types_) {
-    if (type->name.group == group && type->version == version && type->name.plural == plural) return type.get();
+    if (type->name.group == group && type->version == version && type->name.plural == plural)
+      return type.get();
   }
   return nullptr;
 }
 
-bool Registry::hasGroup(const std::string& group, const std::string& version) const {
+bool Registry::hasGroup(const std::string& group) const {
   return std::any_of(types_.begin(), types_.end(),
-                     [&](const auto& type) { return type->name.group == group && type->version == version; });
+                     [&](const auto& type) { return type->name.group == group; });
 }
 
 const ResourceType* Registry::findKind(const std::string& apiVersion, const std::string& kind) const {

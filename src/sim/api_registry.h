@@ -22,7 +22,8 @@ enum class Part { kMain, kStatus, kScale, kFinalize };
 
 // What admission may look at. `get` and `list` answer from the store; names as in a path ("priorityclasses").
 struct AdmissionView {
-  std::function<const Json*(const std::string& plural, const std::string& space, const std::string& name)> get;
+  std::function<const Json*(const std::string& plural, const std::string& space, const std::string& name)>
+      get;
   std::function<std::vector<const Json*>(const std::string& plural, const std::string& space)> list;
   base::WallTime now;
   base::Rng* rng = nullptr;
@@ -39,13 +40,17 @@ class Strategy {
   // Fills in what a reader of the object would assume. Runs whenever an object is decoded.
   virtual void defaults(Json& /*object*/) const {}
   // Mutating and refusing admission plug-ins; `old` is null on create.
-  virtual Outcome<void> admit(const AdmissionView& /*view*/, Json& /*object*/, const Json* /*old*/) const { return {}; }
+  virtual Outcome<void> admit(const AdmissionView& /*view*/, Json& /*object*/, const Json* /*old*/) const {
+    return {};
+  }
   virtual void prepareCreate(Json& /*object*/, base::WallTime /*now*/) const {}
   virtual void validate(const Json& /*object*/, Causes& /*causes*/) const {}
   virtual void prepareUpdate(const Json& old, Json& object, Part part) const;
-  virtual void validateUpdate(const Json& /*old*/, const Json& /*object*/, Part /*part*/, Causes& /*causes*/) const {}
+  virtual void validateUpdate(const Json& /*old*/, const Json& /*object*/, Part /*part*/,
+                              Causes& /*causes*/) const {}
   // Seconds a delete has to wait for somebody; nothing where deletion is not graceful.
-  virtual std::optional<std::int64_t> gracePeriod(const Json& /*object*/, std::optional<std::int64_t> /*asked*/) const {
+  virtual std::optional<std::int64_t> gracePeriod(const Json& /*object*/,
+                                                  std::optional<std::int64_t> /*asked*/) const {
     return std::nullopt;
   }
   [[nodiscard]] virtual bool validName(const std::string& name) const;
@@ -63,9 +68,9 @@ struct ResourceType {
   std::vector<std::string> shortNames = {};
   bool namespaced = true;
   bool hasStatus = false;
-  std::string table;                    // where objects live; two versions of a thing share one
-  const StructType* type = nullptr;     // of built-in resources
-  Json definition = nullptr;            // the CRD's version entry, of custom ones
+  std::string table;                 // where objects live; two versions of a thing share one
+  const StructType* type = nullptr;  // of built-in resources
+  Json definition = nullptr;         // the CRD's version entry, of custom ones
   std::unique_ptr<Strategy> strategy = nullptr;
   std::vector<std::string> fields = {};  // field selectors beyond metadata.name and metadata.namespace
   // Between this version and the stored one; null where they are the same.
@@ -73,20 +78,25 @@ struct ResourceType {
   Json (*fromStored)(const Json&) = nullptr;
 
   [[nodiscard]] bool custom() const { return type == nullptr; }
+  // What a 422 names: events are checked under their stored name.
+  ResourceName checkedName = {};
   [[nodiscard]] bool hasScale() const;
-  [[nodiscard]] std::string apiVersion() const { return name.group.empty() ? version : name.group + "/" + version; }
+  [[nodiscard]] std::string apiVersion() const {
+    return name.group.empty() ? version : name.group + "/" + version;
+  }
   [[nodiscard]] const Json& schema() const;
 };
 
 class Registry {
  public:
   // Built-in resources and those of the CRD texts (YAML, several documents each). kInvalid names a bad one.
-  [[nodiscard]] static base::Result<std::unique_ptr<Registry>> create(const std::vector<std::string>& crdTexts);
+  [[nodiscard]] static base::Result<std::unique_ptr<Registry>> create(
+      const std::vector<std::string>& crdTexts);
 
   [[nodiscard]] const ResourceType* find(const std::string& group, const std::string& version,
                                          const std::string& plural) const;
   [[nodiscard]] const ResourceType* findKind(const std::string& apiVersion, const std::string& kind) const;
-  [[nodiscard]] bool hasGroup(const std::string& group, const std::string& version) const;
+  [[nodiscard]] bool hasGroup(const std::string& group) const;
   [[nodiscard]] const std::vector<std::unique_ptr<ResourceType>>& all() const { return types_; }
   [[nodiscard]] const StructType& structType(const std::string& name) const { return *table_.at(name); }
 

@@ -12,19 +12,25 @@
 namespace trainyard::sim {
 namespace {
 
-std::string join(const std::string& path, const std::string& name) { return path.empty() ? name : path + "." + name; }
+std::string join(const std::string& path, const std::string& name) {
+  return path.empty() ? name : path + "." + name;
+}
 
 bool flag(const Json& schema, std::string_view name) { return boolAt(schema, {name}); }
 
 // The object's identity is the server's own business, wherever a whole object is embedded.
-bool isIdentity(const std::string& name) { return name == "apiVersion" || name == "kind" || name == "metadata"; }
+bool isIdentity(const std::string& name) {
+  return name == "apiVersion" || name == "kind" || name == "metadata";
+}
 
-void prune(const Json& schema, Json& value, bool embedded, const std::string& path, std::vector<std::string>& dropped) {
+void prune(const Json& schema, Json& value, bool embedded, const std::string& path,
+           std::vector<std::string>& dropped) {
   if (value.is_array()) {
     const Json* items = find(schema, "items");
     if (items == nullptr) return;
     for (std::size_t i = 0; i < value.size(); ++i) {
-      prune(*items, value[i], flag(*items, "x-kubernetes-embedded-resource"), fmt::format("{}[{}]", path, i), dropped);
+      prune(*items, value[i], flag(*items, "x-kubernetes-embedded-resource"), fmt::format("{}[{}]", path, i),
+            dropped);
     }
     return;
   }
@@ -56,7 +62,8 @@ bool hasType(const Json& value, const std::string& type) {
   if (type == "boolean") return value.is_boolean();
   if (type == "number") return value.is_number();
   if (type != "integer") return true;
-  return value.is_number_integer() || (value.is_number_float() && value.get<double>() == std::floor(value.get<double>()));
+  return value.is_number_integer() ||
+         (value.is_number_float() && value.get<double>() == std::floor(value.get<double>()));
 }
 
 std::string_view typeName(const Json& value) {
@@ -85,17 +92,20 @@ class Validator {
   bool checkType(const Json& schema, const Json& value, const std::string& path) {
     if (value.is_null()) {
       if (flag(schema, "nullable") || find(schema, "type") == nullptr) return false;
-      causes_.typeInvalid(path, fmt::format("\"null\": {} in body must be of type {}: \"null\"", path, textAt(schema, {"type"})));
+      causes_.typeInvalid(path, fmt::format("\"null\": {} in body must be of type {}: \"null\"", path,
+                                            textAt(schema, {"type"})));
       return false;
     }
     if (flag(schema, "x-kubernetes-int-or-string")) {
       if (value.is_string() || value.is_number_integer()) return true;
-      causes_.typeInvalid(path, fmt::format("\"{}\": {} in body must be of type integer,string", typeName(value), path));
+      causes_.typeInvalid(
+          path, fmt::format("\"{}\": {} in body must be of type integer,string", typeName(value), path));
       return false;
     }
     const std::string type = textAt(schema, {"type"});
     if (type.empty() || hasType(value, type)) return true;
-    causes_.typeInvalid(path, fmt::format("\"{0}\": {1} in body must be of type {2}: \"{0}\"", typeName(value), path, type));
+    causes_.typeInvalid(
+        path, fmt::format("\"{0}\": {1} in body must be of type {2}: \"{0}\"", typeName(value), path, type));
     return false;
   }
 
@@ -109,10 +119,12 @@ class Validator {
     std::size_t length = 0;
     for (const char c : text) length += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
     if (const auto most = intAt(schema, {"maxLength"}); most && static_cast<std::int64_t>(length) > *most) {
-      causes_.tooLong(path, fmt::format("may not be more than {} bytes", *most));
+      return causes_.tooLong(path, fmt::format("may not be more than {} bytes", *most));
     }
-    if (const auto least = intAt(schema, {"minLength"}); least && static_cast<std::int64_t>(length) < *least) {
-      causes_.invalid(path, fmt::format("\"{}\": {} in body should be at least {} chars long", text, path, *least));
+    if (const auto least = intAt(schema, {"minLength"});
+        least && static_cast<std::int64_t>(length) < *least) {
+      return causes_.invalid(
+          path, fmt::format("\"{}\": {} in body should be at least {} chars long", text, path, *least));
     }
     const std::string pattern = textAt(schema, {"pattern"});
     if (!pattern.empty() && !RE2::PartialMatch(text, RE2(pattern, RE2::Quiet))) {
@@ -120,7 +132,8 @@ class Validator {
     }
     const std::string format = textAt(schema, {"format"});
     if (format == "date-time" && !base::parseTime(text)) {
-      causes_.invalid(path, fmt::format("\"{0}\": {1} in body must be of type date-time: \"{0}\"", text, path));
+      causes_.typeInvalid(path,
+                          fmt::format("\"{0}\": {1} in body must be of type date-time: \"{0}\"", text, path));
     }
   }
 
@@ -129,18 +142,21 @@ class Validator {
     if (const Json* least = find(schema, "minimum"); least != nullptr && least->is_number()) {
       const bool exclusive = flag(schema, "exclusiveMinimum");
       if (number < least->get<double>() || (exclusive && number <= least->get<double>())) {
-        causes_.invalid(path, fmt::format("{}: {} in body should be greater than or equal to {}", value.dump(), path, least->dump()));
+        causes_.invalid(path, fmt::format("{}: {} in body should be greater than or equal to {}",
+                                          value.dump(), path, least->dump()));
       }
     }
     if (const Json* most = find(schema, "maximum"); most != nullptr && most->is_number()) {
       const bool exclusive = flag(schema, "exclusiveMaximum");
       if (number > most->get<double>() || (exclusive && number >= most->get<double>())) {
-        causes_.invalid(path, fmt::format("{}: {} in body should be less than or equal to {}", value.dump(), path, most->dump()));
+        causes_.invalid(path, fmt::format("{}: {} in body should be less than or equal to {}", value.dump(),
+                                          path, most->dump()));
       }
     }
     if (const Json* step = find(schema, "multipleOf"); step != nullptr && step->is_number()) {
       if (std::fmod(number, step->get<double>()) != 0) {
-        causes_.invalid(path, fmt::format("{}: {} in body should be a multiple of {}", value.dump(), path, step->dump()));
+        causes_.invalid(
+            path, fmt::format("{}: {} in body should be a multiple of {}", value.dump(), path, step->dump()));
       }
     }
     const std::string format = textAt(schema, {"format"});
@@ -179,7 +195,8 @@ class Validator {
   static Json mapKey(const Json& item, const Json& keys) {
     Json key = Json::object();
     for (const auto& name : keys) {
-      if (const Json* part = find(item, name.get<std::string>()); part != nullptr) key[name.get<std::string>()] = *part;
+      if (const Json* part = find(item, name.get<std::string>()); part != nullptr)
+        key[name.get<std::string>()] = *part;
     }
     return key;
   }
@@ -199,7 +216,8 @@ class Validator {
       causes_.tooMany(path, fmt::format("{}: must have at most {} items", size, *most));
     }
     if (const auto least = intAt(schema, {"minProperties"}); least && size < *least) {
-      causes_.invalid(path, fmt::format("{}: {} in body should have at least {} properties", size, path, *least));
+      causes_.invalid(path,
+                      fmt::format("{}: {} in body should have at least {} properties", size, path, *least));
     }
     for (const auto& name : listAt(schema, {"required"})) {
       if (!value.contains(name.get<std::string>())) causes_.required(join(path, name.get<std::string>()));
@@ -224,12 +242,15 @@ class Validator {
   void checkCombinations(const Json& schema, const Json& value, const std::string& path) {
     for (const auto& part : listAt(schema, {"allOf"})) check(part, value, nullptr, path);
     const auto matching = [&](const Json& parts) {
-      return std::count_if(parts.begin(), parts.end(), [&](const Json& part) { return fits(part, value, path); });
+      return std::count_if(parts.begin(), parts.end(),
+                           [&](const Json& part) { return fits(part, value, path); });
     };
     const Json& any = listAt(schema, {"anyOf"});
-    if (!any.empty() && matching(any) == 0) causes_.invalid(path, "\"\": must validate at least one schema (anyOf)");
+    if (!any.empty() && matching(any) == 0)
+      causes_.invalid(path, "\"\": must validate at least one schema (anyOf)");
     const Json& one = listAt(schema, {"oneOf"});
-    if (!one.empty() && matching(one) != 1) causes_.invalid(path, "\"\": must validate one and only one schema (oneOf)");
+    if (!one.empty() && matching(one) != 1)
+      causes_.invalid(path, "\"\": must validate one and only one schema (oneOf)");
     const Json* forbidden = find(schema, "not");
     if (forbidden != nullptr && fits(*forbidden, value, path)) {
       causes_.invalid(path, "\"\": must not validate the schema (not)");
@@ -264,7 +285,11 @@ void applySchemaDefaults(const Json& schema, Json& value) {
   if (!value.is_object()) return;
   for (const auto& [name, property] : objectAt(schema, {"properties"}).items()) {
     const Json* initial = find(property, "default");
-    const auto held = value.find(name);
+    auto held = value.find(name);
+    if (held != value.end() && held->is_null() && initial == nullptr && !flag(property, "nullable")) {
+      value.erase(held);
+      held = value.end();
+    }
     // An explicit null where null is not allowed gives way to the default, or disappears.
     const bool nullRefused = held != value.end() && held->is_null() && !flag(property, "nullable");
     if (initial != nullptr && (held == value.end() || nullRefused)) value[name] = *initial;

@@ -43,7 +43,8 @@ class LabelParser {
   std::string word() {
     skipBlanks();
     const auto start = at_;
-    while (at_ < text_.size() && std::string_view(" \t,()=!<>").find(text_[at_]) == std::string_view::npos) ++at_;
+    while (at_ < text_.size() && std::string_view(" \t,()=!<>").find(text_[at_]) == std::string_view::npos)
+      ++at_;
     return text_.substr(start, at_ - start);
   }
   bool take(std::string_view token) {
@@ -82,14 +83,16 @@ class LabelParser {
     }
     requirement.values = {word()};
     if (requirement.op == Op::kGreater || requirement.op == Op::kLess) {
-      if (!number(requirement.values[0])) return bad("for 'Gt', 'Lt' operators, the value must be an integer");
+      if (!number(requirement.values[0]))
+        return bad("for 'Gt', 'Lt' operators, the value must be an integer");
     }
     return checked(std::move(requirement));
   }
 
   Outcome<LabelRequirement> setComparison(LabelRequirement requirement) {
     const std::string op = word();
-    if (op != "in" && op != "notin") return bad(fmt::format("found '{}', expected: in, notin, =, ==, !=, gt, lt", op));
+    if (op != "in" && op != "notin")
+      return bad(fmt::format("found '{}', expected: in, notin, =, ==, !=, gt, lt", op));
     requirement.op = op == "in" ? LabelRequirement::Op::kIn : LabelRequirement::Op::kNotIn;
     if (!take("(")) return bad("found '" + rest() + "', expected: '('");
     do {
@@ -152,7 +155,8 @@ std::string fieldText(const Json& object, const std::string& path) {
   return at->is_string() ? at->get<std::string>() : at->dump();
 }
 
-Outcome<std::vector<FieldRequirement>> parseFields(const std::string& text, const std::vector<std::string>& known) {
+Outcome<std::vector<FieldRequirement>> parseFields(const std::string& text,
+                                                   const std::vector<std::string>& known) {
   std::vector<FieldRequirement> result;
   std::size_t start = 0;
   while (start < text.size()) {

@@ -20,7 +20,8 @@ net::HttpResponse respond(const Failure& failure) {
 
 net::HttpResponse respond(const Outcome<Answer>& answer) {
   if (!answer) return respond(answer.error());
-  if (answer->body.is_string()) return {answer->status, {{"Content-Type", "text/plain"}}, answer->body.get<std::string>()};
+  if (answer->body.is_string())
+    return {answer->status, {{"Content-Type", "text/plain"}}, answer->body.get<std::string>()};
   return respond(answer->status, answer->body);
 }
 
@@ -36,7 +37,10 @@ std::string RequestInfo::contentType() const {
 }
 
 ApiServer::Impl::Impl(const ApiServerOptions& given, std::unique_ptr<Registry> types, Clock now)
-    : clock(std::move(now)), rng(given.seed), registry(std::move(types)), store(given.historyLimit),
+    : clock(std::move(now)),
+      rng(given.seed),
+      registry(std::move(types)),
+      store(given.historyLimit),
       hub(store) {
   store.setListener([this](const StoreEvent& event) {
     hub.publish(event);
@@ -50,7 +54,9 @@ void ApiServer::Impl::installDefaults() {
     return Json{{"name", name}, {"uid", newUid()}, {"creationTimestamp", base::formatTime(clock())}};
   };
   for (const std::string name : {"default", "kube-system", "kube-public", "kube-node-lease"}) {
-    Json space = {{"metadata", meta(name)}, {"spec", {{"finalizers", {"kubernetes"}}}}, {"status", {{"phase", "Active"}}}};
+    Json space = {{"metadata", meta(name)},
+                  {"spec", {{"finalizers", {"kubernetes"}}}},
+                  {"status", {{"phase", "Active"}}}};
     space["metadata"]["labels"] = {{"kubernetes.io/metadata.name", name}};
     store.put("namespaces", {"", name}, std::move(space));
     Json account = {{"metadata", meta("default")}};
@@ -58,14 +64,20 @@ void ApiServer::Impl::installDefaults() {
     store.put("serviceaccounts", {name, "default"}, std::move(account));
   }
   const auto priority = [&](const std::string& name, std::int64_t value, const std::string& text) {
-    Json object = {{"metadata", meta(name)}, {"value", value}, {"description", text}, {"preemptionPolicy", "PreemptLowerPriority"}};
+    Json object = {{"metadata", meta(name)},
+                   {"value", value},
+                   {"description", text},
+                   {"preemptionPolicy", "PreemptLowerPriority"}};
     object["metadata"]["generation"] = 1;
     store.put("priorityclasses", {"", name}, std::move(object));
   };
   priority("system-cluster-critical", 2'000'000'000,
-           "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.");
+           "Used for system critical pods that must run in the cluster, but can be moved to another node if "
+           "necessary.");
   priority("system-node-critical", 2'000'001'000,
            "Used for system critical pods that must not be moved from their current node.");
+  // Nobody can have seen what came before.
+  store.forget();
 }
 
 std::string ApiServer::Impl::newUid() {
@@ -107,7 +119,7 @@ Outcome<RequestInfo> ApiServer::Impl::resolve(const net::HttpRequest& request) c
   info.path = *std::move(path);
   if (!info.path.resource) return info;
   info.type = registry->find(info.path.group, info.path.version, info.path.plural);
-  if (info.type == nullptr && !registry->hasGroup(info.path.group, info.path.version)) return failPageNotFound();
+  if (info.type == nullptr && !registry->hasGroup(info.path.group)) return failPageNotFound();
   if (info.type == nullptr || (!info.path.space.empty() && !info.type->namespaced)) return failUnknownPath();
   if (info.type->namespaced && info.path.space.empty() && !info.path.name.empty()) return failUnknownPath();
   const std::string& sub = info.path.subresource;
@@ -138,7 +150,8 @@ Outcome<RequestInfo> ApiServer::Impl::resolve(const net::HttpRequest& request) c
 Outcome<Selector> ApiServer::Impl::selectorOf(const RequestInfo& info) const {
   std::vector<std::string> known = info.type->fields;
   known.insert(known.end(), {"metadata.name", "metadata.namespace"});
-  return Selector::parse(queryText(info.path.query, "labelSelector"), queryText(info.path.query, "fieldSelector"), known);
+  return Selector::parse(queryText(info.path.query, "labelSelector"),
+                         queryText(info.path.query, "fieldSelector"), known);
 }
 
 Outcome<Answer> ApiServer::Impl::route(const net::HttpRequest& request) {
@@ -147,9 +160,11 @@ Outcome<Answer> ApiServer::Impl::route(const net::HttpRequest& request) {
   if (!resolved) return tl::unexpected<Failure>(resolved.error());
   const RequestInfo& info = *resolved;
   if (!info.path.resource) return request.method == Method::kGet ? discovery(info.path) : methodNotAllowed();
-  if (info.path.subresource == "binding") return request.method == Method::kPost ? bind(info) : methodNotAllowed();
+  if (info.path.subresource == "binding")
+    return request.method == Method::kPost ? bind(info) : methodNotAllowed();
   if (info.path.name.empty()) {
-    if (info.type->namespaced && info.path.space.empty() && request.method != Method::kGet) return methodNotAllowed();
+    if (info.type->namespaced && info.path.space.empty() && request.method != Method::kGet)
+      return methodNotAllowed();
     switch (request.method) {
       case Method::kGet: return list(info);
       case Method::kPost: return create(info);
@@ -157,7 +172,8 @@ Outcome<Answer> ApiServer::Impl::route(const net::HttpRequest& request) {
       default: return methodNotAllowed();
     }
   }
-  if (info.part == Part::kFinalize) return request.method == Method::kPut ? finalizeNamespace(info) : methodNotAllowed();
+  if (info.part == Part::kFinalize)
+    return request.method == Method::kPut ? finalizeNamespace(info) : methodNotAllowed();
   if (info.part == Part::kScale && request.method == Method::kPut) return scale(info);
   switch (request.method) {
     case Method::kGet: return get(info);
@@ -192,15 +208,18 @@ base::Result<std::unique_ptr<ApiServer>> ApiServer::create(const ApiServerOption
 ApiServer::ApiServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 ApiServer::~ApiServer() = default;
 
-net::HttpResponse ApiServer::handle(const net::HttpRequest& request) { return respond(impl_->route(request)); }
+net::HttpResponse ApiServer::handle(const net::HttpRequest& request) {
+  return respond(impl_->route(request));
+}
 
 bool ApiServer::isWatch(const net::HttpRequest& request) {
   if (request.method != net::Method::kGet) return false;
   const auto path = parseTarget(request.target);
-  return path && path->resource && queryFlag(path->query, "watch");
+  return path && path->resource && path->name.empty() && queryFlag(path->query, "watch");
 }
 
-tl::expected<WatchTicket, net::HttpResponse> ApiServer::openWatch(const net::HttpRequest& request, WatchSink sink) {
+tl::expected<WatchTicket, net::HttpResponse> ApiServer::openWatch(const net::HttpRequest& request,
+                                                                  WatchSink sink) {
   const auto info = impl_->resolve(request);
   if (!info) return tl::unexpected<net::HttpResponse>(respond(info.error()));
   auto watch = impl_->watchRequest(*info);
@@ -209,7 +228,8 @@ tl::expected<WatchTicket, net::HttpResponse> ApiServer::openWatch(const net::Htt
   if (!id) return tl::unexpected<net::HttpResponse>(respond(id.error()));
   WatchTicket ticket{*id, std::nullopt};
   const std::string seconds = queryText(info->path.query, "timeoutSeconds");
-  if (!seconds.empty() && seconds.size() < 9 && std::all_of(seconds.begin(), seconds.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+  if (!seconds.empty() && seconds.size() < 9 &&
+      std::all_of(seconds.begin(), seconds.end(), [](char c) { return c >= '0' && c <= '9'; })) {
     ticket.timeout = std::chrono::seconds(std::stoll(seconds));
   }
   return ticket;

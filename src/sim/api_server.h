@@ -23,8 +23,8 @@ struct ApiServerOptions {
   std::size_t historyLimit = 20'000;   // writes that a watch may lag behind before it gets 410
 };
 
-// A watch as it begins: the server calls `onLine` with one JSON document per event, possibly before openWatch()
-// returns, and `onClosed` when it ends the watch itself.
+// A watch as it begins: the server calls `onLine` with one JSON document per event, possibly before
+// openWatch() returns, and `onClosed` when it ends the watch itself.
 struct WatchSink {
   std::function<void(std::string line)> onLine;
   std::function<void()> onClosed;
@@ -32,20 +32,23 @@ struct WatchSink {
 
 struct WatchTicket {
   std::uint64_t id = 0;
-  // Of the request, when it named one: the caller closes the watch then, as the server has no timer of its own.
+  // Of the request, when it named one: the caller closes the watch then, as the server has no timer of its
+  // own.
   std::optional<std::chrono::seconds> timeout = std::nullopt;
 };
 
 // A Kubernetes API server in memory, as far as training jobs lean on it: pods, services, configmaps, nodes,
-// namespaces, events, leases, priorityclasses, serviceaccounts, limitranges, resourcequotas and custom resources.
-// e2e/conformance holds it against the real one. Single-threaded and deterministic: the only time is `clock`,
-// the only randomness the seed. What it does not do: authentication, apply patches, CEL, conversion, protobuf.
+// namespaces, events, leases, priorityclasses, serviceaccounts, limitranges, resourcequotas and custom
+// resources. e2e/conformance holds it against the real one. Single-threaded and deterministic: the only time
+// is `clock`, the only randomness the seed. What it does not do: authentication, apply patches, CEL,
+// conversion, protobuf.
 class ApiServer {
  public:
   using Clock = std::function<base::WallTime()>;
 
   // kInvalid names a CRD that cannot be read.
-  [[nodiscard]] static base::Result<std::unique_ptr<ApiServer>> create(const ApiServerOptions& options, Clock clock);
+  [[nodiscard]] static base::Result<std::unique_ptr<ApiServer>> create(const ApiServerOptions& options,
+                                                                       Clock clock);
   ~ApiServer();
   ApiServer(const ApiServer&) = delete;
   ApiServer& operator=(const ApiServer&) = delete;
@@ -61,7 +64,8 @@ class ApiServer {
   void closeWatch(std::uint64_t id);
   // One bookmark to every watch that asked for them.
   void sendBookmarks();
-  // One bookmark to this watch, if it asked for them: the real server sends it shortly before a watch times out.
+  // One bookmark to this watch, if it asked for them: the real server sends it shortly before a watch times
+  // out.
   void sendBookmark(std::uint64_t id);
   // Ends every watch, as a restart of the server does.
   void endWatches();

@@ -1,6 +1,7 @@
 #pragma once
 
-// Internal to src/sim: the parts of ApiServer, spread over api_read.cpp, api_write.cpp, api_delete.cpp, api_patch.cpp.
+// Internal to src/sim: the parts of ApiServer, spread over api_read.cpp, api_write.cpp, api_delete.cpp,
+// api_patch.cpp.
 
 #include <string>
 #include <vector>
@@ -65,17 +66,19 @@ struct ApiServer::Impl {
   [[nodiscard]] Outcome<Answer> scale(const RequestInfo& info);
   using Change = std::function<Outcome<Json>(const Json& old)>;
   // Reads, changes, checks and stores one object. `change` works on the shape of info.type.
-  [[nodiscard]] Outcome<Answer> update(const RequestInfo& info, const std::string& expectedUid, const Change& change);
+  [[nodiscard]] Outcome<Answer> update(const RequestInfo& info, const std::string& expectedUid,
+                                       const Change& change);
 
   // Deleting.
   [[nodiscard]] Outcome<DeleteOptions> deleteOptions(const RequestInfo& info) const;
   [[nodiscard]] Outcome<Answer> remove(const RequestInfo& info);
   [[nodiscard]] Outcome<Answer> removeCollection(const RequestInfo& info);
   // True: gone at once. The object is the last or the present state.
-  [[nodiscard]] Outcome<std::pair<bool, ObjectPtr>> removeObject(const ResourceType& type, const ObjectKey& key,
+  [[nodiscard]] Outcome<std::pair<bool, ObjectPtr>> removeObject(const ResourceType& type,
+                                                                 const ObjectKey& key,
                                                                  const DeleteOptions& options);
-  [[nodiscard]] std::pair<bool, ObjectPtr> removeNamespace(const ResourceType& type, const ObjectKey& key, Json object,
-                                                           const DeleteOptions& options);
+  [[nodiscard]] std::pair<bool, ObjectPtr> removeNamespace(const ResourceType& type, const ObjectKey& key,
+                                                           Json object, const DeleteOptions& options);
 
   // Bodies.
   [[nodiscard]] Outcome<Json> parseBody(const RequestInfo& info, std::vector<std::string>& duplicates) const;
@@ -85,7 +88,8 @@ struct ApiServer::Impl {
                                      std::vector<std::string> complaints) const;
   [[nodiscard]] Outcome<Json> decodeCustom(const RequestInfo& info, Json document,
                                            std::vector<std::string>& complaints) const;
-  [[nodiscard]] Outcome<Json> applyPatch(const RequestInfo& info, const Json& old, const Json& patchBody) const;
+  [[nodiscard]] Outcome<Json> applyPatch(const RequestInfo& info, const Json& old,
+                                         const Json& patchBody) const;
   [[nodiscard]] Json scaleOf(const RequestInfo& info, const Json& object) const;
 
   [[nodiscard]] Outcome<void> namespaceAllows(const RequestInfo& info, const std::string& name) const;

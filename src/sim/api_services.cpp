@@ -70,12 +70,14 @@ class ServiceStrategy final : public Strategy {
       causes.notSupported("spec.type", type);
     }
     if (address == "None" && (type == "NodePort" || type == "LoadBalancer")) {
-      causes.invalid("spec.clusterIPs[0]", fmt::format("\"None\": may not be set to 'None' for {} services", type));
+      causes.invalid("spec.clusterIPs[0]",
+                     fmt::format("\"None\": may not be set to 'None' for {} services", type));
     }
     validatePorts(ports, causes);
     for (const auto& [key, value] : objectAt(spec, {"selector"}).items()) {
       if (!isQualifiedName(key)) causes.invalid("spec.selector", fmt::format("\"{}\"", key));
-      if (value.is_string() && !isLabelValue(value.get<std::string>())) causes.invalid("spec.selector", value.dump());
+      if (value.is_string() && !isLabelValue(value.get<std::string>()))
+        causes.invalid("spec.selector", value.dump());
     }
     const std::string affinity = textAt(spec, {"sessionAffinity"});
     if (affinity != "None" && affinity != "ClientIP") causes.notSupported("spec.sessionAffinity", affinity);
@@ -89,12 +91,13 @@ class ServiceStrategy final : public Strategy {
     validate(service, causes);
   }
 
-  bool validName(const std::string& name) const override { return isDns1035Label(name); }
+  bool validName(const std::string& name) const override { return isDnsLabel(name); }
 
  private:
   static std::string freeAddress(const AdmissionView& view) {
     std::set<std::string> taken;
-    for (const Json* service : view.list("services", "")) taken.insert(textAt(*service, {"spec", "clusterIP"}));
+    for (const Json* service : view.list("services", ""))
+      taken.insert(textAt(*service, {"spec", "clusterIP"}));
     for (int i = 2;; ++i) {
       const std::string address = fmt::format("10.96.{}.{}", i / 256, i % 256);
       if (taken.count(address) == 0) return address;
@@ -111,12 +114,15 @@ class ServiceStrategy final : public Strategy {
       if (!name.empty() && !isDnsLabel(name)) causes.invalid(path + ".name", fmt::format("\"{}\"", name));
       if (!name.empty() && !names.insert(name).second) causes.duplicate(path + ".name", name);
       const auto port = intAt(ports[i], {"port"}).value_or(0);
-      if (port < 1 || port > 65535) causes.invalid(path + ".port", fmt::format("{}: must be between 1 and 65535, inclusive", port));
+      if (port < 1 || port > 65535)
+        causes.invalid(path + ".port", fmt::format("{}: must be between 1 and 65535, inclusive", port));
       if (const auto target = intAt(ports[i], {"targetPort"}); target && (*target < 1 || *target > 65535)) {
-        causes.invalid(path + ".targetPort", fmt::format("{}: must be between 1 and 65535, inclusive", *target));
+        causes.invalid(path + ".targetPort",
+                       fmt::format("{}: must be between 1 and 65535, inclusive", *target));
       }
       const std::string protocol = textAt(ports[i], {"protocol"});
-      if (protocol != "TCP" && protocol != "UDP" && protocol != "SCTP") causes.notSupported(path + ".protocol", protocol);
+      if (protocol != "TCP" && protocol != "UDP" && protocol != "SCTP")
+        causes.notSupported(path + ".protocol", protocol);
       const std::string number = fmt::format("{}/{}", protocol, port);
       if (!numbers.insert(number).second) causes.duplicate(path, number);
     }

@@ -28,7 +28,8 @@ void Causes::invalid(std::string field, const std::string& detail) {
   list_.push_back({"FieldValueInvalid", std::move(field), "Invalid value: " + detail});
 }
 void Causes::required(std::string field, const std::string& detail) {
-  list_.push_back({"FieldValueRequired", std::move(field), detail.empty() ? "Required value" : "Required value: " + detail});
+  list_.push_back({"FieldValueRequired", std::move(field),
+                   detail.empty() ? "Required value" : "Required value: " + detail});
 }
 void Causes::forbidden(std::string field, const std::string& detail) {
   list_.push_back({"FieldValueForbidden", std::move(field), "Forbidden: " + detail});
@@ -37,7 +38,8 @@ void Causes::duplicate(std::string field, const std::string& value) {
   list_.push_back({"FieldValueDuplicate", std::move(field), fmt::format("Duplicate value: \"{}\"", value)});
 }
 void Causes::notSupported(std::string field, const std::string& value) {
-  list_.push_back({"FieldValueNotSupported", std::move(field), fmt::format("Unsupported value: \"{}\"", value)});
+  list_.push_back(
+      {"FieldValueNotSupported", std::move(field), fmt::format("Unsupported value: \"{}\"", value)});
 }
 void Causes::tooLong(std::string field, const std::string& detail) {
   list_.push_back({"FieldValueTooLong", std::move(field), "Too long: " + detail});
@@ -74,9 +76,10 @@ tl::unexpected<Failure> failAlreadyExists(const ResourceName& resource, const st
 
 tl::unexpected<Failure> failConflict(const ResourceName& resource, const std::string& name,
                                      const std::string& detail) {
-  return make(409, "Conflict",
-              fmt::format("Operation cannot be fulfilled on {} \"{}\": {}", qualified(resource), name, detail),
-              detailsOf(resource, name, resource.plural));
+  return make(
+      409, "Conflict",
+      fmt::format("Operation cannot be fulfilled on {} \"{}\": {}", qualified(resource), name, detail),
+      detailsOf(resource, name, resource.plural));
 }
 
 tl::unexpected<Failure> failForbidden(const ResourceName& resource, const std::string& name,
@@ -86,19 +89,22 @@ tl::unexpected<Failure> failForbidden(const ResourceName& resource, const std::s
               detailsOf(resource, name, resource.plural));
 }
 
-tl::unexpected<Failure> failInvalid(const ResourceName& resource, const std::string& name, const Causes& causes) {
+tl::unexpected<Failure> failInvalid(const ResourceName& resource, const std::string& name,
+                                    const Causes& causes) {
   Json details = detailsOf(resource, name, resource.kind);
   std::string joined;
   std::set<std::string> said;
   for (const auto& cause : causes.list()) {
     const std::string line = cause.field + ": " + cause.message;
     if (!said.insert(line).second) continue;
-    details["causes"].push_back({{"reason", cause.reason}, {"message", cause.message}, {"field", cause.field}});
+    details["causes"].push_back(
+        {{"reason", cause.reason}, {"message", cause.message}, {"field", cause.field}});
     joined += (joined.empty() ? "" : ", ") + line;
   }
   if (said.size() > 1) joined = "[" + joined + "]";
   const std::string kind = resource.group.empty() ? resource.kind : resource.kind + "." + resource.group;
-  return make(422, "Invalid", fmt::format("{} \"{}\" is invalid: {}", kind, name, joined), std::move(details));
+  return make(422, "Invalid", fmt::format("{} \"{}\" is invalid: {}", kind, name, joined),
+              std::move(details));
 }
 
 tl::unexpected<Failure> failExpired(std::string message) {
@@ -110,8 +116,8 @@ tl::unexpected<Failure> failMethodNotAllowed(const ResourceName& resource, const
     return make(405, "MethodNotAllowed", "the server does not allow this method on the requested resource",
                 Json::object());
   }
-  return make(405, "MethodNotAllowed", fmt::format("{} is not supported on resources of kind \"{}\"", verb,
-                                                   qualified(resource)),
+  return make(405, "MethodNotAllowed",
+              fmt::format("{} is not supported on resources of kind \"{}\"", verb, qualified(resource)),
               detailsOf(resource, "", resource.plural));
 }
 
@@ -122,8 +128,8 @@ tl::unexpected<Failure> failUnsupportedMediaType(const std::string& allowed) {
 }
 
 Json statusObject(const Failure& failure) {
-  Json status = {{"kind", "Status"},     {"apiVersion", "v1"},         {"metadata", Json::object()},
-                 {"status", "Failure"},  {"message", failure.message}, {"code", failure.code}};
+  Json status = {{"kind", "Status"},    {"apiVersion", "v1"},         {"metadata", Json::object()},
+                 {"status", "Failure"}, {"message", failure.message}, {"code", failure.code}};
   if (!failure.reason.empty()) status["reason"] = failure.reason;
   if (!failure.details.is_null()) status["details"] = failure.details;
   return status;

@@ -61,7 +61,8 @@ struct ResourceName {
 [[nodiscard]] tl::unexpected<Failure> failUnknownPath();
 // No group serves the path: answered in plain text, as by any web server.
 [[nodiscard]] tl::unexpected<Failure> failPageNotFound();
-[[nodiscard]] tl::unexpected<Failure> failAlreadyExists(const ResourceName& resource, const std::string& name);
+[[nodiscard]] tl::unexpected<Failure> failAlreadyExists(const ResourceName& resource,
+                                                        const std::string& name);
 [[nodiscard]] tl::unexpected<Failure> failConflict(const ResourceName& resource, const std::string& name,
                                                    const std::string& detail);
 [[nodiscard]] tl::unexpected<Failure> failForbidden(const ResourceName& resource, const std::string& name,
@@ -69,7 +70,8 @@ struct ResourceName {
 [[nodiscard]] tl::unexpected<Failure> failInvalid(const ResourceName& resource, const std::string& name,
                                                   const Causes& causes);
 [[nodiscard]] tl::unexpected<Failure> failExpired(std::string message);
-[[nodiscard]] tl::unexpected<Failure> failMethodNotAllowed(const ResourceName& resource, const std::string& verb);
+[[nodiscard]] tl::unexpected<Failure> failMethodNotAllowed(const ResourceName& resource,
+                                                           const std::string& verb);
 [[nodiscard]] tl::unexpected<Failure> failUnsupportedMediaType(const std::string& allowed);
 
 inline constexpr std::string_view kModified =
@@ -77,6 +79,7 @@ inline constexpr std::string_view kModified =
 
 [[nodiscard]] Json statusObject(const Failure& failure);
 // What a delete answers when it does not return the object.
-[[nodiscard]] Json successStatus(const ResourceName& resource, const std::string& name, const std::string& uid);
+[[nodiscard]] Json successStatus(const ResourceName& resource, const std::string& name,
+                                 const std::string& uid);
 
 }  // namespace trainyard::sim

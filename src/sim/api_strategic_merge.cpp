@@ -12,12 +12,14 @@ constexpr std::string_view kRetainKeys = "$retainKeys";
 constexpr std::string_view kDeletePrefix = "$deleteFromPrimitiveList/";
 constexpr std::string_view kOrderPrefix = "$setElementOrder/";
 
-// The real server answers 500 to patches whose directives make no sense; so do we.
+// The real server answers 500 without a reason to patches whose directives make no sense; so do we.
 tl::unexpected<Failure> failPatch(std::string message) {
-  return tl::unexpected<Failure>(Failure{500, "InternalError", "Internal error occurred: " + message, nullptr});
+  return tl::unexpected<Failure>(Failure{500, "", std::move(message), nullptr});
 }
 
-bool startsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+bool startsWith(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
 
 // What is left of a patch value that meets nothing to merge with. False: nothing.
 bool stripDirectives(Json& value) {
@@ -28,7 +30,8 @@ bool stripDirectives(Json& value) {
       it = keep ? std::next(it) : value.erase(it);
     }
   } else if (value.is_array()) {
-    for (auto it = value.begin(); it != value.end();) it = stripDirectives(*it) ? std::next(it) : value.erase(it);
+    for (auto it = value.begin(); it != value.end();)
+      it = stripDirectives(*it) ? std::next(it) : value.erase(it);
   }
   return true;
 }
@@ -68,14 +71,17 @@ std::ptrdiff_t position(const Json& order, const Json& item, const std::string& 
 
 // New items stand before those that only the server has, unless the server's own order says otherwise:
 // odd, but what the real one does, and what a client sees.
-Json orderMerged(const Json& merged, const Json& patchOrder, const Json& serverOrder, const std::string& key) {
+Json orderMerged(const Json& merged, const Json& patchOrder, const Json& serverOrder,
+                 const std::string& key) {
   std::vector<Json> fromPatch;
   std::vector<Json> serverOnly;
   for (const auto& item : merged) {
     (position(patchOrder, item, key) >= 0 ? fromPatch : serverOnly).push_back(item);
   }
   const auto by = [&key](const Json& order) {
-    return [&order, &key](const Json& a, const Json& b) { return position(order, a, key) < position(order, b, key); };
+    return [&order, &key](const Json& a, const Json& b) {
+      return position(order, a, key) < position(order, b, key);
+    };
   };
   std::stable_sort(fromPatch.begin(), fromPatch.end(), by(patchOrder));
   std::stable_sort(serverOnly.begin(), serverOnly.end(), by(serverOrder));
@@ -116,7 +122,8 @@ Outcome<Json> mergeObjects(const FieldType& field, Json original, const Json& pa
       replace = true;
     } else if (*directive == "delete") {
       const Json* value = find(item, key);
-      if (value == nullptr) return failPatch(fmt::format("map: {} does not contain declared merge key: {}", item.dump(), key));
+      if (value == nullptr)
+        return failPatch(fmt::format("map: {} does not contain declared merge key: {}", item.dump(), key));
       for (auto it = original.begin(); it != original.end();) {
         it = sameAt(*it, item, {key}) ? original.erase(it) : std::next(it);
       }
@@ -128,7 +135,8 @@ Outcome<Json> mergeObjects(const FieldType& field, Json original, const Json& pa
   Json merged = original;
   for (const auto& item : plain) {
     const Json* value = find(item, key);
-    if (value == nullptr) return failPatch(fmt::format("map: {} does not contain declared merge key: {}", item.dump(), key));
+    if (value == nullptr)
+      return failPatch(fmt::format("map: {} does not contain declared merge key: {}", item.dump(), key));
     const Json* held = findByKey(merged, key, *value);
     if (held == nullptr) {
       Json added = item;
@@ -159,7 +167,8 @@ Outcome<void> retainKeys(Json& original, const Json& patch) {
   for (const auto& [name, value] : patch.items()) {
     if (name == kRetainKeys || value.is_null()) continue;
     if (std::find(keys->begin(), keys->end(), Json(name)) == keys->end()) {
-      return tl::unexpected<Failure>(Failure{422, "Invalid", "retainKeys must contain every key of the patch", Json::object()});
+      return tl::unexpected<Failure>(
+          Failure{422, "Invalid", "retainKeys must contain every key of the patch", Json::object()});
     }
   }
   for (auto it = original.begin(); it != original.end();) {

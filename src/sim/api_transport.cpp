@@ -130,10 +130,12 @@ class SimStream final : public net::StreamHandle, public std::enable_shared_from
       return finish(base::fail(base::ErrorCode::kOutcomeUnknown, "simulated: stream reset"));
     }
     if (fault.delay.count() > 0) shared_->count(point, "delay-line");
-    shared_->executor.postAt(nextSlot(fault.delay), [self = weak_from_this(), line = std::move(line)]() mutable {
-      const auto stream = self.lock();
-      if (stream != nullptr && !stream->over_) stream->callbacks_.onLine(std::move(line));
-    });
+    shared_->executor.postAt(nextSlot(fault.delay),
+                             [self = weak_from_this(), line = std::move(line)]() mutable {
+                               const auto stream = self.lock();
+                               if (stream != nullptr && !stream->over_)
+                                 stream->callbacks_.onLine(std::move(line));
+                             });
   }
 
   base::Instant nextSlot(std::chrono::microseconds extra) {
@@ -179,18 +181,21 @@ class Handle final : public net::StreamHandle {
 
 void reply(const std::shared_ptr<Shared>& shared, base::Result<net::HttpResponse> result,
            std::chrono::microseconds delay, Done done) {
-  shared->executor.postAfter(shared->options.latency + delay,
-                             [alive = std::weak_ptr<Shared>(shared), result = std::move(result), done = std::move(done)] {
-                               if (!alive.expired()) done(result);
-                             });
+  shared->executor.postAfter(
+      shared->options.latency + delay,
+      [alive = std::weak_ptr<Shared>(shared), result = std::move(result), done = std::move(done)] {
+        if (!alive.expired()) done(result);
+      });
 }
 
 void carryOut(const std::shared_ptr<Shared>& shared, const net::HttpRequest& request, const FaultPoint& point,
               const RequestFault& fault, Done done) {
   if (fault.kind == RequestFault::Kind::kLoseRequest) {
-    return reply(shared, base::fail(base::ErrorCode::kUnavailable, "simulated: request lost"), fault.delayAfter, std::move(done));
+    return reply(shared, base::fail(base::ErrorCode::kUnavailable, "simulated: request lost"),
+                 fault.delayAfter, std::move(done));
   }
-  if (fault.kind == RequestFault::Kind::kAnswer) return reply(shared, fault.answer, fault.delayAfter, std::move(done));
+  if (fault.kind == RequestFault::Kind::kAnswer)
+    return reply(shared, fault.answer, fault.delayAfter, std::move(done));
   net::HttpResponse response = shared->server.handle(request);
   bool lost = fault.kind == RequestFault::Kind::kLoseReply;
   if (!lost && shared->options.faults != nullptr && shared->options.faults->loseReply(point, response)) {
@@ -198,7 +203,8 @@ void carryOut(const std::shared_ptr<Shared>& shared, const net::HttpRequest& req
     lost = true;
   }
   if (lost) {
-    return reply(shared, base::fail(base::ErrorCode::kOutcomeUnknown, "simulated: reply lost"), fault.delayAfter, std::move(done));
+    return reply(shared, base::fail(base::ErrorCode::kOutcomeUnknown, "simulated: reply lost"),
+                 fault.delayAfter, std::move(done));
   }
   reply(shared, std::move(response), fault.delayAfter, std::move(done));
 }
@@ -232,7 +238,8 @@ std::string defaultStepName(const net::HttpRequest& request) {
   const bool watch = queryFlag(path->query, "watch");
   const bool list = !watch && request.method == net::Method::kGet && path->name.empty();
   const std::string_view verb = watch ? "WATCH" : list ? "LIST" : net::toString(request.method);
-  return fmt::format("{} {}{}{}", verb, path->plural, path->subresource.empty() ? "" : "/", path->subresource);
+  return fmt::format("{} {}{}{}", verb, path->plural, path->subresource.empty() ? "" : "/",
+                     path->subresource);
 }
 
 ApiServerTransport::ApiServerTransport(ApiServer& server, base::Executor& executor, TransportOptions options)
@@ -244,14 +251,16 @@ void ApiServerTransport::send(net::HttpRequest request, Done done) {
   const FaultPoint point = shared_->point(request);
   RequestFault fault = shared_->faultOf(point);
   const auto there = shared_->options.latency + fault.delayBefore;
-  // A request that is on its way arrives even when its sender dies meanwhile: that is what makes crashes hard.
+  // A request that is on its way arrives even when its sender dies meanwhile: that is what makes crashes
+  // hard.
   shared_->executor.postAfter(there, [shared = shared_, request = std::move(request), step = point.step,
                                       fault = std::move(fault), done = std::move(done)]() mutable {
     carryOut(shared, request, {shared->options.client, step, &request}, fault, std::move(done));
   });
 }
 
-std::unique_ptr<net::StreamHandle> ApiServerTransport::stream(net::HttpRequest request, net::StreamCallbacks callbacks) {
+std::unique_ptr<net::StreamHandle> ApiServerTransport::stream(net::HttpRequest request,
+                                                              net::StreamCallbacks callbacks) {
   auto stream = std::make_shared<SimStream>(shared_, std::move(request), std::move(callbacks));
   stream->start();
   return std::make_unique<Handle>(std::move(stream));

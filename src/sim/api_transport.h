@@ -53,14 +53,17 @@ class FaultPlan {
 };
 
 // Answers as an API server gives them when it refuses: 409 Conflict, 410 Expired, 429 with Retry-After, 500.
-[[nodiscard]] net::HttpResponse refusal(int status, std::chrono::seconds retryAfter = std::chrono::seconds(1));
+[[nodiscard]] net::HttpResponse refusal(int status,
+                                        std::chrono::seconds retryAfter = std::chrono::seconds(1));
 
 // How often which fault met which step; a simulation that never hit one has not tested it.
 class FaultCounts {
  public:
   void add(const std::string& step, const std::string& fault) { ++counts_[step][fault]; }
   [[nodiscard]] std::uint64_t count(const std::string& step, const std::string& fault) const;
-  [[nodiscard]] const std::map<std::string, std::map<std::string, std::uint64_t>>& all() const { return counts_; }
+  [[nodiscard]] const std::map<std::string, std::map<std::string, std::uint64_t>>& all() const {
+    return counts_;
+  }
 
  private:
   std::map<std::string, std::map<std::string, std::uint64_t>> counts_;

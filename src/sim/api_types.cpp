@@ -60,9 +60,10 @@ class RoundTrip {
     return path.empty() ? name : path + "." + name;
   }
 
-  static tl::unexpected<Failure> wrong(const Json& value, const std::string& wanted, const std::string& path) {
-    return failBadRequest(fmt::format("json: cannot unmarshal {} into field {} of type {}", value.type_name(), path,
-                                      wanted));
+  static tl::unexpected<Failure> wrong(const Json& value, const std::string& wanted,
+                                       const std::string& path) {
+    return failBadRequest(
+        fmt::format("json: cannot unmarshal {} into field {} of type {}", value.type_name(), path, wanted));
   }
 
   Json emptyStruct(const StructType& type) {
@@ -144,8 +145,9 @@ class RoundTrip {
     if (!value.is_array()) return wrong(value, "list", path);
     Json result = Json::array();
     for (std::size_t i = 0; i < value.size(); ++i) {
-      auto written = value[i].is_null() ? Outcome<Json>(zero(*field.element))
-                                        : fieldValue(*field.element, value[i], fmt::format("{}[{}]", path, i));
+      auto written = value[i].is_null()
+                         ? Outcome<Json>(zero(*field.element))
+                         : fieldValue(*field.element, value[i], fmt::format("{}[{}]", path, i));
       if (!written) return written;
       result.push_back(*std::move(written));
     }
@@ -167,7 +169,8 @@ class RoundTrip {
     const auto& text = value.get_ref<const std::string&>();
     const auto dot = text.find('.');
     if (micro && (dot == std::string::npos || text.find_first_not_of("0123456789", dot + 1) != dot + 7)) {
-      return failBadRequest(fmt::format("parsing time {} as \"2006-01-02T15:04:05.000000Z07:00\"", value.dump()));
+      return failBadRequest(
+          fmt::format("parsing time {} as \"2006-01-02T15:04:05.000000Z07:00\"", value.dump()));
     }
     return Json(micro ? base::formatMicroTime(*parsed) : base::formatTime(*parsed));
   }
@@ -225,9 +228,9 @@ void TypeTable::parseField(StructType& owner, std::string_view text) {
 
 FieldType TypeTable::parseType(std::string_view text) {
   static const std::map<std::string_view, Kind> kScalars = {
-      {"s", Kind::kString},    {"i", Kind::kInt},        {"b", Kind::kBool},          {"q", Kind::kQuantity},
-      {"t", Kind::kTime},      {"mt", Kind::kMicroTime}, {"io", Kind::kIntOrString},  {"by", Kind::kBytes},
-      {"any", Kind::kAny}};
+      {"s", Kind::kString},       {"i", Kind::kInt},    {"b", Kind::kBool},
+      {"q", Kind::kQuantity},     {"t", Kind::kTime},   {"mt", Kind::kMicroTime},
+      {"io", Kind::kIntOrString}, {"by", Kind::kBytes}, {"any", Kind::kAny}};
   FieldType field;
   if (text.front() == '*') {
     field = parseType(text.substr(1));

@@ -31,11 +31,13 @@ Outcome<std::uint64_t> WatchHub::open(Request request, WatchSink sink) {
   if (!text.empty()) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), from);
     if (error != std::errc() || end != text.data() + text.size()) {
-      return failBadRequest(fmt::format("resourceVersion: Invalid value: \"{}\": strconv.ParseUint: parsing \"{}\": invalid syntax", text, text));
+      // The real server fails here without a reason.
+      return tl::unexpected<Failure>(
+          Failure{500, "", fmt::format("strconv.ParseUint: parsing \"{}\": invalid syntax", text), nullptr});
     }
   }
   const std::uint64_t id = ++lastId_;
-  auto watch = std::make_shared<Watch>(Watch{std::move(request), std::move(sink)});
+  auto watch = std::make_shared<Watch>(Watch{std::move(request), std::move(sink), from});
   watches_[id] = watch;
   if (from == 0) {
     for (const auto& [key, object] : store_.table(watch->request.type->table)) {
@@ -43,10 +45,13 @@ Outcome<std::uint64_t> WatchHub::open(Request request, WatchSink sink) {
       const Json seen = shown(*watch->request.type, *object);
       if (watch->request.selector.matches(seen)) send(watch->sink, "ADDED", seen);
     }
+    sendBookmark(*watch, true);
+    watch->told = store_.version();
     return id;
   }
   if (from < store_.oldestVersion()) {
-    const Failure expired = failExpired(fmt::format("too old resource version: {} ({})", from, store_.oldestVersion())).value();
+    const Failure expired =
+        failExpired(fmt::format("too old resource version: {} ({})", from, store_.oldestVersion())).value();
     watches_.erase(id);
     send(watch->sink, "ERROR", statusObject(expired));
     watch->sink.onClosed();
@@ -55,18 +60,21 @@ Outcome<std::uint64_t> WatchHub::open(Request request, WatchSink sink) {
   for (const auto& event : store_.history()) {
     if (event.version > from) deliver(*watch, event);
   }
+  watch->told = store_.version();
   return id;
 }
 
-void WatchHub::deliver(const Watch& watch, const StoreEvent& event) {
+void WatchHub::deliver(Watch& watch, const StoreEvent& event) {
   const Request& request = watch.request;
   if (!concerns(request, event.table, event.key)) return;
   // An object that leaves the selection is deleted as far as this watcher can tell, and the other way round.
   const bool was = event.before != nullptr && request.selector.matches(shown(*request.type, *event.before));
   const bool is = event.after != nullptr && request.selector.matches(shown(*request.type, *event.after));
   if (is) {
+    watch.told = event.version;
     send(watch.sink, was ? "MODIFIED" : "ADDED", shown(*request.type, *event.after));
   } else if (was) {
+    watch.told = event.version;
     Json last = shown(*request.type, event.last != nullptr ? *event.last : *event.before);
     last["metadata"]["resourceVersion"] = std::to_string(event.version);
     send(watch.sink, "DELETED", last);
@@ -85,8 +93,10 @@ void WatchHub::publish(const StoreEvent& event) {
   }
 }
 
-void WatchHub::sendBookmark(const Watch& watch) const {
-  if (!watch.request.bookmarks) return;
+void WatchHub::sendBookmark(Watch& watch, bool initial) const {
+  // A bookmark that tells nothing new is not sent.
+  if (!watch.request.bookmarks || (!initial && watch.told >= store_.version())) return;
+  watch.told = store_.version();
   const ResourceType& type = *watch.request.type;
   Json object = Json::object();
   std::vector<std::string> unknown;
@@ -94,13 +104,14 @@ void WatchHub::sendBookmark(const Watch& watch) const {
   object["apiVersion"] = type.apiVersion();
   object["kind"] = type.name.kind;
   object["metadata"]["resourceVersion"] = std::to_string(store_.version());
+  if (initial) object["metadata"]["annotations"] = {{"k8s.io/initial-events-end", "true"}};
   send(watch.sink, "BOOKMARK", object);
 }
 
 void WatchHub::bookmarkAll() {
   const auto watches = watches_;
   for (const auto& [id, watch] : watches) {
-    if (watches_.count(id) != 0) sendBookmark(*watch);
+    if (watches_.count(id) != 0) sendBookmark(*watch, false);
   }
 }
 
@@ -108,7 +119,7 @@ void WatchHub::bookmark(std::uint64_t id) {
   const auto found = watches_.find(id);
   if (found == watches_.end()) return;
   const std::shared_ptr<Watch> watch = found->second;
-  sendBookmark(*watch);
+  sendBookmark(*watch, false);
 }
 
 void WatchHub::endAll() {

@@ -20,8 +20,8 @@ class WatchHub {
  public:
   struct Request {
     const ResourceType* type = nullptr;
-    std::string space;       // empty: every namespace
-    std::string name;        // empty: every name
+    std::string space;  // empty: every namespace
+    std::string name;   // empty: every name
     Selector selector;
     bool bookmarks = false;
     // Empty: from now, after the present state as ADDED events; "0" likewise.
@@ -30,7 +30,8 @@ class WatchHub {
 
   explicit WatchHub(ApiStore& store) : store_(store) {}
 
-  // 400 for a version that is none. A version that is forgotten gives a watch whose only event is an ERROR.
+  // A failure for a version that is none. A version that is forgotten gives a watch whose only event is an
+  // ERROR.
   [[nodiscard]] Outcome<std::uint64_t> open(Request request, WatchSink sink);
   void close(std::uint64_t id) { watches_.erase(id); }
   void publish(const StoreEvent& event);
@@ -42,10 +43,11 @@ class WatchHub {
   struct Watch {
     Request request;
     WatchSink sink;
+    std::uint64_t told = 0;  // the version that the client knows of
   };
 
-  static void deliver(const Watch& watch, const StoreEvent& event);
-  void sendBookmark(const Watch& watch) const;
+  static void deliver(Watch& watch, const StoreEvent& event);
+  void sendBookmark(Watch& watch, bool initial) const;
 
   ApiStore& store_;
   std::map<std::uint64_t, std::shared_ptr<Watch>> watches_;

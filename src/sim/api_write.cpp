@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "sim/api_pods.h"
 #include "sim/api_server_impl.h"
 
 namespace trainyard::sim {
@@ -10,7 +11,8 @@ constexpr std::size_t kLongestGeneratedBase = 58;
 // What only the server may say about a new object.
 void wipeSystemFields(Json& object) {
   Json& meta = object["metadata"];
-  for (const char* field : {"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"}) {
+  for (const char* field :
+       {"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"}) {
     meta.erase(field);
   }
 }
@@ -35,7 +37,7 @@ void keepSystemFields(const Json& old, Json& object) {
 bool pretendsAnotherKind(const ResourceType& type, const Json& document) {
   const std::string kind = textAt(document, {"kind"});
   const std::string version = textAt(document, {"apiVersion"});
-  if (type.custom()) return kind != type.name.kind || version != type.apiVersion();
+  if (type.custom()) return kind.empty() || version != type.apiVersion();
   return (!kind.empty() && kind != type.name.kind) || (!version.empty() && version != type.apiVersion());
 }
 
@@ -43,6 +45,14 @@ tl::unexpected<Failure> failPatched(const std::string& problem) {
   Causes causes;
   causes.invalid("patch", problem);
   return failInvalid({"", "", "Status"}, "", causes);
+}
+
+Outcome<void> checkKind(const ResourceType& type, const Json& object) {
+  const std::string kind = textAt(object, {"kind"});
+  if (kind.empty()) return {};
+  Causes causes;
+  causes.invalid("kind", fmt::format("\"{}\": must be {}", kind, type.name.kind));
+  return failInvalid({type.name.group, "", kind}, textAt(object, {"metadata", "name"}), causes);
 }
 
 std::string joined(const std::vector<std::string>& parts) {
@@ -53,7 +63,8 @@ std::string joined(const std::vector<std::string>& parts) {
 
 }  // namespace
 
-Outcome<Json> ApiServer::Impl::parseBody(const RequestInfo& info, std::vector<std::string>& duplicates) const {
+Outcome<Json> ApiServer::Impl::parseBody(const RequestInfo& info,
+                                         std::vector<std::string>& duplicates) const {
   const std::string type = info.contentType();
   const std::string& body = info.http->body;
   if (type == "application/yaml") {
@@ -65,7 +76,8 @@ Outcome<Json> ApiServer::Impl::parseBody(const RequestInfo& info, std::vector<st
     return failUnsupportedMediaType("application/json, application/yaml");
   }
   auto parsed = parseJson(body, info.strict ? &duplicates : nullptr);
-  if (!parsed) return failBadRequest("couldn't get version/kind; json parse error: " + parsed.error().message);
+  if (!parsed)
+    return failBadRequest("couldn't get version/kind; json parse error: " + parsed.error().message);
   return *std::move(parsed);
 }
 
@@ -74,10 +86,12 @@ Outcome<Json> ApiServer::Impl::decodeCustom(const RequestInfo& info, Json docume
   std::vector<std::string> dropped;
   pruneCustom(*info.type, document, dropped);
   std::vector<std::string> unknownMeta;
-  auto meta = roundTrip(registry->structType("ObjectMeta"), document.value("metadata", Json::object()), unknownMeta);
+  auto meta =
+      roundTrip(registry->structType("ObjectMeta"), document.value("metadata", Json::object()), unknownMeta);
   if (!meta) return meta;
   document["metadata"] = *std::move(meta);
-  for (const auto& path : unknownMeta) complaints.push_back(fmt::format("unknown field \"metadata.{}\"", path));
+  for (const auto& path : unknownMeta)
+    complaints.push_back(fmt::format("unknown field \"metadata.{}\"", path));
   for (const auto& path : dropped) complaints.push_back(fmt::format("unknown field \"{}\"", path));
   return document;
 }
@@ -86,7 +100,8 @@ Outcome<Json> ApiServer::Impl::decode(const RequestInfo& info, Json document, bo
                                       std::vector<std::string> complaints) const {
   const ResourceType& type = *info.type;
   if (!document.is_object() || pretendsAnotherKind(type, document)) {
-    return failBadRequest(fmt::format("the object provided is unrecognized (must be of type {})", type.name.kind));
+    return failBadRequest(
+        fmt::format("the object provided is unrecognized (must be of type {})", type.name.kind));
   }
   // Not ours to keep: field ownership belongs to apply patches.
   if (const auto meta = document.find("metadata"); meta != document.end() && meta->is_object()) {
@@ -110,12 +125,13 @@ Outcome<Json> ApiServer::Impl::decode(const RequestInfo& info, Json document, bo
   if (info.strict && !complaints.empty()) {
     const std::string text = "strict decoding error: " + joined(complaints);
     if (patched) return failPatched(text);
-    return failBadRequest(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", type.name.kind, type.version,
-                                      type.name.kind, text));
+    return failBadRequest(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", type.name.kind,
+                                      type.version, type.name.kind, text));
   }
   Json stored = type.toStored != nullptr ? type.toStored(*object) : *std::move(object);
   stored.erase("apiVersion");
-  stored.erase("kind");
+  // A wrong kind stays, to be found when the object is checked.
+  if (textAt(stored, {"kind"}) == type.name.kind) stored.erase("kind");
   type.strategy->defaults(stored);
   return stored;
 }
@@ -125,11 +141,14 @@ Outcome<void> ApiServer::Impl::namespaceAllows(const RequestInfo& info, const st
   const ObjectPtr space = store.get("namespaces", {"", info.path.space});
   if (space == nullptr) return failNotFound({"", "namespaces", "Namespace"}, info.path.space);
   if (findPath(*space, {"metadata", "deletionTimestamp"}) == nullptr) return {};
-  auto failure = failForbidden(info.type->name, name,
-                               fmt::format("unable to create new content in namespace {} because it is being terminated", info.path.space));
-  failure.value().details["causes"] = {{{"reason", "NamespaceTerminating"},
-                                        {"message", fmt::format("namespace {} is being terminated", info.path.space)},
-                                        {"field", "metadata.namespace"}}};
+  auto failure =
+      failForbidden(info.type->name, name,
+                    fmt::format("unable to create new content in namespace {} because it is being terminated",
+                                info.path.space));
+  failure.value().details["causes"] = {
+      {{"reason", "NamespaceTerminating"},
+       {"message", fmt::format("namespace {} is being terminated", info.path.space)},
+       {"field", "metadata.namespace"}}};
   return failure;
 }
 
@@ -149,7 +168,8 @@ Outcome<Answer> ApiServer::Impl::createObject(const RequestInfo& info, Json obje
   Json& meta = object["metadata"];
   const std::string space = textAt(meta, {"namespace"});
   if (type.namespaced && !space.empty() && space != info.path.space) {
-    return failBadRequest("the namespace of the provided object does not match the namespace sent on the request");
+    return failBadRequest(
+        "the namespace of the provided object does not match the namespace sent on the request");
   }
   if (type.namespaced) meta["namespace"] = info.path.space;
   wipeSystemFields(object);
@@ -169,10 +189,11 @@ Outcome<Answer> ApiServer::Impl::createObject(const RequestInfo& info, Json obje
     return tl::unexpected<Failure>(admitted.error());
   }
   type.strategy->prepareCreate(object, clock());
+  if (auto right = checkKind(type, object); !right) return tl::unexpected<Failure>(right.error());
   Causes causes;
   type.strategy->validate(object, causes);
   validateMeta(object, type.namespaced, *type.strategy, causes);
-  if (!causes.empty()) return failInvalid(type.name, name, causes);
+  if (!causes.empty()) return failInvalid(type.checkedName, name, causes);
   const ObjectKey key{type.namespaced ? info.path.space : "", name};
   if (!textAt(object, {"metadata", "resourceVersion"}).empty()) {
     return tl::unexpected<Failure>(
@@ -194,20 +215,25 @@ Outcome<Answer> ApiServer::Impl::replace(const RequestInfo& info) {
   const std::string name = textAt(*object, {"metadata", "name"});
   if (name.empty()) return failBadRequest("name must be provided");
   if (name != info.path.name) {
-    return failBadRequest(fmt::format("the name of the object ({}) does not match the name on the URL ({})", name, info.path.name));
+    return failBadRequest(fmt::format("the name of the object ({}) does not match the name on the URL ({})",
+                                      name, info.path.name));
   }
   const std::string space = textAt(*object, {"metadata", "namespace"});
   if (info.type->namespaced && !space.empty() && space != info.path.space) {
-    return failBadRequest(fmt::format("the namespace of the object ({}) does not match the namespace on the URL ({})", space, info.path.space));
+    return failBadRequest(
+        fmt::format("the namespace of the object ({}) does not match the namespace on the URL ({})", space,
+                    info.path.space));
   }
-  if (store.get(info.type->table, info.key()) == nullptr && info.type->strategy->createOnUpdate && info.part == Part::kMain) {
+  if (store.get(info.type->table, info.key()) == nullptr && info.type->strategy->createOnUpdate &&
+      info.part == Part::kMain) {
     return createObject(info, *std::move(object));
   }
   const std::string uid = textAt(*object, {"metadata", "uid"});
   return update(info, uid, [&](const Json&) -> Outcome<Json> { return *std::move(object); });
 }
 
-Outcome<Answer> ApiServer::Impl::update(const RequestInfo& info, const std::string& expectedUid, const Change& change) {
+Outcome<Answer> ApiServer::Impl::update(const RequestInfo& info, const std::string& expectedUid,
+                                        const Change& change) {
   const ResourceType& type = *info.type;
   const Strategy& strategy = *type.strategy;
   const ObjectKey key = info.key();
@@ -215,12 +241,14 @@ Outcome<Answer> ApiServer::Impl::update(const RequestInfo& info, const std::stri
   if (old == nullptr) return failNotFound(type.name, info.path.name);
   if (!expectedUid.empty() && expectedUid != textAt(*old, {"metadata", "uid"})) {
     return failConflict(type.name, key.second,
-                        fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", expectedUid, textAt(*old, {"metadata", "uid"})));
+                        fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}",
+                                    expectedUid, textAt(*old, {"metadata", "uid"})));
   }
   auto changed = change(*old);
   if (!changed) return tl::unexpected<Failure>(changed.error());
   Json object = *std::move(changed);
-  if (type.namespaced && textAt(object, {"metadata", "namespace"}).empty()) object["metadata"]["namespace"] = key.first;
+  if (type.namespaced && textAt(object, {"metadata", "namespace"}).empty())
+    object["metadata"]["namespace"] = key.first;
   if (auto admitted = strategy.admit(view(), object, old.get()); !admitted && info.part == Part::kMain) {
     return tl::unexpected<Failure>(admitted.error());
   }
@@ -233,13 +261,14 @@ Outcome<Answer> ApiServer::Impl::update(const RequestInfo& info, const std::stri
   if (!version.empty() && version != textAt(*old, {"metadata", "resourceVersion"})) {
     return failConflict(type.name, key.second, std::string(kModified));
   }
+  if (auto right = checkKind(type, object); !right) return tl::unexpected<Failure>(right.error());
   copyMember(object["metadata"], old->at("metadata"), "generation");
   strategy.prepareUpdate(*old, object, info.part);
   keepSystemFields(*old, object);
   Causes causes;
   validateMetaUpdate(*old, object, strategy, causes);
   strategy.validateUpdate(*old, object, info.part, causes);
-  if (!causes.empty()) return failInvalid(type.name, key.second, causes);
+  if (!causes.empty()) return failInvalid(type.checkedName, key.second, causes);
   copyMember(object["metadata"], old->at("metadata"), "resourceVersion");
   if (deletesObject(*old, object)) {
     if (info.dryRun) return Answer{200, shown(type, object)};
@@ -268,7 +297,7 @@ Outcome<Answer> ApiServer::Impl::bind(const RequestInfo& info) {
   const std::string kind = textAt(*binding, {"target", "kind"});
   if (node.empty() || (!kind.empty() && kind != "Node")) {
     // An aggregate of field errors that nobody turned into a status: the real server answers 500.
-    return tl::unexpected<Failure>(Failure{500, "InternalError", "target.name: Required value", nullptr});
+    return tl::unexpected<Failure>(Failure{500, "", "target.name: Required value", nullptr});
   }
   const ObjectPtr old = store.get("pods", info.key());
   if (old == nullptr) return failNotFound(info.type->name, info.path.name);
@@ -279,21 +308,31 @@ Outcome<Answer> ApiServer::Impl::bind(const RequestInfo& info) {
     return failConflict(info.type->name, info.path.name, "Precondition failed: UID in precondition");
   }
   if (!version.empty() && version != textAt(*old, {"metadata", "resourceVersion"})) {
-    return failConflict(info.type->name, info.path.name, "Precondition failed: ResourceVersion in precondition");
+    return failConflict(info.type->name, info.path.name,
+                        "Precondition failed: ResourceVersion in precondition");
   }
   if (findPath(*old, {"metadata", "deletionTimestamp"}) != nullptr) {
-    return failConflict(resource, info.path.name, fmt::format("pod {} is being deleted, cannot be assigned to a host", info.path.name));
+    return failConflict(resource, info.path.name,
+                        fmt::format("pod {} is being deleted, cannot be assigned to a host", info.path.name));
   }
   if (const std::string held = textAt(*old, {"spec", "nodeName"}); !held.empty()) {
-    return failConflict(resource, info.path.name, fmt::format("pod {} is already assigned to node \"{}\"", info.path.name, held));
+    return failConflict(resource, info.path.name,
+                        fmt::format("pod {} is already assigned to node \"{}\"", info.path.name, held));
   }
   if (!listAt(*old, {"spec", "schedulingGates"}).empty()) {
-    return failConflict(resource, info.path.name, fmt::format("pod {} has non-empty .spec.schedulingGates", info.path.name));
+    return failConflict(resource, info.path.name,
+                        fmt::format("pod {} has non-empty .spec.schedulingGates", info.path.name));
   }
   Json pod = *old;
   assignNode(pod, *binding, node, clock());
+  if (const ObjectPtr found = store.get("nodes", {"", node}); found != nullptr) copyTopology(*found, pod);
   if (!info.dryRun) store.put("pods", info.key(), std::move(pod));
-  return Answer{201, {{"kind", "Status"}, {"apiVersion", "v1"}, {"metadata", Json::object()}, {"status", "Success"}, {"code", 201}}};
+  return Answer{201,
+                {{"kind", "Status"},
+                 {"apiVersion", "v1"},
+                 {"metadata", Json::object()},
+                 {"status", "Success"},
+                 {"code", 201}}};
 }
 
 Outcome<Answer> ApiServer::Impl::finalizeNamespace(const RequestInfo& info) {
@@ -306,7 +345,8 @@ Outcome<Answer> ApiServer::Impl::finalizeNamespace(const RequestInfo& info) {
   if (old == nullptr) return failNotFound(info.type->name, info.path.name);
   Json space = *old;
   space["spec"]["finalizers"] = listAt(*object, {"spec", "finalizers"});
-  const bool done = space["spec"]["finalizers"].empty() && listAt(space, {"metadata", "finalizers"}).empty() &&
+  const bool done = space["spec"]["finalizers"].empty() &&
+                    listAt(space, {"metadata", "finalizers"}).empty() &&
                     findPath(space, {"metadata", "deletionTimestamp"}) != nullptr;
   if (space["spec"]["finalizers"].empty()) space["spec"].erase("finalizers");
   if (done) return Answer{200, shown(*info.type, *store.erase("namespaces", info.key()))};

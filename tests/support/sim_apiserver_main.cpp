@@ -1,4 +1,5 @@
-// Serves the in-memory API server over plain HTTP, for the conformance run and for poking at with curl or kubectl.
+// Serves the in-memory API server over plain HTTP, for the conformance run and for poking at with curl or
+// kubectl.
 
 #include <algorithm>
 #include <csignal>
@@ -54,7 +55,8 @@ class Front {
   Front(sim::ApiServer& server, base::EventLoop& loop) : server_(server), loop_(loop) {}
 
   void serve(net::ServerRequest incoming, std::shared_ptr<net::Exchange> exchange) {
-    net::HttpRequest request{incoming.method, std::move(incoming.target), std::move(incoming.headers), std::move(incoming.body)};
+    net::HttpRequest request{incoming.method, std::move(incoming.target), std::move(incoming.headers),
+                             std::move(incoming.body)};
     loop_.post([this, request = std::move(request), exchange = std::move(exchange)] {
       if (sim::ApiServer::isWatch(request)) {
         watch(request, exchange);
@@ -135,9 +137,10 @@ int main(int argc, char** argv) {
   Front front(**server, loop);
   net::ServerOptions options;
   options.port = port;
-  auto http = net::startHttpServer(options, [&front](net::ServerRequest request, std::shared_ptr<net::Exchange> exchange) {
-    front.serve(std::move(request), std::move(exchange));
-  });
+  auto http = net::startHttpServer(
+      options, [&front](net::ServerRequest request, std::shared_ptr<net::Exchange> exchange) {
+        front.serve(std::move(request), std::move(exchange));
+      });
   if (!http) {
     std::cerr << "sim-apiserver: " << http.error().message << "\n";
     return 1;

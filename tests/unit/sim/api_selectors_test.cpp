@@ -6,12 +6,14 @@ namespace trainyard::sim {
 namespace {
 
 bool matches(const std::string& labels, const std::string& fields, const Json& object) {
-  const auto selector = Selector::parse(labels, fields, {"metadata.name", "spec.nodeName", "spec.unschedulable"});
+  const auto selector =
+      Selector::parse(labels, fields, {"metadata.name", "spec.nodeName", "spec.unschedulable"});
   REQUIRE(selector.has_value());
   return selector->matches(object);
 }
 
-const Json kPod = {{"metadata", {{"name", "a"}, {"labels", {{"app", "x"}, {"tier", "2"}}}}}, {"spec", {{"nodeName", "n1"}}}};
+const Json kPod = {{"metadata", {{"name", "a"}, {"labels", {{"app", "x"}, {"tier", "2"}}}}},
+                   {"spec", {{"nodeName", "n1"}}}};
 
 TEST_CASE("label selectors follow the grammar of Kubernetes") {
   CHECK(matches("", "", kPod));
