@@ -147,10 +147,8 @@ class EventRecorder::Impl : public std::enable_shared_from_this<Impl> {
     --underWay_;
     const auto at = series_.find(key);
     Series& series = at->second;
-    if (answer) {
-      succeeded(at);
-    } else if (!series.created && answer.error().code == ErrorCode::kAlreadyExists) {
-      // An earlier try of ours arrived after all: nobody else makes this name.
+    // "AlreadyExists": an earlier try of ours arrived after all, since nobody else makes this name.
+    if (answer || (!series.created && answer.error().code == ErrorCode::kAlreadyExists)) {
       succeeded(at);
     } else if (series.created && answer.error().code == ErrorCode::kNotFound) {
       // Events live an hour at the server. A new object takes over, with the count so far.

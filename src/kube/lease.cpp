@@ -92,7 +92,7 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
 
   template <typename Body>
   auto current(Body body) {
-    return [weak = weak_from_this(), round = round_, body](auto&&... values) {
+    return [weak = weak_from_this(), round = round_, body = std::move(body)](auto&&... values) {
       if (const auto self = weak.lock(); self && self->round_ == round) {
         body(*self, std::forward<decltype(values)>(values)...);
       }

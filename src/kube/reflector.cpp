@@ -57,7 +57,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
   // Wraps a callback so that it runs only while its list or watch is the current one.
   template <typename Body>
   auto current(Body body) {
-    return [weak = weak_from_this(), round = round_, body](auto&&... values) {
+    return [weak = weak_from_this(), round = round_, body = std::move(body)](auto&&... values) {
       if (const auto self = weak.lock(); self && self->round_ == round) {
         body(*self, std::forward<decltype(values)>(values)...);
       }
