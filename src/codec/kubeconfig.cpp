@@ -18,8 +18,8 @@ constexpr std::size_t kMaxBytes = 8u << 20;
 // The first complaint wins; readers go on with defaults after it.
 class YamlField {
  public:
-  YamlField(YAML::Node node, std::string path, std::string& complaint)
-      : node_(std::move(node)), path_(std::move(path)), complaint_(&complaint) {}
+  YamlField(const YAML::Node& node, std::string path, std::string& complaint)
+      : node_(node), path_(std::move(path)), complaint_(&complaint) {}
 
   [[nodiscard]] bool present() const { return node_.IsDefined() && !node_.IsNull(); }
 
