@@ -20,6 +20,7 @@ namespace conditions = model::conditions;
 
 struct Tally {
   int desired = 0;
+  int gang = 0;  // as recorded; where nothing is recorded, as desired
   int bound = 0;
   int running = 0;
   int ready = 0;
@@ -58,6 +59,8 @@ Tally countRoles(const Job& job, const std::vector<Member>& members, std::vector
     tally.desired += status.desired;
     roles.push_back(std::move(status));
   }
+  // Whoever changes the size of a running job changes what is desired, not whether the gang is complete.
+  tally.gang = members.empty() ? tally.desired : static_cast<int>(members.size());
   return tally;
 }
 
@@ -109,10 +112,10 @@ void describeEnd(ConditionWriter& write, const Verdict& verdict) {
 
 void describePlaced(ConditionWriter& write, const StatusNews& news, const Tally& tally) {
   write.set(conditions::kQueued, false, "Placed", "the gang has its places");
-  write.set(conditions::kScheduled, true, "GangPlaced", fmt::format("{} of {} pods on {}", tally.bound, tally.desired, news.where));
-  const bool up = tally.running + tally.succeeded == tally.desired;
+  write.set(conditions::kScheduled, true, "GangPlaced", fmt::format("{} of {} pods on {}", tally.bound, tally.gang, news.where));
+  const bool up = tally.running + tally.succeeded == tally.gang;
   write.set(conditions::kRunning, up, up ? "AllMembersRunning" : "MembersStarting",
-            fmt::format("{} of {} pods run", tally.running + tally.succeeded, tally.desired));
+            fmt::format("{} of {} pods run", tally.running + tally.succeeded, tally.gang));
 }
 
 void describeStarting(ConditionWriter& write, const model::Proposal& proposal, const StatusNews& news) {
@@ -199,7 +202,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
   }
 
   const bool ended = news.verdict.outcome != Outcome::kRunning;
-  const bool running = tally.desired > 0 && tally.running + tally.succeeded == tally.desired;
+  const bool running = tally.gang > 0 && tally.running + tally.succeeded == tally.gang;
   if (ended) {
     describeEnd(write, news.verdict);
     status.completionTime = now;
