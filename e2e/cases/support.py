@@ -47,6 +47,22 @@ def give(cluster):
     _given.update(core=client.CoreV1Api(api), custom=client.CustomObjectsApi(api), api=api)
 
 
+def leases():
+    api = client.CoordinationV1Api(api_client())
+    return Recorder(api.list_namespaced_lease, SYSTEM, field_selector=f"metadata.name={OPERATOR}")
+
+
+def holder(objects):
+    """Who leads, of the objects of leases(); "" for nobody."""
+    lease = objects.get((SYSTEM, OPERATOR))
+    return lease["spec"].get("holderIdentity") or "" if lease else ""
+
+
+def wait_leader():
+    with leases() as found:
+        found.wait(holder, "an operator leads")
+
+
 def core():
     return _given["core"]
 
@@ -109,12 +125,13 @@ class Recorder:
 
     def stop(self, quiet=False):
         self._stopping = True
-        response = self._response
-        connection = getattr(response, "connection", None)
-        if connection is not None and connection.sock is not None:
-            with contextlib.suppress(OSError):
-                connection.sock.shutdown(socket.SHUT_RDWR)
-        self._thread.join(5)
+        # Again and again: the thread may just be asking for its next stream.
+        while self._thread.is_alive():
+            connection = getattr(self._response, "connection", None)
+            if connection is not None and connection.sock is not None:
+                with contextlib.suppress(OSError):
+                    connection.sock.shutdown(socket.SHUT_RDWR)
+            self._thread.join(0.05)
         if not quiet:
             self._raise()
 
@@ -301,6 +318,18 @@ def log_lines(name):
         except ValueError:
             raise AssertionError(f"{given().log(name)}:{number} is no JSON: {line}") from None
     return found
+
+
+def await_value(read, test, what, timeout=PATIENCE):
+    """For what has no events to wait for, metrics and logs: reads until the test holds; returns the value."""
+    deadline = time.monotonic() + timeout
+    while True:
+        value = read()
+        if test(value):
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {timeout} s: {what}\nread last: {value}")
+        time.sleep(0.1)
 
 
 def wait_exit(name, timeout=PATIENCE):

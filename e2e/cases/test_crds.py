@@ -2,6 +2,7 @@
 fill in, what they keep from being changed, how they look in kubectl. Needs no operator; with one running, the
 nonsense that only an operator can see is tried too.
 
+    e2e/run crds
     TRAINYARD_E2E_KUBECONFIG=... TRAINYARD_E2E_KUBECTL=... python3 -m unittest -v e2e/cases/test_crds.py
 """
 import calendar
@@ -15,6 +16,7 @@ import time
 import unittest
 from pathlib import Path
 
+CLUSTER = {"nodes": 1}
 ROOT = Path(__file__).resolve().parents[2]
 NONSENSE = ROOT / "tests" / "crds" / "nonsense"
 UNBUILT = ROOT / "tests" / "crds" / "unbuilt"

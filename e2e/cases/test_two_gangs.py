@@ -158,9 +158,12 @@ class TwoGangs(support.Case):
             self.check_counts(ends, pods)
 
     def check_story(self, jobs, spaces):
-        """Exactly one waited for the other, and said so."""
-        waited = {item["metadata"]["name"]: item for _, item in jobs.events
-                  if item.get("status", {}).get("pending", {}).get("blockedBy")}
+        """Exactly one waited for the other, and said so. Its first words count: while the members of the other
+        end one by one, the numbers move."""
+        waited = {}
+        for _, item in jobs.events:
+            if item.get("status", {}).get("pending", {}).get("blockedBy"):
+                waited.setdefault(item["metadata"]["name"], item)
         self.assertEqual(len(waited), 1, f"who waited: {sorted(waited)}")
         [(name, job)] = waited.items()
         self.check_waiting(job, "b" if name == "a" else "a", spaces)

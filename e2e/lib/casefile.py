@@ -140,6 +140,7 @@ def run_tests(path, pattern, report, cluster):
         os.environ["TRAINYARD_E2E_KUBECTL"] = str(cluster.tools["kubectl"])
         import support  # needs the official client, which this module does without
         support.give(cluster)
+        support.wait_leader()
     result = Result(report, Logs(cluster))
     load(path, pattern).run(result)
     return not result.bad
