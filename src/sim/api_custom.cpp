@@ -154,6 +154,16 @@ Json ApiServer::Impl::scaleOf(const RequestInfo& info, const Json& object) const
   return scale;
 }
 
+Outcome<Json> ApiServer::Impl::readScale(const RequestInfo& info, const Json& object) const {
+  if (follow(object, scalePath(*info.type, "specReplicasPath")) != nullptr) return scaleOf(info, object);
+  const std::string problem =
+      fmt::format("the spec replicas field \"{}\" does not exist",
+                  textAt(info.type->definition, {"subresources", "scale", "specReplicasPath"}));
+  const Json details = {{"causes", {{{"message", problem}}}}};
+  return tl::unexpected<Failure>(
+      Failure{500, "InternalError", "Internal error occurred: " + problem, details});
+}
+
 Outcome<Answer> ApiServer::Impl::scale(const RequestInfo& info) {
   std::vector<std::string> duplicates;
   const bool isPatch = info.http->method == net::Method::kPatch;

@@ -163,7 +163,10 @@ Outcome<Answer> ApiServer::Impl::get(const RequestInfo& info) const {
   const ObjectPtr object = store.get(info.type->table, info.key());
   if (object == nullptr) return failNotFound(info.type->name, info.path.name);
   const Json seen = shown(*info.type, *object);
-  return Answer{200, info.part == Part::kScale ? scaleOf(info, seen) : seen};
+  if (info.part != Part::kScale) return Answer{200, seen};
+  auto scale = readScale(info, seen);
+  if (!scale) return tl::unexpected<Failure>(scale.error());
+  return Answer{200, *std::move(scale)};
 }
 
 Outcome<Answer> ApiServer::Impl::list(const RequestInfo& info) const {

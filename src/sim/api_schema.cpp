@@ -227,8 +227,7 @@ class Validator {
     for (const auto& [name, member] : value.items()) {
       const Json* next = find(properties, name);
       if (next == nullptr && additional != nullptr && additional->is_object()) next = additional;
-      // metadata is checked as ObjectMeta, not by the schema.
-      if (next == nullptr || (path.empty() && name == "metadata")) continue;
+      if (next == nullptr) continue;
       check(*next, member, old != nullptr ? find(*old, name) : nullptr, join(path, name));
     }
   }
@@ -260,8 +259,12 @@ class Validator {
   void checkRules(const Json& schema, const Json& value, const Json* old, const std::string& path) {
     if (old == nullptr || *old == value) return;
     for (const auto& rule : listAt(schema, {"x-kubernetes-validations"})) {
-      if (textAt(rule, {"rule"}) == "self == oldSelf") {
-        causes_.invalid(path, fmt::format("{}: {}", value.dump(), textAt(rule, {"message"})));
+      if (textAt(rule, {"rule"}) != "self == oldSelf") continue;
+      const std::string where = path + textAt(rule, {"fieldPath"});
+      if (textAt(rule, {"reason"}) == "FieldValueForbidden") {
+        causes_.forbidden(where, textAt(rule, {"message"}));
+      } else {
+        causes_.invalid(where, fmt::format("{}: {}", value.dump(), textAt(rule, {"message"})));
       }
     }
   }

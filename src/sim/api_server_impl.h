@@ -90,6 +90,8 @@ struct ApiServer::Impl {
                                            std::vector<std::string>& complaints) const;
   [[nodiscard]] Outcome<Json> applyPatch(const RequestInfo& info, const Json& old,
                                          const Json& patchBody) const;
+  // 500 for an object that has no replica count.
+  [[nodiscard]] Outcome<Json> readScale(const RequestInfo& info, const Json& object) const;
   [[nodiscard]] Json scaleOf(const RequestInfo& info, const Json& object) const;
 
   [[nodiscard]] Outcome<void> namespaceAllows(const RequestInfo& info, const std::string& name) const;
