@@ -13,22 +13,26 @@ _READY_SECONDS = 60
 
 
 def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyard=True, bin_dir=None,
-       fast_eviction=False, audit=False, progress=None):
+       fast_eviction=False, audit=False, api_only=False, progress=None):
     """Starts a cluster and returns it ready; on failure ends what it started and keeps the logs.
 
     directory: must be new or empty; default: a fresh one. nodes, shape: simulated nodes (kwok.Shape).
     ports_from: first port of its block; default: a free block. with_trainyard: operator and extender from
     bin_dir (CRDs and rights are installed in any case). fast_eviction: pods leave a crashed node within
-    seconds. audit: who asked what, in D/audit.log.
+    seconds. audit: who asked what, in D/audit.log. api_only: the API server with its garbage collector, namespaces
+    and service accounts, and nobody else who would change objects: no scheduler, no nodes, no Trainyard.
     """
     progress = progress or Progress(quiet=True)
+    if api_only:
+        nodes, with_trainyard = 0, False
     binaries = trainyard.binaries(bin_dir or trainyard.DEFAULT_BIN) if with_trainyard else {}
     if with_trainyard and not trainyard.crd_files():
         raise E2EError(f"no CRDs in {trainyard.CRDS}: the operator would have nothing to watch")
     paths = tools.ensure(progress)
     block = ports.claim(ports_from)
     folder = _new_directory(directory)
-    options = {"nodes": nodes, "trainyard": with_trainyard, "fast_eviction": fast_eviction, "audit": audit}
+    options = {"nodes": nodes, "trainyard": with_trainyard, "fast_eviction": fast_eviction, "audit": audit,
+               "api_only": api_only}
     cluster = cls(State.create(folder, block.ports, block.spare, paths, options), block.lock_fd)
     try:
         progress.say(f"cluster in {folder}, ports from {block.base}")
@@ -66,7 +70,9 @@ def _bring_up(cluster, nodes, shape, binaries, progress):
         cluster.add(controlplane.apiserver(cluster, options["fast_eviction"], options["audit"]))
         cluster.wait_ready("kube-apiserver", _READY_SECONDS)
 
-    cluster.add(controlplane.controller_manager(cluster, options["fast_eviction"]))
+    cluster.add(controlplane.controller_manager(cluster, options["fast_eviction"], options["api_only"]))
+    if options["api_only"]:
+        return _wait_api(cluster, progress)
     cluster.add(controlplane.scheduler(cluster, with_extender=bool(binaries)))
     stages = _copy(trainyard.MANIFESTS / "stages.yaml", cluster.dir)
     cluster.add(controlplane.kwok(cluster, stages, kwok.SELECTOR, options["fast_eviction"]))
@@ -84,6 +90,12 @@ def _bring_up(cluster, nodes, shape, binaries, progress):
         with progress.step(f"{name} ready"):
             cluster.wait_ready(name, _READY_SECONDS)
     cluster.check_alive()
+
+
+def _wait_api(cluster, progress):
+    with progress.step("kube-controller-manager ready"):
+        cluster.wait_ready("kube-controller-manager", _READY_SECONDS)
+        _wait_nodes(cluster, 0, progress)
 
 
 def _install(cluster, binaries, progress):

@@ -14,6 +14,9 @@ _CONTROLLERS = (
     "pod-garbage-collector-controller", "node-lifecycle-controller", "taint-eviction-controller",
     "resourcequota-controller", "disruption-controller", "endpointslice-controller", "job-controller")
 
+# What belongs to the API itself: collecting garbage, emptying namespaces, making default accounts.
+_API_CONTROLLERS = ("garbage-collector-controller", "namespace-controller", "serviceaccount-controller")
+
 _AUDIT_POLICY = """\
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -71,10 +74,11 @@ def apiserver(layout, fast_eviction, audit):
                    metrics=f"https://127.0.0.1:{port}/metrics", port=port)
 
 
-def controller_manager(layout, fast_eviction):
+def controller_manager(layout, fast_eviction, api_only=False):
     port = layout.ports["kube-controller-manager"]
     # The grace period must span several lease renewals of the simulated kubelets (see kwok below).
     grace = "8s" if fast_eviction else "50s"
+    controllers = _API_CONTROLLERS if api_only else _CONTROLLERS
     return Program("kube-controller-manager", [
         layout.tools["kube-controller-manager"],
         f"--kubeconfig={layout.dir}/kube-controller-manager.kubeconfig",
@@ -82,7 +86,7 @@ def controller_manager(layout, fast_eviction):
         f"--service-account-private-key-file={layout.pki}/sa.key", f"--root-ca-file={layout.pki}/ca.crt",
         "--use-service-account-credentials=true", _ALWAYS_ALLOWED, "--kube-api-qps=500",
         "--kube-api-burst=1000", "--node-monitor-period=1s", f"--node-monitor-grace-period={grace}",
-        f"--controllers={','.join(_CONTROLLERS)}",
+        f"--controllers={','.join(controllers)}",
     ], ready=f"https://127.0.0.1:{port}/healthz", metrics=f"https://127.0.0.1:{port}/metrics", port=port)
 
 
