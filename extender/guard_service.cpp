@@ -90,8 +90,8 @@ net::HttpResponse GuardService::answer(net::ServerRequest& request) {
 }
 
 GuardService::Answer GuardService::answer(Verb verb, std::string& body) {
-  const auto view = view_.load();
-  if (!view) return {failure(verb, 503, kNotSynced), Outcome::kNotReady};
+  const auto current = view();
+  if (!current) return {failure(verb, 503, kNotSynced), Outcome::kNotReady};
   BorrowedParser parser(*this);
   const auto bad = [&](const base::Error& error) -> Answer {
     log_.warning("request cannot be read", {{"verb", toString(verb)}, {"error", error.message}});
@@ -99,11 +99,11 @@ GuardService::Answer GuardService::answer(Verb verb, std::string& body) {
   };
   if (verb == Verb::kPreempt) {
     const auto args = parser->parsePreemption(body);
-    return args ? preempt(*view, *args) : bad(args.error());
+    return args ? preempt(*current, *args) : bad(args.error());
   }
   const auto args = parser->parse(body);
   if (!args) return bad(args.error());
-  return verb == Verb::kFilter ? filter(*view, *args) : prioritize(*view, *args);
+  return verb == Verb::kFilter ? filter(*current, *args) : prioritize(*current, *args);
 }
 
 GuardService::Answer GuardService::filter(const core::GuardView& view, const codec::ExtenderArgs& args) {
@@ -128,7 +128,7 @@ GuardService::Answer GuardService::filter(const core::GuardView& view, const cod
   std::vector<codec::FailedNode> failed;
   failed.reserve(decision->refused.size());
   for (const core::NodeRefusal& each : decision->refused) {
-    failed.push_back({each.node, each.message, each.unresolvable});
+    failed.push_back({each.node, each.message});
   }
   const bool refused = decision->accepted.empty() && !args.nodeNames.empty();
   logVerdict("filtered", Verb::kFilter, args.pod, args.nodeNames.size(), decision->accepted.size(),
@@ -173,9 +173,17 @@ void GuardService::logVerdict(std::string_view message, Verb verb, const model::
 
 void GuardService::publish(std::shared_ptr<const core::GuardView> view,
                            const std::vector<model::Uid>& settled) {
-  view_.store(std::move(view));
+  {
+    const std::lock_guard lock(viewMutex_);
+    view_.swap(view);  // the old one is freed outside the lock
+  }
   const std::lock_guard lock(holdsMutex_);
   for (const model::Uid& pod : settled) holds_.drop(pod);
+}
+
+std::shared_ptr<const core::GuardView> GuardService::view() const {
+  const std::lock_guard lock(viewMutex_);
+  return view_;
 }
 
 void GuardService::expireHolds() {

@@ -47,16 +47,18 @@ const NodeName* addedNode(const model::Job& job, const model::Proposal& proposal
 // Members that were replaced or added later carry an epoch of their own.
 const NodeName* placedNode(const model::Job& job, const model::Placed& placed, const Pod& pod) {
   for (const model::Assignment& assignment : placed.assignments) {
-    if (placed.epochOf(assignment) == pod.member->epoch && fills(job, assignment, pod)) return &assignment.node;
+    if (placed.epochOf(assignment) == pod.member->epoch && fills(job, assignment, pod))
+      return &assignment.node;
   }
   return nullptr;
 }
 
 bool removes(const model::Proposal& proposal, const Pod& pod) {
   if (proposal.kind == model::ProposalKind::kRestart) return true;
-  return std::any_of(proposal.remove.begin(), proposal.remove.end(), [&](const model::Assignment& assignment) {
-    return assignment.role == pod.member->role && assignment.indices.contains(pod.member->index);
-  });
+  return std::any_of(
+      proposal.remove.begin(), proposal.remove.end(), [&](const model::Assignment& assignment) {
+        return assignment.role == pod.member->role && assignment.indices.contains(pod.member->index);
+      });
 }
 
 // A place counts as long as the Ledger counts it: afterwards somebody else may be planned there.
@@ -97,7 +99,7 @@ FilterDecision refuseAll(std::span<const std::string_view> names, GuardReason re
   FilterDecision decision;
   decision.texts.push_back(std::move(text));
   decision.refused.reserve(names.size());
-  for (const std::string_view name : names) decision.refused.push_back({name, decision.texts.front(), true});
+  for (const std::string_view name : names) decision.refused.push_back({name, decision.texts.front()});
   decision.refusedBy[static_cast<std::size_t>(reason)] = names.size();
   return decision;
 }
@@ -131,7 +133,7 @@ int strangerScore(std::int64_t wanted, std::int64_t free, std::int64_t total) {
 class StrangerRoom {
  public:
   StrangerRoom(const GuardView& view, const Holds& holds, const Pod& pod)
-      : view_(view), holds_(holds), pod_(pod), own_(holds.find(pod.uid)), pinned_(view.findPinned(pod.uid)) {}
+      : view_(view), holds_(holds), pod_(pod), own_(holds.find(pod.uid)) {}
 
   struct Room {
     const GuardNode* node = nullptr;
@@ -148,26 +150,16 @@ class StrangerRoom {
       room.refusal = GuardReason::kUnknownNode;
       return room;
     }
-    const model::Resources& wanted = pod_.shape.requests;
-    const bool countedHere = pinned_ != nullptr && pinned_->pinned->str() == name;
-    const model::Resources* free = &room.node->free;
+    const model::Resources& free = room.node->free;
     room.reserved = room.node->reserved;
     room.freeGpus = room.node->freeGpus;
-    if (countedHere) {
-      // Pinned by its own affinity, it is already in the Ledger's numbers.
-      scratch_ = *free;
-      scratch_.add(pinned_->shape.requests);
-      free = &scratch_;
-      room.freeGpus = scratch_.gpus();
-      room.reserved = scratch_ != room.node->freeUnreserved;
-    }
-    if (!free->covers(wanted)) {
-      const bool boundAlone = !room.node->freeUnreserved.covers(wanted);
-      room.refusal = boundAlone ? GuardReason::kNoRoom : GuardReason::kReserved;
-      room.lacking = boundAlone ? &room.node->freeUnreserved : free;
+    if (!room.reserved) return room;
+    if (free.covers(pod_.shape.requests)) {
+      lookAtHolds(name, free, room);
       return room;
     }
-    if (room.reserved) lookAtHolds(name, *free, room);
+    room.refusal = GuardReason::kReserved;
+    room.lacking = &free;
     return room;
   }
 
@@ -189,7 +181,6 @@ class StrangerRoom {
   const Holds& holds_;
   const Pod& pod_;
   const Hold* own_;
-  const Pod* pinned_;
   model::Resources scratch_;
 };
 
@@ -202,12 +193,12 @@ class RefusalTexts {
   void refuse(std::string_view name, const StrangerRoom::Room& room) {
     const GuardReason reason = *room.refusal;
     ++decision_.refusedBy[static_cast<std::size_t>(reason)];
-    decision_.refused.push_back({name, textFor(reason, room), reason != GuardReason::kNoRoom});
+    decision_.refused.push_back({name, textFor(reason, room)});
   }
 
   void refuseNotTheBest(std::string_view name) {
     ++decision_.refusedBy[static_cast<std::size_t>(GuardReason::kNotTheBest)];
-    decision_.refused.push_back({name, plain(GuardReason::kNotTheBest), true});
+    decision_.refused.push_back({name, plain(GuardReason::kNotTheBest)});
   }
 
  private:
@@ -220,8 +211,8 @@ class RefusalTexts {
     const model::Resources& requests = pod_.shape.requests;
     // GPUs first: they are what people wait for.
     if (wanted > free) {
-      const std::int64_t reserved = reason == GuardReason::kNoRoom ? 0 : room.node->reservedGpus;
-      return remember({reason, free, reserved}, [&] { return gpuText(reason, wanted, free, reserved); });
+      return remember({reason, free, room.node->reservedGpus},
+                      [&] { return gpuText(reason, wanted, free, room.node->reservedGpus); });
     }
     const auto lacking = room.lacking->shortfallFor(requests);
     const std::string_view resource = lacking ? std::string_view(lacking->resource) : "room";
@@ -232,29 +223,18 @@ class RefusalTexts {
 
   static std::string gpuText(GuardReason reason, std::int64_t wanted, std::int64_t free,
                              std::int64_t reserved) {
-    const std::int64_t shown = std::max<std::int64_t>(free, 0);
-    switch (reason) {
-      case GuardReason::kReserved:
-        return fmt::format("trainyard: wants {} {}, has {} free beside {} reserved for gangs", wanted,
-                           model::names::kGpuResource, shown, reserved);
-      case GuardReason::kHeld:
-        return fmt::format(
-            "trainyard: wants {} {}, has {} free beside {} reserved for gangs and pods just placed", wanted,
-            model::names::kGpuResource, shown, reserved);
-      default:
-        return fmt::format("trainyard: wants {} {}, has {} free", wanted, model::names::kGpuResource, shown);
-    }
+    return fmt::format("trainyard: wants {} {}, has {} free beside {} reserved for gangs{}", wanted,
+                       model::names::kGpuResource, std::max<std::int64_t>(free, 0), reserved,
+                       alsoHeld(reason));
   }
 
   static std::string resourceText(GuardReason reason, std::string_view resource) {
-    switch (reason) {
-      case GuardReason::kReserved:
-        return fmt::format("trainyard: places reserved for gangs leave too little {}", resource);
-      case GuardReason::kHeld:
-        return fmt::format("trainyard: places reserved for gangs and pods just placed leave too little {}",
-                           resource);
-      default: return fmt::format("trainyard: bound pods leave too little {}", resource);
-    }
+    return fmt::format("trainyard: places reserved for gangs{} leave too little {}", alsoHeld(reason),
+                       resource);
+  }
+
+  static std::string_view alsoHeld(GuardReason reason) {
+    return reason == GuardReason::kHeld ? " and pods just placed" : "";
   }
 
   std::string_view plain(GuardReason reason) {
@@ -283,7 +263,6 @@ struct Choice {
   std::string_view name;
   int score = -1;
   std::int64_t left = 0;
-  bool reserved = false;
 
   // More points, then fewer GPUs left, then the name.
   [[nodiscard]] bool betterThan(const Choice& other) const {
@@ -308,8 +287,10 @@ FilterDecision filterStranger(const GuardView& view, const Holds& holds, const P
     }
     decision.accepted.push_back(name);
     if (room.reserved) reserved.push_back(name);
-    const Choice choice{name, strangerScore(wanted, room.freeGpus, room.node->gpus), room.freeGpus - wanted,
-                        room.reserved};
+    const std::int64_t left = room.freeGpus - wanted;
+    // By our older numbers it does not even fit: nothing to hold there.
+    if (left < 0) continue;
+    const Choice choice{name, strangerScore(wanted, room.freeGpus, room.node->gpus), left};
     if (!best || choice.betterThan(*best)) best = choice;
   }
   if (!best) return decision;
@@ -352,7 +333,6 @@ std::string_view toString(GuardReason reason) {
     case GuardReason::kNotRecorded: return "NotRecorded";
     case GuardReason::kAborting: return "Aborting";
     case GuardReason::kUnknownNode: return "UnknownNode";
-    case GuardReason::kNoRoom: return "NoRoom";
     case GuardReason::kReserved: return "Reserved";
     case GuardReason::kHeld: return "Held";
     case GuardReason::kNotTheBest: return "NotTheBest";

@@ -25,6 +25,11 @@
 // Who is a gang member: a pod whose controller is a TrainingJob of its own namespace that the view knows, and
 // whose name is that of a recorded place of its epoch. Labels only say where to look: anybody can write them.
 //
+// Room: where nothing is reserved, every stranger passes, whatever our numbers say: kube-scheduler counts
+// bound pods itself, from fresher news. Refusing there by older numbers did harm: on 1.36.3 a pod whose
+// victim was gone for kube-scheduler, but not yet in our view, was refused its nominated node and had a
+// second victim evicted.
+//
 // Strangers and holds: between kube-scheduler's decision and our watch there is a lag, in which our numbers
 // still offer room that is gone. On nodes without reservations kube-scheduler's own count closes it. On a
 // node with reserved places it cannot, as it does not know them; so of these at most one is offered to a pod,
@@ -39,19 +44,17 @@ enum class GuardReason {
   kNotRecorded,  // controlled by a TrainingJob, but no current record names it
   kAborting,     // its attempt is being given up
   kUnknownNode,  // the view does not have the node
-  kNoRoom,       // bound pods leave too little
   kReserved,     // reserved places leave too little
   kHeld,         // holds of other pods beside reserved places leave too little
   kNotTheBest,   // has reserved places, and another such node was offered instead
 };
-inline constexpr std::size_t kGuardReasons = 8;
+inline constexpr std::size_t kGuardReasons = 7;
 [[nodiscard]] std::string_view toString(GuardReason reason);
 
+// Always to be told as unresolvable: a reservation is never to be evicted around.
 struct NodeRefusal {
   std::string_view node;     // as the caller wrote it
   std::string_view message;  // in FilterDecision::texts
-  // False where evicting somebody may help; a reservation is never to be evicted around.
-  bool unresolvable = true;
 };
 
 // Views into the caller's names and into `texts`, which few nodes need many of: kube-scheduler adds refusals

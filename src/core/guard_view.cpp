@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/ledger.h"
+#include "model/names.h"
 
 namespace trainyard::core {
 
@@ -17,18 +18,17 @@ GuardView::GuardView(model::Snapshot snapshot) : snapshot_(std::move(snapshot)) 
 
 void GuardView::addNode(const Ledger& ledger, std::size_t index) {
   const Ledger::NodeRoom& room = ledger.nodes()[index];
-  GuardNode node{.node = room.node,
-                 .free = room.free,
-                 .freeUnreserved = room.free,
-                 .gpus = room.node->allocatable.gpus(),
-                 .freeGpus = room.free.gpus()};
+  GuardNode node{.node = room.node, .free = room.free, .gpus = room.node->allocatable.gpus()};
   ledger.forEachHolding(index, [&](const Ledger::Holding& holding) {
     if (holding.pod != nullptr && holding.pod->bound()) return;
+    if (holding.pod != nullptr && holding.pod->controllerKind != model::names::kTrainingJobKind) {
+      node.free.add(holding.amount);
+      return;
+    }
     node.reserved = true;
-    node.freeUnreserved.add(holding.amount);
-    if (holding.pod != nullptr) pinnedByUid_.emplace(holding.pod->uid.str(), holding.pod);
+    node.reservedGpus += holding.amount.gpus();
   });
-  node.reservedGpus = node.freeUnreserved.gpus() - node.freeGpus;
+  node.freeGpus = node.free.gpus();
   nodeByName_.emplace(room.node->name.str(), nodes_.size());
   nodes_.push_back(std::move(node));
 }
@@ -41,11 +41,6 @@ const GuardNode* GuardView::findNode(std::string_view name) const {
 const model::Job* GuardView::findJob(const model::Uid& uid) const {
   const auto at = jobByUid_.find(uid.str());
   return at == jobByUid_.end() ? nullptr : at->second;
-}
-
-const model::Pod* GuardView::findPinned(const model::Uid& uid) const {
-  const auto at = pinnedByUid_.find(uid.str());
-  return at == pinnedByUid_.end() ? nullptr : at->second;
 }
 
 }  // namespace trainyard::core

@@ -17,12 +17,13 @@ class Ledger;
 // What the guard knows of one node.
 struct GuardNode {
   const model::Node* node = nullptr;
-  model::Resources free;            // after everything that the Ledger counts
-  model::Resources freeUnreserved;  // after bound pods only: what kube-scheduler sees
-  std::int64_t gpus = 0;            // allocatable
+  // After bound pods, places of gangs, and released pods of gangs. Not after other pods that wait for this
+  // one node only: kube-scheduler decides among strangers.
+  model::Resources free;
+  std::int64_t gpus = 0;  // allocatable
   std::int64_t freeGpus = 0;
   std::int64_t reservedGpus = 0;
-  // Somebody who is not bound yet has a place here: kube-scheduler knows nothing of it and would give it
+  // A gang's member that is not bound yet has its place here: kube-scheduler does not know and would give it
   // away.
   bool reserved = false;
 };
@@ -40,8 +41,6 @@ class GuardView {
   // nullptr for a node that the snapshot does not have.
   [[nodiscard]] const GuardNode* findNode(std::string_view name) const;
   [[nodiscard]] const model::Job* findJob(const model::Uid& uid) const;
-  // The unbound pod of that uid that the Ledger counts on the node it is pinned to; nullptr for any other.
-  [[nodiscard]] const model::Pod* findPinned(const model::Uid& uid) const;
 
  private:
   void addNode(const Ledger& ledger, std::size_t index);
@@ -51,7 +50,6 @@ class GuardView {
   // Keys are the names inside snapshot_.
   std::unordered_map<std::string_view, std::size_t> nodeByName_;
   std::unordered_map<std::string_view, const model::Job*> jobByUid_;
-  std::unordered_map<std::string_view, const model::Pod*> pinnedByUid_;
 };
 
 }  // namespace trainyard::core

@@ -58,7 +58,6 @@ TEST_CASE("a gang member that is not offered its node is refused everywhere, wit
   REQUIRE(decision->refused.size() == 2);
   CHECK(decision->refused[0].message == "trainyard: the place of ml/bert-worker-2 in its gang is on node n2");
   CHECK(decision->refused[0].message.data() == decision->refused[1].message.data());
-  CHECK(decision->refused[0].unresolvable);
 }
 
 TEST_CASE("members of the placed record and of a proposal of another epoch are both known") {
@@ -170,27 +169,28 @@ TEST_CASE("nobody of an attempt that is over is let through") {
 }
 
 TEST_CASE("a stranger gets what reservations leave, and is told the numbers") {
-  // n1: 8 GPUs, 2 bound, 4 reserved: 2 free. n2: 8 GPUs, 6 bound: 2 free. n3: 4 reserved: 4 free.
+  // n1: 8 GPUs, 2 bound, 4 reserved: 2 free. n2: 4 reserved: 4 free.
   const model::Job bert =
-      job("ml/bert").role("worker", 2, gpus(4)).proposes("n1", "worker", "0").proposes("n3", "worker", "1");
-  const core::GuardView view(cluster()
-                                 .add(node("n1").gpus(8))
-                                 .add(node("n2").gpus(8))
-                                 .add(node("n3").gpus(8))
-                                 .add(pod("ml/a").on("n1").gpus(2))
-                                 .add(pod("ml/b").on("n2").gpus(6))
-                                 .add(bert));
-  const Names all{"n1", "n2", "n3", "n4"};
+      job("ml/bert").role("worker", 2, gpus(4)).proposes("n1", "worker", "0").proposes("n2", "worker", "1");
+  const core::GuardView view(
+      cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)).add(pod("ml/a").on("n1").gpus(2)).add(bert));
+  const Names all{"n1", "n2", "n3"};
   const auto decision = core::filter(view, {}, pod("ml/stranger").gpus(4), all);
   REQUIRE(decision);
-  CHECK(decision->accepted == Names{"n3"});
+  CHECK(decision->accepted == Names{"n2"});
   CHECK(textOf(*decision, "n1") ==
         "trainyard: wants 4 nvidia.com/gpu, has 2 free beside 4 reserved for gangs");
-  CHECK(textOf(*decision, "n2") == "trainyard: wants 4 nvidia.com/gpu, has 2 free");
-  CHECK(textOf(*decision, "n4") == "trainyard: the node is not known yet");
-  // Only where bound pods alone are in the way may an eviction help.
-  for (const core::NodeRefusal& each : decision->refused) CHECK(each.unresolvable == (each.node != "n2"));
-  CHECK(decision->hold == model::NodeName("n3"));
+  CHECK(textOf(*decision, "n3") == "trainyard: the node is not known yet");
+  CHECK(decision->hold == model::NodeName("n2"));
+}
+
+TEST_CASE("where nothing is reserved kube-scheduler's own count decides") {
+  // The view still shows a bound pod that kube-scheduler has just seen go: refusing would evict a second
+  // victim.
+  const core::GuardView view(cluster().add(node("n1").gpus(8)).add(pod("ml/gone").on("n1").gpus(8)));
+  const auto decision = core::filter(view, {}, pod("ml/preemptor").gpus(8), Names{"n1"});
+  REQUIRE(decision);
+  CHECK(decision->accepted == Names{"n1"});
 }
 
 TEST_CASE("reservations count in every resource") {
@@ -232,15 +232,22 @@ TEST_CASE("a pod without GPUs passes everywhere") {
   CHECK(core::prioritize(f.view, f.holds, pod("ml/web").cpu(4), all) == std::vector<int>{0, 0, 0, 0});
 }
 
-TEST_CASE("a stranger pinned by its own affinity does not stand in its own way") {
-  // The Ledger counts it on n1 already: 8 - 6 = 2 free, and it asks for those 6.
-  const model::Pod pinned = pod("ml/tool").gpus(6).pinnedTo("n1");
-  const core::GuardView view(cluster().add(node("n1").gpus(8)).add(pinned));
-  const auto decision = core::filter(view, {}, pinned, Names{"n1"});
-  REQUIRE(decision);
-  CHECK(decision->accepted == Names{"n1"});
-  // Another one with 4 does not fit beside it.
-  CHECK(core::filter(view, {}, pod("ml/other").gpus(4), Names{"n1"})->accepted.empty());
+TEST_CASE("strangers that wait for one node reserve nothing there") {
+  // ml/tool can run on n1 only, which is full for it; ml/bert has 2 GPUs reserved.
+  const model::Pod tool = pod("ml/tool").gpus(8).pinnedTo("n1");
+  const model::Job bert = job("ml/bert").role("worker", 1, gpus(2)).proposes("n1", "worker", "0");
+  const core::GuardView view(cluster().add(node("n1").gpus(8)).add(tool).add(bert));
+  CHECK(core::filter(view, {}, pod("ml/other").gpus(6), Names{"n1"})->accepted.size() == 1);
+  CHECK(core::filter(view, {}, pod("ml/other").gpus(7), Names{"n1"})->accepted.empty());
+  CHECK(core::filter(view, {}, tool, Names{"n1"})->accepted.empty());
+}
+
+TEST_CASE("a released member counts as reserved even when its job is gone") {
+  const model::Job bert = job("ml/bert").role("worker", 1, gpus(6));
+  const core::GuardView view(
+      cluster().add(node("n1").gpus(8)).add(pod("ml/x").memberOf(bert, "worker", 0).gpus(6).pinnedTo("n1")));
+  CHECK(core::filter(view, {}, pod("ml/other").gpus(2), Names{"n1"})->accepted.size() == 1);
+  CHECK(core::filter(view, {}, pod("ml/other").gpus(3), Names{"n1"})->accepted.empty());
 }
 
 TEST_CASE("of the nodes with reservations a stranger is offered the best only, and holds it") {
@@ -309,11 +316,12 @@ TEST_CASE("equal nodes are told apart by name, in whatever order they are offere
   CHECK(core::filter(view, {}, pod("ml/s").gpus(8), Names{"n1", "n2"})->hold == model::NodeName("n1"));
 }
 
-TEST_CASE("an absurd request fits nowhere") {
-  const core::GuardView view(cluster().add(node("n1").gpus(8)));
-  const auto decision = core::filter(view, {}, pod("ml/s").gpus(INT64_MAX), Names{"n1"});
+TEST_CASE("an absurd request fits beside no reservation, and holds nothing") {
+  Reserved f;
+  const auto decision = core::filter(f.view, f.holds, pod("ml/s").gpus(INT64_MAX), f.all);
   REQUIRE(decision);
-  CHECK(decision->accepted.empty());
+  CHECK(decision->accepted == Names{"n3"});  // kube-scheduler will say no
+  CHECK_FALSE(decision->hold);
 }
 
 TEST_CASE("preemption spares gangs and reservations") {

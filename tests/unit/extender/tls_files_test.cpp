@@ -1,0 +1,50 @@
+#include "extender/tls_files.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+namespace {
+
+using namespace trainyard;
+
+struct Folder {
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / fmt::format("trainyard-tls-{}", getpid());
+  Folder() { std::filesystem::create_directory(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string write(const std::string& name, std::string_view text) const {
+    std::ofstream(path / name) << text;
+    return path / name;
+  }
+};
+
+TEST_CASE("certificate, key and client CA are read as they are") {
+  const Folder folder;
+  const auto read = extender::readTlsFiles({folder.write("crt", "certificate\n"),
+                                            folder.write("key", "key\n"), folder.write("ca", "authority\n")});
+  REQUIRE(read);
+  CHECK(read->certificatePem == "certificate\n");
+  CHECK(read->privateKeyPem == "key\n");
+  CHECK(read->clientCaPem == "authority\n");
+}
+
+TEST_CASE("a file that is missing or empty is named") {
+  const Folder folder;
+  const std::string good = folder.write("good", "x");
+  const std::string gone = folder.path / "gone";
+  CHECK(extender::readTlsFiles({gone, good, good}).error().message == gone + ": cannot be read");
+  CHECK(extender::readTlsFiles({good, gone, good}).error().message == gone + ": cannot be read");
+  // An empty client CA would let everybody in.
+  const std::string empty = folder.write("empty", "");
+  CHECK(extender::readTlsFiles({good, good, empty}).error().message == empty + ": is empty");
+}
+
+}  // namespace
