@@ -47,22 +47,23 @@ constexpr std::chrono::hours kLibraryTimeout{24};
 constexpr std::size_t kChunkBytes = 1u << 20;
 constexpr std::size_t kMaxWaitingBytes = 8u << 20;
 
-// cpprestsdk's threads run until the end of the process, past the exit handler by which OpenSSL would free what they
-// are using. Before main, because that handler is installed by whoever uses OpenSSL first.
+// cpprestsdk's threads run until the end of the process, past the exit handler by which OpenSSL would free
+// what they are using. Before main, because that handler is installed by whoever uses OpenSSL first.
 [[maybe_unused]] const bool kOpensslStays = OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr) == 1;
 
 boost::asio::io_context& ioContext() { return crossplat::threadpool::shared_instance().service(); }
 
 // The pool belongs to the process; its default of 40 threads costs more than half the throughput.
 void startThreadPoolOnce(std::size_t threads) {
-  static std::once_flag once;
-  std::call_once(once, [threads] {
+  static const bool ours = [threads] {
     try {
       crossplat::threadpool::initialize_with_threads(std::max<std::size_t>(threads, 2));
+      return true;
     } catch (const std::exception&) {
-      // Already running: someone else in the process was first, and its size will do.
+      return false;  // running already, with a size that will do
     }
-  });
+  }();
+  static_cast<void>(ours);
 }
 
 // What both buffers below have in common: cpprestsdk only ever calls _getn and _putn, the rest refuses.

@@ -57,8 +57,12 @@ struct StreamCallbacks {
 };
 
 // Asynchronous HTTP towards one server. All callbacks run on the executor that the implementation was given.
-// Errors: kUnavailable when the request surely did not reach the server, kOutcomeUnknown otherwise.
-// At-least-once: a reused connection may hide one re-send, so callers make writes repeatable.
+// send() and stream() may be called from any thread; the client and the stream handles are destroyed on the
+// executor's thread, or when it does not run any more. A destroyed client drops what is under way: no
+// callback runs after that. Errors: kInvalid for a request that cannot be sent as it is, kUnavailable when it
+// surely did not reach the server, kInternal when the answer is larger than allowed, kOutcomeUnknown
+// otherwise. A write is sent at most once: when the server closed a kept connection meanwhile, it is
+// kOutcomeUnknown, and the caller looks before it writes again. A GET is repeated on another connection.
 class HttpClient {
  public:
   HttpClient() = default;

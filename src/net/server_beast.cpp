@@ -736,7 +736,7 @@ class BeastServer final : public HttpServer {
         core_.io.run();
         return;
       } catch (...) {
-        // Memory ran out for one connection, say; the others go on.
+        continue;  // memory ran out for one connection, say; the others go on
       }
     }
   }

@@ -105,7 +105,8 @@ void StreamDelivery::deliver() {
   }
   delivering_ = false;
   // Moved out first: destroying what they hold may destroy the handle, which calls cancel().
-  if (over) StreamCallbacks(std::exchange(callbacks_, {}));
+  StreamCallbacks dead;
+  if (over) std::swap(dead, callbacks_);
 }
 
 }  // namespace trainyard::net

@@ -40,6 +40,8 @@ class MetricsRegistry::Impl {
         return make();
       } catch (const std::exception&) {
         // An illegal name, or one that is a metric of another type already.
+        dropped.increment();
+        return nullptr;
       }
     }
     dropped.increment();

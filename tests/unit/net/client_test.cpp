@@ -167,6 +167,16 @@ TEST_CASE("A write on a reused connection that the server closes is not sent twi
   CHECK(reused);
 }
 
+TEST_CASE("A GET on a reused connection that the server closes is repeated and answered") {
+  RawServer server([](RawConnection& connection) {
+    connection.readRequest();
+    connection.send(kEmptyOk);
+    connection.readRequest();
+  });
+  TestClient client({.url = server.url()});
+  for (int i = 0; i < 50; ++i) CHECK(client.get("/"));
+}
+
 TEST_CASE("The deadline covers the whole answer, however steadily it drips") {
   RawServer server([](RawConnection& connection) {
     connection.readRequest();
