@@ -98,7 +98,7 @@ base::Result<std::chrono::microseconds> parseGoDuration(std::string_view text) {
     double number = 0;
     const auto [end, error] =
         std::from_chars(rest.data(), rest.data() + rest.size(), number, std::chars_format::fixed);
-    if (error != std::errc() || number < 0) return bad();
+    if (error != std::errc() || !(number >= 0)) return bad();
     rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
     const std::size_t length = std::min(rest.find_first_of("0123456789."), rest.size());
     const std::string_view unit = rest.substr(0, length);

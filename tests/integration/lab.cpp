@@ -97,6 +97,12 @@ std::size_t Lab::boundPodsOf(const std::string& name) const {
 
 bool Lab::exists(const std::string& path) { return cluster_->request(net::Method::kGet, path).has_value(); }
 
+bool Lab::until(const std::function<bool()>& done, base::Instant::duration limit) {
+  const bool came = cluster_->runUntilTrue(done, limit);
+  if (!came) UNSCOPED_INFO(describe());
+  return came;
+}
+
 bool Lab::waitPhase(const std::string& name, std::string_view phase, base::Instant::duration limit) {
   return until([&] { return this->phase(name) == phase; }, limit);
 }

@@ -50,9 +50,8 @@ class Lab {
 
   bool waitPhase(const std::string& name, std::string_view phase, base::Instant::duration limit = 120s);
   bool waitGone(const std::string& name, base::Instant::duration limit = 120s);
-  bool until(const std::function<bool()>& done, base::Instant::duration limit = 120s) {
-    return cluster_->runUntilTrue(done, limit);
-  }
+  // False when it does not come true in time; the state of the cluster is then part of the test's next message.
+  bool until(const std::function<bool()>& done, base::Instant::duration limit = 120s);
   void run(base::Instant::duration span) { cluster_->runFor(span); }
 
   // Requires that nothing has been violated so far.
