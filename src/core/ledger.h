@@ -17,15 +17,13 @@ namespace trainyard::core {
 //  - bound pods that are not finished, terminating ones included;
 //  - ungated, unbound pods pinned to the node, whether or not their job still exists;
 //  - places of every job's placed record and proposal that no counted pod fills yet, with the template's
-//  requests
-//    (an Aborting proposal included, until it is gone from the record). A member that exists on its place,
-//    bound or pinned, counts by its own requests instead: admission may have enlarged it.
+//    requests (an Aborting proposal included, until it is gone from the record). A member that exists on its
+//    place, bound or pinned, counts by its own requests instead: admission may have enlarged it.
 // Not counted are places
 //  - of members that have succeeded: nothing will run there again in this epoch;
 //  - of jobs that are finished or being deleted: they hold what their pods hold and will get no others;
-//  - of the placed record while a Restart proposal replaces it: per node such a job holds the larger of its
-//  old pods
-//    and its new places;
+//  - that a proposal gives up (`remove`; everything placed for a Restart): only their pods count, while they
+//    last, and the proposal's places inherit from them: per node the larger of both, not their sum;
 //  - in a proposal with victims, as far as the victims still hold the room themselves.
 //
 // Keeps pointers into the snapshot's objects: they must outlive it.

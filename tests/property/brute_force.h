@@ -1,0 +1,142 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/fit.h"
+#include "core/ledger.h"
+#include "model/snapshot.h"
+
+// The plainest possible answers, to compare placement with: every way to distribute the members is tried.
+namespace trainyard::test {
+
+// Label paths, spelled out: nodes are in one domain of a level when they share the label of that level and of
+// all wider ones, each either present with the same value or missing on both; a node without the label of the
+// level itself shares it only with nodes that share a tighter labelled domain with it.
+class BruteForce {
+ public:
+  BruteForce(const model::Snapshot& snapshot, const model::Job& job, bool empty)
+      : snapshot_(snapshot), job_(job) {
+    const core::Ledger ledger(snapshot);
+    for (const core::Ledger::NodeRoom& room : ledger.nodes()) {
+      rooms_.push_back(empty ? room.node->allocatable : room.free);
+      nodes_.push_back(room.node);
+    }
+    empty_ = empty;
+  }
+
+  [[nodiscard]] bool open(std::size_t node, const model::PodShape& shape) const {
+    if (empty_) return !nodes_[node]->deleting && core::templateMatches(*nodes_[node], shape);
+    return !core::nodeMisfit(*nodes_[node], shape);
+  }
+
+  // Whether the whole gang fits onto these nodes.
+  [[nodiscard]] bool fits(const std::vector<std::size_t>& nodes) const {
+    std::vector<const model::Role*> members;
+    for (const model::Role& role : job_.spec.roles) {
+      for (int i = 0; i < role.replicas; ++i) members.push_back(&role);
+    }
+    std::vector<model::Resources> rooms;
+    for (const std::size_t node : nodes) rooms.push_back(rooms_[node]);
+    return assign(members, 0, 0, nodes, rooms);
+  }
+
+  // Domains of a level ("" for the whole cluster) as lists of node indices.
+  [[nodiscard]] std::vector<std::vector<std::size_t>> domains(const std::string& level) const {
+    std::vector<std::vector<std::size_t>> domains;
+    for (std::size_t node = 0; node < nodes_.size(); ++node) {
+      bool found = false;
+      for (auto& domain : domains) {
+        if (!together(domain.front(), node, level)) continue;
+        domain.push_back(node);
+        found = true;
+        break;
+      }
+      if (!found) domains.push_back({node});
+    }
+    return domains;
+  }
+
+  [[nodiscard]] bool together(std::size_t a, std::size_t b, const std::string& level) const {
+    if (level.empty() || a == b) return true;
+    std::size_t depth = 0;
+    while (snapshot_.topology[depth].name != level) ++depth;
+    if (depth + 1 == snapshot_.topology.size()) return false;
+    // From the tightest level that both share down to the level asked for, the whole path must agree.
+    for (std::size_t tight = snapshot_.topology.size() - 1; tight-- > depth;) {
+      if (sameNamedDomain(a, b, tight)) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool fitsAt(const std::string& level) const {
+    for (const auto& domain : domains(level)) {
+      if (fits(domain)) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::int64_t freeGpus(const std::vector<std::size_t>& nodes) const {
+    std::int64_t total = 0;
+    for (const std::size_t node : nodes) {
+      if (nodes_[node]->unschedulable) continue;
+      total += std::max<std::int64_t>(0, rooms_[node].gpus());
+    }
+    return total;
+  }
+
+  // The fewest of these nodes that hold the gang; more than there are when none do.
+  [[nodiscard]] std::size_t fewestNodes(const std::vector<std::size_t>& nodes) const {
+    std::size_t fewest = nodes.size() + 1;
+    for (std::size_t mask = 1; mask < (std::size_t{1} << nodes.size()); ++mask) {
+      std::vector<std::size_t> chosen;
+      for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if ((mask >> i & 1U) != 0) chosen.push_back(nodes[i]);
+      }
+      if (chosen.size() < fewest && fits(chosen)) fewest = chosen.size();
+    }
+    return fewest;
+  }
+
+ private:
+  const std::string* label(std::size_t node, std::size_t level) const {
+    return nodes_[node]->labels.find(snapshot_.topology[level].labelKey);
+  }
+
+  // Both carry the label of `level`, and agree on it and on everything wider, present or missing.
+  bool sameNamedDomain(std::size_t a, std::size_t b, std::size_t level) const {
+    if (label(a, level) == nullptr || label(b, level) == nullptr) return false;
+    for (std::size_t i = 0; i <= level; ++i) {
+      const std::string* left = label(a, i);
+      const std::string* right = label(b, i);
+      if ((left == nullptr) != (right == nullptr) || (left != nullptr && *left != *right)) return false;
+    }
+    return true;
+  }
+
+  bool assign(const std::vector<const model::Role*>& members, std::size_t next, std::size_t firstNode,
+              const std::vector<std::size_t>& nodes, std::vector<model::Resources>& rooms) const {
+    if (next == members.size()) return true;
+    // Members of one role are alike: the next goes no further left than the one before it.
+    const bool sameRole = next > 0 && members[next] == members[next - 1];
+    for (std::size_t i = sameRole ? firstNode : 0; i < nodes.size(); ++i) {
+      const model::PodShape& shape = members[next]->shape;
+      if (!open(nodes[i], shape) || !rooms[i].covers(shape.requests)) continue;
+      rooms[i].subtract(shape.requests);
+      const bool done = assign(members, next + 1, i, nodes, rooms);
+      rooms[i].add(shape.requests);
+      if (done) return true;
+    }
+    return false;
+  }
+
+  const model::Snapshot& snapshot_;
+  const model::Job& job_;
+  bool empty_ = false;
+  std::vector<model::Resources> rooms_;
+  std::vector<const model::Node*> nodes_;
+};
+
+}  // namespace trainyard::test

@@ -1,0 +1,202 @@
+#include <rapidcheck/catch.h>
+#include <catch2/catch.hpp>
+
+#include <set>
+
+#include "core/explain.h"
+#include "core/place_pack.h"
+#include "core/place_problem.h"
+#include "property/brute_force.h"
+#include "property/place_scene.h"
+
+using namespace trainyard;        // NOLINT(google-build-using-namespace): test
+using namespace trainyard::core;  // NOLINT(google-build-using-namespace): test
+using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
+
+namespace {
+
+// Tightest first; "" is the whole cluster.
+const std::vector<std::string> kLevels = {"node", "rack", "block", "zone", ""};
+
+std::vector<std::string> levelsUpTo(const std::string& required) {
+  std::vector<std::string> levels;
+  for (const std::string& level : kLevels) {
+    levels.push_back(level);
+    if (!required.empty() && level == required) break;
+  }
+  return levels;
+}
+
+std::vector<std::size_t> usedNodes(const Placement& placement, const Ledger& ledger) {
+  std::set<std::size_t> nodes;
+  for (const model::Assignment& each : placement.assignments) nodes.insert(ledger.find(each.node).value());
+  return {nodes.begin(), nodes.end()};
+}
+
+}  // namespace
+
+TEST_CASE("a placement is whole, open and within the room there is") {
+  rc::prop("every member exactly once, on an open node, without over-commitment", [](const Scene& scene) {
+    const model::Snapshot snapshot = snapshotOf(scene);
+    Ledger ledger(snapshot);
+    const model::Job& gang = jobIn(snapshot, "x/j");
+    const auto outcome = place(wholeGang(gang), ledger, snapshot.topology);
+    const auto* placement = std::get_if<Placement>(&outcome);
+    RC_PRE(std::holds_alternative<Placement>(outcome));
+    std::set<std::pair<std::string, int>> members;
+    for (const model::Assignment& each : placement->assignments) {
+      const std::size_t node = ledger.find(each.node).value();
+      const model::Role& role = *gang.spec.findRole(each.role);
+      RC_ASSERT(!nodeMisfit(*ledger.nodes()[node].node, role.shape));
+      for (const int index : each.indices.values()) {
+        RC_ASSERT(members.emplace(each.role, index).second);
+        RC_ASSERT(ledger.nodes()[node].free.covers(role.shape.requests));
+        ledger.take(node, role.shape.requests, 1);
+      }
+    }
+    RC_ASSERT(members.size() == static_cast<std::size_t>(gang.spec.totalReplicas()));
+  });
+}
+
+TEST_CASE("a gang is placed exactly when brute force finds a way, at the tightest level there is") {
+  rc::prop("tightest level", [](const Scene& scene) {
+    const model::Snapshot snapshot = snapshotOf(scene);
+    const Ledger ledger(snapshot);
+    const model::Job& gang = jobIn(snapshot, "x/j");
+    const BruteForce brute(snapshot, gang, false);
+    std::optional<std::string> expected;
+    for (const std::string& level : levelsUpTo(scene.required)) {
+      if (!brute.fitsAt(level)) continue;
+      expected = level;
+      break;
+    }
+    const auto outcome = place(wholeGang(gang), ledger, snapshot.topology);
+    const auto* placement = std::get_if<Placement>(&outcome);
+    RC_TAG(expected ? "placed" : "waits");
+    RC_ASSERT((placement != nullptr) == expected.has_value());
+    if (placement == nullptr) return;
+    // Several levels may hold the very same nodes: the tightest is named.
+    RC_ASSERT(placement->level == *expected);
+    const std::vector<std::size_t> used = usedNodes(*placement, ledger);
+    for (const std::size_t node : used) RC_ASSERT(brute.together(used.front(), node, *expected));
+    if (!scene.required.empty()) {
+      for (const std::size_t node : used) RC_ASSERT(brute.together(used.front(), node, scene.required));
+    }
+  });
+}
+
+TEST_CASE("of the domains that hold the gang the one with the least free GPUs is taken") {
+  rc::prop("least free", [](const Scene& scene) {
+    const model::Snapshot snapshot = snapshotOf(scene);
+    const Ledger ledger(snapshot);
+    const model::Job& gang = jobIn(snapshot, "x/j");
+    const auto outcome = place(wholeGang(gang), ledger, snapshot.topology);
+    const auto* placement = std::get_if<Placement>(&outcome);
+    RC_PRE(std::holds_alternative<Placement>(outcome));
+    const BruteForce brute(snapshot, gang, false);
+    const std::size_t first = usedNodes(*placement, ledger).front();
+    std::int64_t least = INT64_MAX;
+    std::int64_t taken = 0;
+    for (const auto& domain : brute.domains(placement->level)) {
+      if (std::find(domain.begin(), domain.end(), first) != domain.end()) taken = brute.freeGpus(domain);
+      if (brute.fits(domain)) least = std::min(least, brute.freeGpus(domain));
+    }
+    RC_ASSERT(taken == least);
+  });
+}
+
+TEST_CASE("a gang of one kind uses as few nodes of its rack as possible") {
+  rc::prop("fewest nodes", [](Scene scene) {
+    scene.roles.resize(1);
+    std::vector<std::size_t> all;
+    for (SceneNode& each : scene.nodes) {
+      each.zone = 1;
+      each.rack = 1;
+      all.push_back(all.size());
+    }
+    const model::Snapshot snapshot = snapshotOf(scene);
+    const Ledger ledger(snapshot);
+    const model::Job& gang = jobIn(snapshot, "x/j");
+    const auto outcome = place(wholeGang(gang), ledger, snapshot.topology);
+    const auto* placement = std::get_if<Placement>(&outcome);
+    RC_PRE(std::holds_alternative<Placement>(outcome));
+    RC_ASSERT(usedNodes(*placement, ledger).size() == BruteForce(snapshot, gang, false).fewestNodes(all));
+  });
+}
+
+TEST_CASE("the reason for waiting is the one that brute force finds") {
+  rc::prop("reason", [](const Scene& scene) {
+    const model::Snapshot snapshot = snapshotOf(scene);
+    const Ledger ledger(snapshot);
+    const model::Job& gang = jobIn(snapshot, "x/j");
+    const auto outcome = place(wholeGang(gang), ledger, snapshot.topology);
+    const auto* misfit = std::get_if<Misfit>(&outcome);
+    RC_PRE(std::holds_alternative<Misfit>(outcome));
+    const BruteForce now(snapshot, gang, false);
+    const BruteForce empty(snapshot, gang, true);
+    bool matched = true;
+    for (const model::Role& role : gang.spec.roles) {
+      bool any = false;
+      for (std::size_t node = 0; node < snapshot.nodes.size(); ++node)
+        any = any || empty.open(node, role.shape);
+      matched = matched && any;
+    }
+    auto expected = model::PendingReason::kWaitingForCapacity;
+    if (!matched)
+      expected = model::PendingReason::kNoMatchingNodes;
+    else if (!empty.fitsAt(scene.required))
+      expected = model::PendingReason::kTooLarge;
+    else if (now.fitsAt(""))
+      expected = model::PendingReason::kWaitingForTopology;
+    RC_TAG(std::string(model::toString(expected)));
+    RC_ASSERT(misfit->reason == expected);
+    RC_ASSERT(!misfit->message.empty());
+    RC_ASSERT(misfit->message.find("{}") == std::string::npos);
+  });
+}
+
+TEST_CASE("neither the order of input nor a repetition changes a decision") {
+  rc::prop("deterministic", [](const Scene& scene) {
+    const model::Snapshot snapshot = snapshotOf(scene);
+    const std::string once = outcomeIn(snapshot, "x/j");
+    RC_ASSERT(outcomeIn(snapshot, "x/j") == once);
+    RC_ASSERT(outcomeIn(snapshotOf(scene, true), "x/j") == once);
+  });
+}
+
+TEST_CASE("without the exact search nothing impossible is placed, and little is missed") {
+  rc::prop("gap of the heuristics", [](const Scene& scene) {
+    const model::Snapshot snapshot = snapshotOf(scene);
+    const Ledger ledger(snapshot);
+    const Domains domains(snapshot.nodes, snapshot.topology);
+    const PlaceRequest request = wholeGang(jobIn(snapshot, "x/j"));
+    const PlaceProblem problem(request, ledger, domains, PlaceProblem::Room::kFree);
+    Packer greedy(problem);
+    greedy.setExactBudget(0);
+    const bool found = greedy.packAtLevel(0).has_value();
+    const bool possible = BruteForce(snapshot, *request.job, false).fitsAt("");
+    RC_ASSERT(!found || possible);
+    RC_CLASSIFY(possible && !found, "missed");
+    RC_CLASSIFY(possible && found, "found");
+    // Where all members are alike the greedy way is exact.
+    if (problem.kinds().size() == 1) RC_ASSERT(found == possible);
+  });
+}
+
+TEST_CASE("the ledger is a ledger") {
+  rc::prop("free room is allocatable minus holdings", [](const Scene& scene) {
+    const model::Snapshot snapshot = snapshotOf(scene);
+    Ledger ledger(snapshot);
+    const auto outcome = placeIn(snapshot, "x/j");
+    if (const auto* placement = std::get_if<Placement>(&outcome)) {
+      for (const model::Assignment& each : placement->assignments) {
+        ledger.take(ledger.find(each.node).value(), gpus(1), static_cast<int>(each.indices.size()));
+      }
+    }
+    for (std::size_t node = 0; node < ledger.nodes().size(); ++node) {
+      model::Resources sum = ledger.nodes()[node].free;
+      ledger.forEachHolding(node, [&](const Ledger::Holding& holding) { sum.add(holding.amount); });
+      RC_ASSERT(sum == ledger.nodes()[node].node->allocatable);
+    }
+  });
+}
