@@ -19,6 +19,7 @@
 #include "core/members.h"
 #include "core/order.h"
 #include "core/place.h"
+#include "model/conditions.h"
 
 namespace trainyard::core {
 namespace {
@@ -51,7 +52,7 @@ class Cycle {
   // --- phase 2: one job at a time -------------------------------------------------------------------------------
 
   void decide(const JobPtr& job) {
-    if (feedbackOf(*job).busy) return;
+    if (feedbackOf(*job).busy) return keepTurn(job);
     if (!job->spec.run.managedBy.empty() && job->spec.run.managedBy != kOurselves) return;
     if (job->status.gang.proposal) return stepOn(job);
     if (job->deleting) return drainDeleted(job);
@@ -60,6 +61,19 @@ class Cycle {
     if (const auto strays = strayPods(*job, podsOf(*job)); !strays.empty()) return removeStrays(job, strays);
     if (job->spec.run.suspend) return write(job, job->status.gang, {}, {.suspended = true});
     admitOrRefuse(job);
+  }
+
+  // A job whose last write is still under way cannot be planned now, but it does not lose its place in the queue
+  // either: those behind it must not take the room that it waits for.
+  void keepTurn(const JobPtr& job) {
+    const model::GangRecord& gang = job->status.gang;
+    const bool waits = !gang.placed && !gang.proposal && !job->deleting && !job->finished() && !job->spec.run.suspend;
+    const bool backsOff = gang.backoff && input_.snapshot.now < gang.backoff->until;
+    const model::Condition* admitted = job->condition(model::conditions::kAdmitted);
+    const bool refused = admitted != nullptr && admitted->status == model::ConditionStatus::kFalse;
+    if (!waits || backsOff || refused || !job->specError.empty()) return;
+    waiting_.push_back(job);
+    keepsTurn_.insert(job.get());
   }
 
   void stepOn(const JobPtr& job) {
@@ -229,7 +243,7 @@ class Cycle {
     }
     if (admission.needsTemplateCheck) {
       add(job).actions.emplace_back(CheckTemplates{});
-      return;
+      return keepTurn(job);
     }
     ++plan_.waiting;
     const auto& backoff = job->status.gang.backoff;
@@ -251,14 +265,15 @@ class Cycle {
     orderWaiting(waiting_, input_.snapshot);
     std::map<model::QueueName, std::pair<JobPtr, model::Pending>> heads;
     for (const JobPtr& job : waiting_) {
+      const bool tellsNothing = keepsTurn_.contains(job.get());
       const auto head = heads.find(job->spec.queue);
       if (head != heads.end()) {
-        explain(job, explainTurn(*head->second.first, head->second.second));
+        if (!tellsNothing) explain(job, explainTurn(*head->second.first, head->second.second));
         continue;
       }
       const auto pending = tryPlace(job);
       if (!pending) continue;
-      explain(job, *pending);
+      if (!tellsNothing) explain(job, *pending);
       // A job that no change of other jobs can help must not hold up everyone behind it.
       const bool waitsForRoom = pending->reason == model::PendingReason::kWaitingForCapacity ||
                                 pending->reason == model::PendingReason::kWaitingForTopology;
@@ -271,11 +286,17 @@ class Cycle {
     PlaceRequest request = wholeGang(*job);
     if (job->status.gang.backoff) request.avoidNodes = job->status.gang.backoff->avoidNodes;
     auto placed = place(request, ledger_, input_.snapshot.topology);
+    // Better a node that failed the last attempt than to wait for one that may never come; the back-off grows.
+    if (std::holds_alternative<Misfit>(placed) && !request.avoidNodes.empty()) {
+      request.avoidNodes.clear();
+      placed = place(request, ledger_, input_.snapshot.topology);
+    }
     if (const auto* misfit = std::get_if<Misfit>(&placed)) {
       return explainMisfit(*job, *misfit, ledger_, input_.snapshot);
     }
     auto& placement = std::get<Placement>(placed);
     take(*job, placement.assignments);
+    if (keepsTurn_.contains(job.get())) return std::nullopt;
     StatusNews news;
     news.where = describePlaces(placement.assignments, ledger_, input_.snapshot.topology);
     derive(job, propose(*job, model::ProposalKind::kStart, std::move(placement.assignments), {}, {}, author()), news)
@@ -380,6 +401,7 @@ class Cycle {
   Ledger ledger_;
   std::unordered_map<model::Uid, JobPods> podsByJob_;
   std::vector<JobPtr> waiting_;
+  std::set<const Job*> keepsTurn_;
   Plan plan_;
 };
 

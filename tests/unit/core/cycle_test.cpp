@@ -1,0 +1,208 @@
+#include "core/cycle.h"
+
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+#include "model/conditions.h"
+#include "support/builders.h"
+
+using namespace trainyard;        // NOLINT(google-build-using-namespace): test
+using namespace trainyard::core;  // NOLINT(google-build-using-namespace): test
+using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
+
+namespace {
+
+const JobFeedback kTemplatesFine = {.templateError = ""};
+
+CycleInput input(const SnapshotBuilder& builder) {
+  CycleInput in;
+  in.snapshot = builder.build();
+  in.term = 4;
+  for (const auto& job : in.snapshot.jobs) in.feedback[job->key] = kTemplatesFine;
+  return in;
+}
+
+const JobDecision* decisionFor(const Plan& plan, std::string_view name) {
+  const auto at = std::find_if(plan.decisions.begin(), plan.decisions.end(),
+                               [&](const JobDecision& d) { return d.job->key == key(name); });
+  return at == plan.decisions.end() ? nullptr : &*at;
+}
+
+const model::Proposal* proposalFor(const Plan& plan, std::string_view name) {
+  const JobDecision* decision = decisionFor(plan, name);
+  if (decision == nullptr || !decision->status || !decision->status->gang.proposal) return nullptr;
+  return &*decision->status->gang.proposal;
+}
+
+std::string_view waitsFor(const Plan& plan, std::string_view name) {
+  const JobDecision* decision = decisionFor(plan, name);
+  if (decision == nullptr || !decision->status || !decision->status->pending) return "";
+  return model::toString(decision->status->pending->reason);
+}
+
+// Two nodes of 8 GPUs, one of them full.
+SnapshotBuilder halfFull() {
+  return cluster()
+      .add(node("n1").gpus(8))
+      .add(node("n2").gpus(8))
+      .add(pod("other/filler").on("n2").gpus(8))
+      .now(100);
+}
+
+}  // namespace
+
+TEST_CASE("the first that must wait for room stops its queue, not others") {
+  const Plan plan = cycle(input(halfFull()
+                                    .add(job("ml/big").role("worker", 2, gpus(8)).created(1))
+                                    .add(job("ml/small").role("worker", 1, gpus(1)).created(2))
+                                    .add(model::Queue{.name = model::QueueName("vision"), .uid = {}, .parent = {}})
+                                    .add(job("ml/elsewhere").role("worker", 1, gpus(1)).queue("vision").created(3))));
+  CHECK(waitsFor(plan, "ml/big") == "WaitingForCapacity");
+  CHECK(waitsFor(plan, "ml/small") == "WaitingForTurn");
+  CHECK(proposalFor(plan, "ml/elsewhere") != nullptr);
+}
+
+TEST_CASE("a job that can never fit holds up nobody") {
+  const Plan plan = cycle(input(halfFull()
+                                    .add(job("ml/huge").role("worker", 3, gpus(8)).created(1))
+                                    .add(job("ml/small").role("worker", 1, gpus(1)).created(2))));
+  CHECK(waitsFor(plan, "ml/huge") == "TooLarge");
+  CHECK(proposalFor(plan, "ml/small") != nullptr);
+}
+
+TEST_CASE("a job whose write is under way keeps its turn") {
+  CycleInput in = input(halfFull()
+                            .add(job("ml/big").role("worker", 2, gpus(8)).created(1))
+                            .add(job("ml/small").role("worker", 1, gpus(1)).created(2)));
+  in.feedback[key("ml/big")].busy = true;
+  const Plan plan = cycle(in);
+  CHECK(decisionFor(plan, "ml/big") == nullptr);
+  CHECK(waitsFor(plan, "ml/small") == "WaitingForTurn");
+}
+
+TEST_CASE("a job that could start but is busy keeps the room it would take") {
+  CycleInput in = input(halfFull()
+                            .add(job("ml/first").role("worker", 1, gpus(8)).created(1))
+                            .add(job("ml/second").role("worker", 1, gpus(8)).created(2)));
+  in.feedback[key("ml/first")].busy = true;
+  CHECK(proposalFor(cycle(in), "ml/second") == nullptr);
+}
+
+TEST_CASE("templates are checked before a job is planned") {
+  CycleInput in = input(halfFull().add(job("ml/bert").role("worker", 1, gpus(1))));
+  in.feedback.clear();
+  const Plan plan = cycle(in);
+  REQUIRE(decisionFor(plan, "ml/bert") != nullptr);
+  REQUIRE(decisionFor(plan, "ml/bert")->actions.size() == 1);
+  CHECK(std::holds_alternative<CheckTemplates>(decisionFor(plan, "ml/bert")->actions.front()));
+}
+
+TEST_CASE("a refused template is told once, and nothing else happens") {
+  CycleInput in = input(halfFull().add(job("ml/bert").role("worker", 1, gpus(1))));
+  in.feedback[key("ml/bert")].templateError = "spec.roles[worker].template: no such field";
+  const Plan plan = cycle(in);
+  CHECK(waitsFor(plan, "ml/bert") == "InvalidTemplate");
+  CHECK(proposalFor(plan, "ml/bert") == nullptr);
+  CHECK(decisionFor(plan, "ml/bert")->events.size() == 1);
+
+  model::Job told = job("ml/bert").role("worker", 1, gpus(1));
+  told.status = *decisionFor(plan, "ml/bert")->status;
+  CycleInput again = input(halfFull().add(told));
+  again.feedback[key("ml/bert")].templateError = "spec.roles[worker].template: no such field";
+  CHECK(decisionFor(cycle(again), "ml/bert") == nullptr);
+}
+
+TEST_CASE("proposals carry the leader's term and their places are taken within the cycle") {
+  const Plan plan = cycle(input(halfFull()
+                                    .add(job("ml/a").role("worker", 1, gpus(8)).created(1))
+                                    .add(job("ml/b").role("worker", 1, gpus(8)).created(2))));
+  REQUIRE(proposalFor(plan, "ml/a") != nullptr);
+  CHECK(proposalFor(plan, "ml/a")->term == 4);
+  CHECK(waitsFor(plan, "ml/b") == "WaitingForCapacity");
+}
+
+namespace {
+
+model::Job running() {
+  model::Job bert = job("ml/bert").role("worker", 2, gpus(8)).placed("n1", "worker", "0").placed("n2", "worker", "1");
+  bert.status.gang.lastEpoch = 1;
+  bert.hasReleaseFinalizer = true;
+  return bert;
+}
+
+SnapshotBuilder threeNodes() {
+  return cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)).add(node("n3").gpus(8)).now(100);
+}
+
+model::Pod memberOn(const model::Job& bert, int index, std::string_view nodeName) {
+  return pod("x").memberOf(bert, "worker", index).gpus(8).on(nodeName).phase(model::PodPhase::kRunning);
+}
+
+}  // namespace
+
+TEST_CASE("a lost member restarts the whole gang, which may keep the places it has") {
+  const model::Job bert = running();
+  const Plan plan = cycle(input(threeNodes().add(bert).add(memberOn(bert, 0, "n1"))));
+  const model::Proposal* proposal = proposalFor(plan, "ml/bert");
+  REQUIRE(proposal != nullptr);
+  CHECK(proposal->kind == model::ProposalKind::kRestart);
+  CHECK(proposal->phase == model::ProposalPhase::kClaiming);
+  CHECK(proposal->remove.size() == 2);
+  CHECK(proposal->add.size() == 2);
+  CHECK(decisionFor(plan, "ml/bert")->status->phase == "Restarting");
+}
+
+TEST_CASE("a lost member is replaced alone where the job asks for it") {
+  model::Job bert = running();
+  bert.spec.restartScope = model::RestartScope::kPod;
+  const Plan plan = cycle(input(threeNodes().add(bert).add(memberOn(bert, 0, "n1"))));
+  const model::Proposal* proposal = proposalFor(plan, "ml/bert");
+  REQUIRE(proposal != nullptr);
+  CHECK(proposal->kind == model::ProposalKind::kReplace);
+  REQUIRE(proposal->add.size() == 1);
+  CHECK(proposal->add.front().indices.str() == "1");
+}
+
+TEST_CASE("a gang that lost a member and finds no room goes back to waiting") {
+  const model::Job bert = running();
+  const Plan plan = cycle(input(cluster().add(node("n1").gpus(8)).now(100).add(bert).add(memberOn(bert, 0, "n1"))));
+  const model::Proposal* proposal = proposalFor(plan, "ml/bert");
+  REQUIRE(proposal != nullptr);
+  CHECK(proposal->kind == model::ProposalKind::kRestart);
+  CHECK(proposal->add.empty());
+}
+
+TEST_CASE("an error of the program fails the job; an eviction does not") {
+  const model::Job bert = running();
+  model::Pod failed = memberOn(bert, 1, "n2");
+  failed.phase = model::PodPhase::kFailed;
+  SECTION("exit code") {
+    failed.exit = model::ContainerExit{3, "Error", ""};
+    const Plan plan = cycle(input(threeNodes().add(bert).add(memberOn(bert, 0, "n1")).add(failed)));
+    CHECK(decisionFor(plan, "ml/bert")->status->phase == "Failed");
+  }
+  SECTION("eviction") {
+    failed.statusReason = "Evicted";
+    const Plan plan = cycle(input(threeNodes().add(bert).add(memberOn(bert, 0, "n1")).add(failed)));
+    CHECK(decisionFor(plan, "ml/bert")->status->phase == "Restarting");
+  }
+}
+
+TEST_CASE("an unready node or a cordon harms nobody who is placed") {
+  const model::Job bert = running();
+  for (const bool cordoned : {true, false}) {
+    model::Node bad = node("n1").gpus(8);
+    (cordoned ? bad.unschedulable : bad.deleting) = true;
+    bad.ready = cordoned;
+    const Plan plan = cycle(input(
+        cluster().add(bad).add(node("n2").gpus(8)).now(100).add(bert).add(memberOn(bert, 0, "n1")).add(memberOn(bert, 1, "n2"))));
+    CHECK(proposalFor(plan, "ml/bert") == nullptr);
+  }
+}
+
+TEST_CASE("a gated pod whose job is gone is swept") {
+  const model::Job gone = running();
+  const Plan plan = cycle(input(threeNodes().add(pod("x").memberOf(gone, "worker", 0).gpus(8).gated())));
+  CHECK(plan.orphans.size() == 1);
+}
