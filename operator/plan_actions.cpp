@@ -18,9 +18,6 @@ namespace {
 using base::Error;
 using base::ErrorCode;
 
-// Admission may let the same template pass later: a quota that frees up, a policy that is changed.
-constexpr base::Instant::duration kForbiddenMemory = std::chrono::seconds(30);
-
 // The API server speaks of "spec.containers…"; the user wrote that below spec.roles[…].template.
 std::string templateComplaint(const std::string& role, const Error& error) {
   return fmt::format("spec.roles[{}].template: {}", role, error.message);
@@ -71,7 +68,7 @@ void PlanExecutor::templateAnswered(const StepPtr& step, const std::string& role
     if (answer.error().code == ErrorCode::kInvalid) {
       templateChecks_.failed(job, step->templateError);
     } else {
-      templateChecks_.failedForNow(job, step->templateError, now + kForbiddenMemory);
+      templateChecks_.failedForNow(job, step->templateError, now);
     }
   }
   partDone(step, true);

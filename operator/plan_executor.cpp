@@ -194,6 +194,7 @@ void PlanExecutor::overlayWrites(model::Snapshot& snapshot) const {
 std::optional<base::Instant> PlanExecutor::nextWake() const {
   std::optional<base::Instant> wake = deferredWrites_.nextWake();
   const base::Instant now = deps_.executor.now();
+  if (const auto recheck = templateChecks_.nextWake(now)) wake = wake ? std::min(*wake, *recheck) : *recheck;
   for (const auto& [key, state] : jobs_) {
     if (state.notBefore > now && (!wake || state.notBefore < *wake)) wake = state.notBefore;
   }
