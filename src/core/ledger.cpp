@@ -115,11 +115,13 @@ class Ledger::Builder {
   void countPlacesOf(const Job& job, MemberPods& pods) {
     const auto& placed = job.status.gang.placed;
     const auto& proposal = job.status.gang.proposal;
-    if ((!placed && !proposal) || job.deleting || job.finished()) return;
+    // A job that is being deleted gives up what runs, but an attempt under way may still release members.
+    const bool running = placed && !job.deleting;
+    if ((!running && !proposal) || job.finished()) return;
     std::sort(pods.begin(), pods.end(),
               [](const auto& a, const auto& b) { return a.identity() < b.identity(); });
     Credits credits;
-    if (placed) {
+    if (running) {
       for (const Assignment& assignment : placed->assignments) {
         const std::int64_t epoch = placed->epochOf(assignment);
         if (proposal && givesUp(*proposal)) {

@@ -153,6 +153,17 @@ TEST_CASE("jobs that are finished or being deleted hold what their pods hold") {
   }
 }
 
+TEST_CASE("an attempt under way holds its places though its job is being deleted") {
+  // Its members may be released by a request that is still on its way.
+  const auto ended = job("ml/bert")
+                         .role("worker", 2, gpus(2))
+                         .placed("n1", "worker", "0", 1)
+                         .proposes("n1", "worker", "1", model::ProposalPhase::kAborting, 2)
+                         .deleting()
+                         .build();
+  CHECK(freeGpus(oneNode().add(ended), "n1") == 6);
+}
+
 TEST_CASE("a restart holds the larger of the old pods and the new places") {
   const auto restarting = [](std::int64_t gpusEach) {
     return job("ml/bert")
