@@ -1,7 +1,8 @@
 """What the end-to-end cases share: the cluster they were given, stock clients for it, and waiting for events.
 
-Cases look from outside: kubectl, the official Python client, signals to processes, logs and metrics. A case file
-says at its top which cluster it needs, as `CLUSTER = {...}` with the options of Cluster.up; e2e/run starts it.
+Cases look from outside: kubectl, the official Python client, signals to processes, logs and metrics. A case
+file says at its top which cluster it needs, as `CLUSTER = {...}` with the options of Cluster.up; e2e/run
+starts it.
 """
 import contextlib
 import json

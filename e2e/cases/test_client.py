@@ -1,11 +1,12 @@
 """TrainingJobs through the official Python client alone: what a user's own tool would do."""
 import json
+import signal
 import unittest
 
 from kubernetes import client, watch
 
 import support
-from support import GROUP, JOBS, VERSION, condition, holds, phase, wait_phase
+from support import GROUP, JOBS, VERSION, condition, given, holds, phase, wait_phase
 
 CLUSTER = {"nodes": 4}
 ELASTIC = {"role": "worker", "replicas": 3, "minReplicas": 2, "maxReplicas": 4}
@@ -53,11 +54,12 @@ class Life(ClientCase):
         self.assertEqual(last["spec"], made["spec"], "the operator never writes the spec")
         self.assertIn(last["status"]["ready"], ("0/4", "4/4"))
         for each in last["status"]["conditions"]:
-            self.assertEqual({"type", "status", "reason", "message", "lastTransitionTime", "observedGeneration"},
-                             set(each), each)
+            self.assertEqual(sorted(each), ["lastTransitionTime", "message", "observedGeneration", "reason",
+                                            "status", "type"])
 
         with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as pods:
-            support.custom().delete_namespaced_custom_object(*self.where("life"), propagation_policy="Foreground")
+            support.custom().delete_namespaced_custom_object(*self.where("life"),
+                                                             propagation_policy="Foreground")
             jobs.wait(lambda all_: not all_, "the job is gone")
             pods.wait(lambda all_: not all_, "its pods are gone")
         self.refused(404, support.get_job, self.namespace, "life")
@@ -126,7 +128,7 @@ class Writers(ClientCase):
         first = self.apply(body, "one")
         with support.watch_jobs(self.namespace) as jobs:
             running = wait_phase(jobs, self.namespace, "twice", "Running")
-            jobs.wait(lambda all_: all_[(self.namespace, "twice")]["status"]["ready"] == "2/2", "all are ready")
+            jobs.wait(lambda all_: all_[(self.namespace, "twice")]["status"]["ready"] == "2/2", "2 are ready")
             quiet = support.get_job(self.namespace, "twice")
             again = self.apply(body, "one")
             self.assertEqual(again["metadata"]["resourceVersion"], quiet["metadata"]["resourceVersion"])
@@ -173,7 +175,8 @@ class Writers(ClientCase):
         support.create_job(self.namespace, support.job("doors", replicas=1, gpus=1))
         with support.watch_jobs(self.namespace) as jobs:
             wait_phase(jobs, self.namespace, "doors", "Running")
-        told = support.custom().patch_namespaced_custom_object(*self.where("doors"), {"status": {"phase": "Failed"}})
+        told = support.custom().patch_namespaced_custom_object(*self.where("doors"),
+                                                               {"status": {"phase": "Failed"}})
         self.assertEqual(phase(told), "Running")
 
     def test_nonsense_is_refused_with_its_path(self):
@@ -185,13 +188,24 @@ class Writers(ClientCase):
 
 class SoonAfterTheNamespace(ClientCase):
     def test_a_job_right_after_its_namespace(self):
-        """Pods are refused until the namespace has its default ServiceAccount; the job must not suffer long."""
+        """Pods are refused until the namespace has its default ServiceAccount, which a slow controller makes
+        later; the job says so meanwhile and is not lost."""
         name = self.namespace + "-new"
-        support.core().create_namespace({"metadata": {"name": name}})
-        support.create_job(name, support.job("early", replicas=2))
-        self.addCleanup(self.empty, name)
+        given().kill("kube-controller-manager", signal.SIGSTOP)
+        try:
+            support.core().create_namespace({"metadata": {"name": name}})
+            self.addCleanup(self.empty, name)
+            support.create_job(name, support.job("early", replicas=2))
+            with support.watch_jobs(name) as jobs:
+                job = jobs.wait(
+                    lambda all_: next((each for each in all_.values() if condition(each, "Admitted")), None),
+                    "the operator has an answer")
+                self.assertFalse(holds(job, "Admitted"))
+                self.assertIn("serviceaccount", condition(job, "Admitted")["message"].lower())
+        finally:
+            given().kill("kube-controller-manager", signal.SIGCONT)
         with support.watch_jobs(name) as jobs:
-            wait_phase(jobs, name, "early", "Running", timeout=20)
+            wait_phase(jobs, name, "early", "Running")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The first gang, whole, from `kubectl apply` to nothing left; and strangers that must keep off its places."""
+"""The first gang, whole, from `kubectl apply` to nothing left; and strangers that keep off its places."""
 import json
 import re
 import signal
@@ -73,7 +73,7 @@ class FirstGang(support.Case):
 
             finish(self.namespace, "first")
             kubectl("wait", "-n", self.namespace, "tj/first", "--for=condition=Succeeded", "--timeout=60s")
-            jobs.wait(lambda all_: phase(all_[(self.namespace, "first")]) == "Succeeded", "the watch knows too")
+            wait_phase(jobs, self.namespace, "first", "Succeeded")
             with self.subTest("status at the end"):
                 self.check_ended(jobs)
             with self.subTest("events"):
@@ -124,7 +124,8 @@ class FirstGang(support.Case):
         with support.Recorder(support.core().list_namespaced_event, self.namespace,
                               field_selector=f"involvedObject.name={name}") as events:
             wanted = ["Placed", "RolesSucceeded"]
-            events.wait(lambda all_: set(wanted) <= {each["reason"] for each in all_.values()}, f"events {wanted}")
+            events.wait(lambda all_: set(wanted) <= {each["reason"] for each in all_.values()},
+                        f"events {wanted}")
         text = kubectl("events", "-n", self.namespace, "--for", f"trainingjob/{name}")
         rows = table(text)
         self.assertEqual([row["REASON"] for row in rows], wanted, text)
@@ -200,7 +201,8 @@ class Strangers(support.Case):
         """Creates a pod; the node that it gets."""
         name = body["metadata"]["name"]
         support.core().create_namespaced_pod(self.namespace, body)
-        return pods.wait(lambda all_: node_of(all_.get((self.namespace, name), {"spec": {}})), f"{name} is bound")
+        return pods.wait(lambda all_: node_of(all_.get((self.namespace, name), {"spec": {}})),
+                         f"{name} is bound")
 
     def wait_refused(self, pods, name, said):
         """Waits until kube-scheduler has said why the pod stays where it is."""
@@ -211,8 +213,8 @@ class Strangers(support.Case):
         self.assertIsNone(node_of(pods.objects[(self.namespace, name)]))
 
     def wait_extender_has_seen(self):
-        """Until the extender, too, has seen all bound pods where they are: what it offered and has not seen taken
-        is a hold. Its gauges move once a second, the age of its view each time."""
+        """Until the extender, too, has seen all bound pods where they are: what it offered and has not seen
+        taken is a hold. Its gauges move once a second, the age of its view each time."""
         ages = set()
 
         def gauges():
@@ -259,7 +261,8 @@ class Strangers(support.Case):
             for body in (support.pod("third", 1, **second), support.pod("there", 1, node="n0005", **second)):
                 support.core().create_namespaced_pod(self.namespace, body)
             self.wait_refused(pods, "third", "reserved for gangs")
-            self.wait_refused(pods, "there", "trainyard: wants 1 nvidia.com/gpu, has 0 free beside 8 reserved for gangs")
+            self.wait_refused(pods, "there",
+                              "trainyard: wants 1 nvidia.com/gpu, has 0 free beside 8 reserved for gangs")
 
             given().kill("kube-scheduler", signal.SIGCONT)
             wait_phase(jobs, self.namespace, "starting", "Running")
@@ -269,7 +272,8 @@ class Strangers(support.Case):
 
             finish(self.namespace, "starting")
             wait_phase(jobs, self.namespace, "starting", "Succeeded")
-            pods.wait(lambda all_: node_of(all_[(self.namespace, "there")]) == "n0005", "the place is free again")
+            pods.wait(lambda all_: node_of(all_[(self.namespace, "there")]) == "n0005",
+                      "the place is free again")
 
     def test_a_gang_is_not_preempted(self):
         support.client.SchedulingV1Api(support.api_client()).create_priority_class(

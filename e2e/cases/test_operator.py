@@ -18,7 +18,8 @@ PROMPT_SECONDS = 5
 
 
 def wait_holder(leases, test, what, timeout=support.PATIENCE):
-    return leases.wait(lambda all_: test(support.holder(all_)) and (support.holder(all_) or True), what, timeout)
+    return leases.wait(lambda all_: test(support.holder(all_)) and (support.holder(all_) or True), what,
+                       timeout)
 
 
 def snapshot(pods, name):
@@ -135,8 +136,8 @@ class Standby(OperatorCase):
             with self.subTest("the leader stands still, and wakes up as one among others"):
                 cluster.start(OPERATOR)
                 cluster.kill(STANDBY, signal.SIGSTOP)
-                second = wait_holder(leases, lambda name: name not in ("the-standby", ""), "the other leads again",
-                                     TAKE_OVER_SECONDS + PROMPT_SECONDS)
+                second = wait_holder(leases, lambda name: name not in ("the-standby", ""),
+                                     "the other leads again", TAKE_OVER_SECONDS + PROMPT_SECONDS)
                 self.assertNotEqual(second, first, "each start has a name of its own")
                 cluster.kill(STANDBY, signal.SIGCONT)
                 self.assertEqual(support.wait_exit(STANDBY, 20), "exit code 1")
@@ -188,13 +189,14 @@ class Looks(OperatorCase):
         support.await_value(story, lambda told: told == ["Placed", "RolesSucceeded"], "both steps are logged")
         for name in (OPERATOR, EXTENDER):
             for line in support.log_lines(name):
-                self.assertEqual([key for key in ("time", "level", "component", "msg") if key not in line], [], line)
+                self.assertLessEqual({"time", "level", "component", "msg"}, set(line), line)
                 self.assertRegex(line["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
 
     def test_wrong_flags(self):
         for name in (OPERATOR, EXTENDER):
             binary, *given_flags = given().processes()[name]["argv"]
-            usual = [each for each in given_flags if not each.startswith(("--kubeconfig", "--listen", "--metrics"))]
+            other = ("--kubeconfig", "--listen", "--metrics")
+            usual = [each for each in given_flags if not each.startswith(other)]
             usual.append("--listen=127.0.0.1:0")
             for flags, says in ((["--no-such-flag"], "no-such-flag"), (["--log-level", "shout"], "shout"),
                                 (["--kubeconfig", "/no/such/file"], "/no/such/file")):
@@ -263,14 +265,16 @@ class ZRights(OperatorCase):
         def may(account, verb, resource, group="", namespace="", subresource="", name=""):
             answer = rules.create_subject_access_review({"spec": {
                 "user": f"system:serviceaccount:{SYSTEM}:{account}",
-                "groups": ["system:serviceaccounts", f"system:serviceaccounts:{SYSTEM}", "system:authenticated"],
+                "groups": ["system:authenticated", "system:serviceaccounts",
+                           f"system:serviceaccounts:{SYSTEM}"],
                 "resourceAttributes": {"verb": verb, "resource": resource, "group": group, "name": name,
                                        "namespace": namespace, "subresource": subresource}}})
             return answer.status.allowed
         for account in (OPERATOR, EXTENDER):
             for verb, resource, group in (
-                    ("*", "*", "*"), ("get", "secrets", ""), ("list", "secrets", ""), ("create", "deployments", "apps"),
-                    ("create", "clusterrolebindings", "rbac.authorization.k8s.io"), ("delete", "nodes", ""),
+                    ("*", "*", "*"), ("get", "secrets", ""), ("list", "secrets", ""),
+                    ("create", "deployments", "apps"), ("delete", "nodes", ""),
+                    ("create", "clusterrolebindings", "rbac.authorization.k8s.io"),
                     ("patch", "nodes", ""), ("delete", "trainingjobs", "trainyard.dev"),
                     ("create", "trainingjobs", "trainyard.dev"), ("impersonate", "users", ""),
                     ("create", "pods/exec", "")):

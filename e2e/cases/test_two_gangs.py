@@ -34,7 +34,8 @@ class Plan:
     def __str__(self):
         how = "at once" if self.together else f"{self.first} first, {self.gap:.2f} s apart"
         where = "one namespace" if self.same_namespace else "two namespaces"
-        then = f", one deleted when {self.delete}" + (" and resubmitted" * self.resubmit) if self.delete else ""
+        back = " and resubmitted" if self.resubmit else ""
+        then = f", one deleted when {self.delete}{back}" if self.delete else ""
         return f"plan {self.number:2}: {how}, {where}{then}"
 
 
@@ -128,7 +129,8 @@ class TwoGangs(support.Case):
         keys = {name: (spaces[name], name) for name in "ab"}
 
         def some(test):
-            return lambda all_: next((name for name, key in keys.items() if key in all_ and test(all_[key])), None)
+            return lambda all_: next(
+                (name for name, key in keys.items() if key in all_ and test(all_[key])), None)
         if plan.delete == "submitted":
             victim = plan.first
         elif plan.delete == "waiting":
@@ -153,13 +155,15 @@ class TwoGangs(support.Case):
                     self.submit(spaces, gone)
             left = [name for name in "ab" if name != gone or plan.resubmit]
             ends = {name: wait_phase(jobs, spaces[name], name, "Succeeded") for name in left}
+            # What the watch objected to comes before all that follows from it.
+            pods.wait(lambda all_: True, "no objection")
             if not plan.delete:
                 self.check_story(jobs, spaces)
             self.check_counts(ends, pods)
 
     def check_story(self, jobs, spaces):
-        """Exactly one waited for the other, and said so. Its first words count: while the members of the other
-        end one by one, the numbers move."""
+        """Exactly one waited for the other, and said so. Its first words count: while the members of the
+        other end one by one, the numbers move."""
         waited = {}
         for _, item in jobs.events:
             if item.get("status", {}).get("pending", {}).get("blockedBy"):
@@ -191,8 +195,9 @@ class TwoGangs(support.Case):
             self.check_waiting(job, "a", spaces)
             self.assertEqual(len(support.members(pods.objects, "a")), SIZE)
             self.assertEqual(support.members(pods.objects, "b"), {})
-            row = support.kubectl("get", "tj", "b", "-n", self.namespace, "-o", "wide").splitlines()[1].split()
-            self.assertEqual(row[:6], ["b", "Queued", "default", "0/4", "32", "WaitingForCapacity"])
+            text = support.kubectl("get", "tj", "b", "-n", self.namespace, "-o", "wide")
+            self.assertEqual(text.splitlines()[1].split()[:6],
+                             ["b", "Queued", "default", "0/4", "32", "WaitingForCapacity"])
             text = support.kubectl("describe", "tj", "b", "-n", self.namespace)
             self.assertIn(f"blocked by {self.namespace}/a (4 nodes)", text)
 

@@ -119,7 +119,8 @@ class Result(unittest.TestResult):
 def options_of(path):
     """The value of `CLUSTER = {...}` in a case file; None where it says so or says nothing."""
     for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.Assign) and any(getattr(each, "id", "") == "CLUSTER" for each in node.targets):
+        names = [getattr(each, "id", "") for each in node.targets] if isinstance(node, ast.Assign) else []
+        if "CLUSTER" in names:
             return ast.literal_eval(node.value)
     return None
 
@@ -166,7 +167,8 @@ def run_file(path, pattern, report):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--report", required=True)
     parser.add_argument("-k", dest="pattern")
