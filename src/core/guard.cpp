@@ -138,7 +138,6 @@ class StrangerRoom {
   struct Room {
     const GuardNode* node = nullptr;
     std::int64_t freeGpus = 0;
-    bool reserved = false;
     std::optional<GuardReason> refusal = std::nullopt;
     const model::Resources* lacking = nullptr;  // which room was too small; valid until the next look
   };
@@ -151,19 +150,30 @@ class StrangerRoom {
       return room;
     }
     const model::Resources& free = room.node->free;
-    room.reserved = room.node->reserved;
     room.freeGpus = room.node->freeGpus;
-    if (!room.reserved) return room;
-    if (free.covers(pod_.shape.requests)) {
-      lookAtHolds(name, free, room);
-      return room;
+    if (room.node->reserved) {
+      lookAtReservations(name, free, room);
+    } else if (room.node->running && !free.covers(pod_.shape.requests)) {
+      lookAtRunning(free, room);
     }
-    room.refusal = GuardReason::kReserved;
-    room.lacking = &free;
     return room;
   }
 
  private:
+  void lookAtReservations(std::string_view name, const model::Resources& free, Room& room) {
+    if (free.covers(pod_.shape.requests)) return lookAtHolds(name, free, room);
+    room.refusal = GuardReason::kReserved;
+    room.lacking = &free;
+  }
+
+  void lookAtRunning(const model::Resources& free, Room& room) {
+    scratch_ = free;
+    scratch_.add(room.node->leaving);
+    if (scratch_.covers(pod_.shape.requests)) return;
+    room.refusal = GuardReason::kRunning;
+    room.lacking = &free;
+  }
+
   void lookAtHolds(std::string_view name, const model::Resources& free, Room& room) {
     const model::Resources* held = holds_.on(name);
     if (held == nullptr) return;
@@ -211,30 +221,30 @@ class RefusalTexts {
     const model::Resources& requests = pod_.shape.requests;
     // GPUs first: they are what people wait for.
     if (wanted > free) {
-      return remember({reason, free, room.node->reservedGpus},
-                      [&] { return gpuText(reason, wanted, free, room.node->reservedGpus); });
+      const GuardNode& node = *room.node;
+      const std::int64_t beside = reason == GuardReason::kRunning ? node.runningGpus : node.reservedGpus;
+      return remember({reason, free, beside}, [&] {
+        return fmt::format("trainyard: wants {} {}, has {} free beside {} {}", wanted,
+                           model::names::kGpuResource, std::max<std::int64_t>(free, 0), beside,
+                           holders(reason));
+      });
     }
     const auto lacking = room.lacking->shortfallFor(requests);
     const std::string_view resource = lacking ? std::string_view(lacking->resource) : "room";
     const auto [at, added] = byResource_.try_emplace({reason, std::string(resource)});
-    if (added) at->second = store(resourceText(reason, resource));
+    if (added) {
+      at->second =
+          store(fmt::format("trainyard: too little {} beside what is {}", resource, holders(reason)));
+    }
     return at->second;
   }
 
-  static std::string gpuText(GuardReason reason, std::int64_t wanted, std::int64_t free,
-                             std::int64_t reserved) {
-    return fmt::format("trainyard: wants {} {}, has {} free beside {} reserved for gangs{}", wanted,
-                       model::names::kGpuResource, std::max<std::int64_t>(free, 0), reserved,
-                       alsoHeld(reason));
-  }
-
-  static std::string resourceText(GuardReason reason, std::string_view resource) {
-    return fmt::format("trainyard: places reserved for gangs{} leave too little {}", alsoHeld(reason),
-                       resource);
-  }
-
-  static std::string_view alsoHeld(GuardReason reason) {
-    return reason == GuardReason::kHeld ? " and pods just placed" : "";
+  static std::string_view holders(GuardReason reason) {
+    switch (reason) {
+      case GuardReason::kRunning: return "of running gangs";
+      case GuardReason::kHeld: return "reserved for gangs and pods just placed";
+      default: return "reserved for gangs";
+    }
   }
 
   std::string_view plain(GuardReason reason) {
@@ -286,7 +296,7 @@ FilterDecision filterStranger(const GuardView& view, const Holds& holds, const P
       continue;
     }
     decision.accepted.push_back(name);
-    if (room.reserved) reserved.push_back(name);
+    if (room.node->reserved) reserved.push_back(name);
     const std::int64_t left = room.freeGpus - wanted;
     // By our older numbers it does not even fit: nothing to hold there.
     if (left < 0) continue;
@@ -334,6 +344,7 @@ std::string_view toString(GuardReason reason) {
     case GuardReason::kAborting: return "Aborting";
     case GuardReason::kUnknownNode: return "UnknownNode";
     case GuardReason::kReserved: return "Reserved";
+    case GuardReason::kRunning: return "Running";
     case GuardReason::kHeld: return "Held";
     case GuardReason::kNotTheBest: return "NotTheBest";
   }

@@ -25,10 +25,11 @@
 // Who is a gang member: a pod whose controller is a TrainingJob of its own namespace that the view knows, and
 // whose name is that of a recorded place of its epoch. Labels only say where to look: anybody can write them.
 //
-// Room: where nothing is reserved, every stranger passes, whatever our numbers say: kube-scheduler counts
-// bound pods itself, from fresher news. Refusing there by older numbers did harm: on 1.36.3 a pod whose
-// victim was gone for kube-scheduler, but not yet in our view, was refused its nominated node and had a
-// second victim evicted.
+// Room: kube-scheduler counts bound pods itself, so where no gang is, every stranger passes, whatever our
+// numbers say. Refusing there by older news did harm: on 1.36.3 a pod whose victim was gone for
+// kube-scheduler, but not yet in our view, was refused its nominated node and had a second victim evicted.
+// Where members are bound our numbers count, less strangers on their way out: another scheduler's news of the
+// binding may be older than ours. Where members are still to be bound only our numbers count.
 //
 // Strangers and holds: between kube-scheduler's decision and our watch there is a lag, in which our numbers
 // still offer room that is gone. On nodes without reservations kube-scheduler's own count closes it. On a
@@ -45,10 +46,11 @@ enum class GuardReason {
   kAborting,     // its attempt is being given up
   kUnknownNode,  // the view does not have the node
   kReserved,     // reserved places leave too little
+  kRunning,      // members that are bound leave too little
   kHeld,         // holds of other pods beside reserved places leave too little
   kNotTheBest,   // has reserved places, and another such node was offered instead
 };
-inline constexpr std::size_t kGuardReasons = 7;
+inline constexpr std::size_t kGuardReasons = 8;
 [[nodiscard]] std::string_view toString(GuardReason reason);
 
 // Always to be told as unresolvable: a reservation is never to be evicted around.

@@ -6,6 +6,26 @@
 #include "model/names.h"
 
 namespace trainyard::core {
+namespace {
+
+void count(const Ledger::Holding& holding, GuardNode& node) {
+  const model::Pod* pod = holding.pod;
+  const bool ofGang = pod == nullptr || pod->controllerKind == model::names::kTrainingJobKind;
+  const bool bound = pod != nullptr && pod->bound();
+  if (ofGang && bound) {
+    node.running = true;
+    node.runningGpus += holding.amount.gpus();
+  } else if (ofGang) {
+    node.reserved = true;
+    node.reservedGpus += holding.amount.gpus();
+  } else if (!bound) {
+    node.free.add(holding.amount);
+  } else if (pod->terminating) {
+    node.leaving.add(holding.amount);
+  }
+}
+
+}  // namespace
 
 GuardView::GuardView(model::Snapshot snapshot) : snapshot_(std::move(snapshot)) {
   const Ledger ledger(snapshot_);
@@ -19,15 +39,7 @@ GuardView::GuardView(model::Snapshot snapshot) : snapshot_(std::move(snapshot)) 
 void GuardView::addNode(const Ledger& ledger, std::size_t index) {
   const Ledger::NodeRoom& room = ledger.nodes()[index];
   GuardNode node{.node = room.node, .free = room.free, .gpus = room.node->allocatable.gpus()};
-  ledger.forEachHolding(index, [&](const Ledger::Holding& holding) {
-    if (holding.pod != nullptr && holding.pod->bound()) return;
-    if (holding.pod != nullptr && holding.pod->controllerKind != model::names::kTrainingJobKind) {
-      node.free.add(holding.amount);
-      return;
-    }
-    node.reserved = true;
-    node.reservedGpus += holding.amount.gpus();
-  });
+  ledger.forEachHolding(index, [&](const Ledger::Holding& holding) { count(holding, node); });
   node.freeGpus = node.free.gpus();
   nodeByName_.emplace(room.node->name.str(), nodes_.size());
   nodes_.push_back(std::move(node));

@@ -19,13 +19,17 @@ struct GuardNode {
   const model::Node* node = nullptr;
   // After bound pods, places of gangs, and released pods of gangs. Not after other pods that wait for this
   // one node only: kube-scheduler decides among strangers.
-  model::Resources free;
+  model::Resources free = {};
+  // Of bound strangers that are being deleted.
+  model::Resources leaving = {};
   std::int64_t gpus = 0;  // allocatable
   std::int64_t freeGpus = 0;
-  std::int64_t reservedGpus = 0;
-  // A gang's member that is not bound yet has its place here: kube-scheduler does not know and would give it
-  // away.
+  std::int64_t reservedGpus = 0;  // of members that are not bound yet
+  std::int64_t runningGpus = 0;   // of members that are
+  // A member that is not bound yet has its place here: kube-scheduler does not know and would give it away.
   bool reserved = false;
+  // A member is bound here.
+  bool running = false;
 };
 
 // A snapshot made ready for questions about single pods. Immutable; any number of threads may ask.

@@ -193,6 +193,27 @@ TEST_CASE("where nothing is reserved kube-scheduler's own count decides") {
   CHECK(decision->accepted == Names{"n1"});
 }
 
+TEST_CASE("where members run their room counts, less strangers on their way out") {
+  // 4 GPUs of a running member, 4 of a stranger: nothing is free. Another scheduler may not know the member
+  // yet.
+  const model::Job bert = job("ml/bert").role("worker", 1, gpus(4)).placed("n1", "worker", "0");
+  SnapshotBuilder snapshot = cluster()
+                                 .add(node("n1").gpus(8))
+                                 .add(bert)
+                                 .add(pod("ml/x").memberOf(bert, "worker", 0).on("n1").gpus(4));
+  const auto ask = [&](const PodBuilder& stranger, std::int64_t wanted) {
+    const core::GuardView view(SnapshotBuilder(snapshot).add(stranger).build());
+    return *core::filter(view, {}, pod("ml/s").gpus(wanted), Names{"n1"});
+  };
+  const PodBuilder stays = pod("ml/a").on("n1").gpus(4);
+  CHECK(textOf(ask(stays, 4), "n1") ==
+        "trainyard: wants 4 nvidia.com/gpu, has 0 free beside 4 of running gangs");
+  // kube-scheduler offers the node only when it has seen the stranger go.
+  const PodBuilder leaves = pod("ml/a").on("n1").gpus(4).terminating();
+  CHECK(ask(leaves, 4).accepted.size() == 1);
+  CHECK(count(ask(leaves, 5), GuardReason::kRunning) == 1);
+}
+
 TEST_CASE("reservations count in every resource") {
   // 128 cpu and 8 GPUs; the gang reserves 100 cpu and 2 GPUs: 28 cpu and 6 GPUs are left.
   const model::Job bert = job("ml/bert").role("worker", 1, requests(2, 100)).proposes("n1", "worker", "0");
@@ -203,7 +224,7 @@ TEST_CASE("reservations count in every resource") {
   CHECK(ask(requests(6, 28)).accepted.size() == 1);
   const auto refused = ask(requests(6, 29));
   CHECK(refused.accepted.empty());
-  CHECK(textOf(refused, "n1") == "trainyard: places reserved for gangs leave too little cpu");
+  CHECK(textOf(refused, "n1") == "trainyard: too little cpu beside what is reserved for gangs");
 }
 
 TEST_CASE("a member that is bound no longer counts as reserved") {
