@@ -34,9 +34,10 @@ base::Result<std::vector<std::string>> filesToRun(const std::vector<std::string>
     if (entry.path().extension() == ".yaml") found.push_back(entry.path().string());
   }
   if (found.empty()) {
-    return base::fail(base::ErrorCode::kInvalid,
-                      "no files given, and there are no job files in ./examples: name some, or go to the folder "
-                      "that holds examples/");
+    return base::fail(
+        base::ErrorCode::kInvalid,
+        "no files given, and there are no job files in ./examples: name some, or go to the folder "
+        "that holds examples/");
   }
   std::sort(found.begin(), found.end());
   return found;

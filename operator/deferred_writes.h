@@ -9,8 +9,8 @@
 
 namespace trainyard::operator_ {
 
-// A budget for status writes that only refresh words or counts: at most one a second for each job and twenty a
-// second over all, so that a thousand waiting jobs cannot crowd out the writes that place gangs.
+// A budget for status writes that only refresh words or counts: at most one a second for each job and twenty
+// a second over all, so that a thousand waiting jobs cannot crowd out the writes that place gangs.
 class DeferredWrites {
  public:
   // Takes a write out of the budget; false: ask again at nextWake().

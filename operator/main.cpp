@@ -1,7 +1,7 @@
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/rng.h"
 #include "kube/lease.h"
@@ -23,9 +23,12 @@ int main(int argc, char** argv) {
 
   CLI::App app{"Trainyard's operator: places whole gangs of TrainingJobs, or nothing."};
   app.set_version_flag("--version", std::string("trainyard-operator ") + TRAINYARD_VERSION);
-  app.add_option("--kubeconfig", options.kubeconfig, "kubeconfig file; without it $KUBECONFIG, then the pod's service account");
-  app.add_option("--listen", options.listen, "address and port of /metrics, /healthz and /readyz")->capture_default_str();
-  app.add_option("--namespace", options.leaseNamespace, "namespace of the leader-election Lease")->capture_default_str();
+  app.add_option("--kubeconfig", options.kubeconfig,
+                 "kubeconfig file; without it $KUBECONFIG, then the pod's service account");
+  app.add_option("--listen", options.listen, "address and port of /metrics, /healthz and /readyz")
+      ->capture_default_str();
+  app.add_option("--namespace", options.leaseNamespace, "namespace of the leader-election Lease")
+      ->capture_default_str();
   app.add_option("--identity", options.identity, "name of this replica in the Lease; must be unique");
   app.add_option("--qps", options.qps, "API requests a second, at most; 0: no limit")->capture_default_str();
   app.add_option("--burst", options.burst, "API requests at once, at most")->capture_default_str();

@@ -18,7 +18,8 @@ constexpr base::Instant::duration kSyncPoll = std::chrono::milliseconds(20);
 constexpr base::Instant::duration kShutDownPatience = std::chrono::seconds(5);
 
 kube::ClusterDecoders decoders() {
-  return {codec::decodeNode, codec::decodePod, codec::decodeJob, codec::decodeQueue, codec::decodePriorityClass};
+  return {codec::decodeNode, codec::decodePod, codec::decodeJob, codec::decodeQueue,
+          codec::decodePriorityClass};
 }
 
 class RecordedEvents final : public JobEvents {
@@ -31,8 +32,8 @@ class RecordedEvents final : public JobEvents {
                                     .ns = job.key.ns,
                                     .name = job.key.name,
                                     .uid = job.uid.str()};
-    recorder_.record(regarding, event.warning ? kube::EventType::kWarning : kube::EventType::kNormal, event.reason,
-                     "Scheduling", event.note);
+    recorder_.record(regarding, event.warning ? kube::EventType::kWarning : kube::EventType::kNormal,
+                     event.reason, "Scheduling", event.note);
   }
 
  private:
@@ -46,8 +47,8 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
       deps_(dependencies),
       metrics_(deps_.metrics),
       cache_(decoders(), deps_.log.named("cache")),
-      recorder_({.controller = "trainyard.dev/operator", .instance = options_.identity}, deps_.api, deps_.executor,
-                deps_.log.named("events")),
+      recorder_({.controller = "trainyard.dev/operator", .instance = options_.identity}, deps_.api,
+                deps_.executor, deps_.log.named("events")),
       events_(std::make_unique<RecordedEvents>(recorder_)),
       executor_({deps_.api, deps_.executor, cache_, *events_, metrics_, deps_.log.named("executor")},
                 [this] { jobSettled(); }) {
@@ -78,8 +79,9 @@ void Operator::start() {
 void Operator::startReflectors() {
   reflectors_.clear();
   const auto add = [&](const kube::ResourceType& type, kube::ReflectorSink& sink) {
-    reflectors_.push_back(std::make_unique<kube::Reflector>(kube::ReflectorOptions{.type = type}, deps_.api, deps_.executor,
-                                                            deps_.rng.split(), deps_.log.named("reflector"), sink));
+    reflectors_.push_back(std::make_unique<kube::Reflector>(kube::ReflectorOptions{.type = type}, deps_.api,
+                                                            deps_.executor, deps_.rng.split(),
+                                                            deps_.log.named("reflector"), sink));
     reflectors_.back()->start();
   };
   add(kube::kNodes, cache_.nodes);
@@ -126,8 +128,8 @@ void Operator::releaseLease() {
 bool Operator::leading() const { return election_ && election_->isLeader(); }
 
 bool Operator::synced() const {
-  return !reflectors_.empty() &&
-         std::all_of(reflectors_.begin(), reflectors_.end(), [](const auto& reflector) { return reflector->synced(); });
+  return !reflectors_.empty() && std::all_of(reflectors_.begin(), reflectors_.end(),
+                                             [](const auto& reflector) { return reflector->synced(); });
 }
 
 void Operator::requestCycle() {
@@ -175,7 +177,8 @@ void Operator::armWake(const core::Plan& plan) {
   deps_.executor.cancel(wake_);
   std::optional<base::Instant> due = executor_.nextWake();
   if (plan.wakeAt) {
-    const base::Instant at = deps_.executor.now() + std::max(base::WallTime::duration::zero(), *plan.wakeAt - deps_.executor.wallNow());
+    const base::Instant at = deps_.executor.now() + std::max(base::WallTime::duration::zero(),
+                                                             *plan.wakeAt - deps_.executor.wallNow());
     due = due ? std::min(*due, at) : at;
   }
   if (!due) return;

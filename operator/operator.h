@@ -21,14 +21,14 @@
 namespace trainyard::operator_ {
 
 struct OperatorOptions {
-  std::string identity;                         // unique per process: host name and a random part
+  std::string identity;  // unique per process: host name and a random part
   std::string leaseNamespace = "trainyard-system";
   std::string leaseName = "trainyard-operator";
   core::Settings settings = {};
 };
 
-// The operator without its process: watches, elects, plans and executes on one executor, so that the simulator
-// and the tests run exactly what the program runs.
+// The operator without its process: watches, elects, plans and executes on one executor, so that the
+// simulator and the tests run exactly what the program runs.
 class Operator {
  public:
   struct Dependencies {
@@ -48,7 +48,8 @@ class Operator {
   void start();
   // Leadership was lost: whoever runs us must end the process, since writes of ours may still be in flight.
   void onLeadershipLost(std::function<void()> callback);
-  // Stops planning, lets what is under way end (for 5 s at most), gives the lease back and then calls `stopped`.
+  // Stops planning, lets what is under way end (for 5 s at most), gives the lease back and then calls
+  // `stopped`.
   void shutDown(std::function<void()> stopped);
 
   // All lists have been read once.

@@ -17,10 +17,13 @@ OperatorMetrics::OperatorMetrics(telemetry::MetricsRegistry& registry)
     : registry_(registry),
       leader_(registry.gauge("trainyard_leader", "1 while this replica leads.")),
       cycles_(registry.counter("trainyard_cycles_total", "Scheduling cycles run.")),
-      cycleSeconds_(registry.histogram("trainyard_cycle_duration_seconds", "Time of one scheduling cycle.", kCycleBounds)),
+      cycleSeconds_(registry.histogram("trainyard_cycle_duration_seconds", "Time of one scheduling cycle.",
+                                       kCycleBounds)),
       placementSeconds_(registry.histogram("trainyard_job_placement_seconds",
-                                           "From a TrainingJob's creation until its whole gang is bound.", kPlacementBounds)),
-      aborts_(registry.counter("trainyard_gang_aborts_total", "Attempts to place a gang that were given up.")),
+                                           "From a TrainingJob's creation until its whole gang is bound.",
+                                           kPlacementBounds)),
+      aborts_(
+          registry.counter("trainyard_gang_aborts_total", "Attempts to place a gang that were given up.")),
       gpusAllocatable_(registry.gauge("trainyard_gpus_allocatable", "GPUs of all nodes.")),
       gpusPlaced_(registry.gauge("trainyard_gpus_placed", "GPUs of gangs that have their places.")) {}
 
@@ -29,14 +32,17 @@ void OperatorMetrics::setLeading(bool leading) { leader_.set(leading ? 1 : 0); }
 void OperatorMetrics::countWrite(std::string_view resource) {
   auto found = writes_.find(resource);
   if (found == writes_.end()) {
-    found = writes_.emplace(std::string(resource),
-                            registry_.counter("trainyard_api_writes_total", "Write requests to the API server.",
-                                              {{"resource", std::string(resource)}})).first;
+    found = writes_
+                .emplace(std::string(resource),
+                         registry_.counter("trainyard_api_writes_total", "Write requests to the API server.",
+                                           {{"resource", std::string(resource)}}))
+                .first;
   }
   found->second.increment();
 }
 
-void OperatorMetrics::noteCycle(base::Instant::duration cost, const model::Snapshot& snapshot, const core::Plan&) {
+void OperatorMetrics::noteCycle(base::Instant::duration cost, const model::Snapshot& snapshot,
+                                const core::Plan&) {
   cycles_.increment();
   cycleSeconds_.observe(seconds(cost));
 
@@ -53,12 +59,13 @@ void OperatorMetrics::noteCycle(base::Instant::duration cost, const model::Snaps
   gpusAllocatable_.set(static_cast<double>(allocatable));
   gpusPlaced_.set(static_cast<double>(placed));
   publish(jobsByPhase_, phases, "trainyard_jobs", "TrainingJobs by phase.", "phase");
-  publish(waitingByReason_, reasons, "trainyard_waiting_jobs", "TrainingJobs that wait, by reason.", "reason");
+  publish(waitingByReason_, reasons, "trainyard_waiting_jobs", "TrainingJobs that wait, by reason.",
+          "reason");
 }
 
 // Values that vanished become 0 instead of staying what they were.
-void OperatorMetrics::publish(GaugesByLabel& gauges, const std::map<std::string, int>& counts, std::string_view name,
-                              std::string_view help, const std::string& label) {
+void OperatorMetrics::publish(GaugesByLabel& gauges, const std::map<std::string, int>& counts,
+                              std::string_view name, std::string_view help, const std::string& label) {
   for (const auto& [value, count] : counts) {
     if (!gauges.contains(value)) gauges.emplace(value, registry_.gauge(name, help, {{label, value}}));
   }
@@ -68,16 +75,21 @@ void OperatorMetrics::publish(GaugesByLabel& gauges, const std::map<std::string,
   }
 }
 
-void OperatorMetrics::noteTransition(const model::Job& before, const model::JobStatus& after, base::WallTime now) {
-  const bool wasAborting = before.status.gang.proposal && before.status.gang.proposal->phase == model::ProposalPhase::kAborting;
-  const bool isAborting = after.gang.proposal && after.gang.proposal->phase == model::ProposalPhase::kAborting;
+void OperatorMetrics::noteTransition(const model::Job& before, const model::JobStatus& after,
+                                     base::WallTime now) {
+  const bool wasAborting =
+      before.status.gang.proposal && before.status.gang.proposal->phase == model::ProposalPhase::kAborting;
+  const bool isAborting =
+      after.gang.proposal && after.gang.proposal->phase == model::ProposalPhase::kAborting;
   if (isAborting && !wasAborting) aborts_.increment();
   if (after.gang.placed && !before.status.gang.placed) {
     placementSeconds_.observe(std::chrono::duration<double>(now - before.created).count());
   }
   const bool ended = after.phase == "Succeeded" || after.phase == "Failed";
   if (!ended || before.status.phase == after.phase) return;
-  registry_.counter("trainyard_jobs_finished_total", "TrainingJobs that ended, by outcome.", {{"outcome", after.phase}})
+  registry_
+      .counter("trainyard_jobs_finished_total", "TrainingJobs that ended, by outcome.",
+               {{"outcome", after.phase}})
       .increment();
 }
 

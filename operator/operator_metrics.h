@@ -11,7 +11,8 @@
 
 namespace trainyard::operator_ {
 
-// What the operator tells Prometheus. Labels are closed sets: phases, reasons, resource types; never names of jobs.
+// What the operator tells Prometheus. Labels are closed sets: phases, reasons, resource types; never names of
+// jobs.
 class OperatorMetrics {
  public:
   explicit OperatorMetrics(telemetry::MetricsRegistry& registry);

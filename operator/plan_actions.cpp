@@ -10,8 +10,8 @@
 #include "operator/plan_executor.h"
 #include "operator/plan_step.h"
 
-// What each action of a plan does to the API. All of them may be repeated: an answer that says "done before" is
-// success.
+// What each action of a plan does to the API. All of them may be repeated: an answer that says "done before"
+// is success.
 namespace trainyard::operator_ {
 namespace {
 
@@ -23,8 +23,8 @@ std::string templateComplaint(const std::string& role, const Error& error) {
   return fmt::format("spec.roles[{}].template: {}", role, error.message);
 }
 
-base::Result<std::string> memberPod(const model::Job& job, const model::Role& role, int index, std::int64_t epoch,
-                                    const std::optional<model::NodeName>& pinned) {
+base::Result<std::string> memberPod(const model::Job& job, const model::Role& role, int index,
+                                    std::int64_t epoch, const std::optional<model::NodeName>& pinned) {
   return codec::encodeMemberPod(job, role, index,
                                 {.epoch = epoch,
                                  .gated = !pinned,
@@ -36,7 +36,8 @@ bool isDefinite(ErrorCode code) { return code == ErrorCode::kInvalid || code == 
 
 }  // namespace
 
-// --- the inside of the templates ------------------------------------------------------------------------------------
+// --- the inside of the templates
+// ------------------------------------------------------------------------------------
 
 void PlanExecutor::run(const StepPtr& step, const core::CheckTemplates&) {
   const model::Job& job = *step->decision.job;
@@ -49,7 +50,9 @@ void PlanExecutor::run(const StepPtr& step, const core::CheckTemplates&) {
     ++step->openParts;
     deps_.metrics.countWrite("pods?dryRun");
     deps_.api.create(kube::kPods.collection(job.key.ns), *body,
-                     guarded([this, step, name = role.name](const Answer& answer) { templateAnswered(step, name, answer); }),
+                     guarded([this, step, name = role.name](const Answer& answer) {
+                       templateAnswered(step, name, answer);
+                     }),
                      {{"dryRun", "All"}, {"fieldValidation", "Strict"}});
   }
   partDone(step, true);
@@ -74,7 +77,8 @@ void PlanExecutor::templateAnswered(const StepPtr& step, const std::string& role
   partDone(step, true);
 }
 
-// --- the finalizer --------------------------------------------------------------------------------------------------
+// --- the finalizer
+// --------------------------------------------------------------------------------------------------
 
 void PlanExecutor::run(const StepPtr& step, const core::AddFinalizer&) { patchFinalizers(step, true); }
 
@@ -92,8 +96,10 @@ void PlanExecutor::patchFinalizers(const StepPtr& step, bool present) {
                     const model::Job& owner = *step->decision.job;
                     if (answer) {
                       // The last finalizer takes the object with it.
-                      if (present) deps_.cache.jobs.applyWrite(answer->body);
-                      else deps_.cache.jobs.forget(owner.key, owner.uid.str());
+                      if (present)
+                        deps_.cache.jobs.applyWrite(answer->body);
+                      else
+                        deps_.cache.jobs.forget(owner.key, owner.uid.str());
                       return partDone(step, true);
                     }
                     const bool gone = answer.error().code == ErrorCode::kNotFound;
@@ -102,7 +108,8 @@ void PlanExecutor::patchFinalizers(const StepPtr& step, bool present) {
                   }));
 }
 
-// --- Service and ConfigMap ------------------------------------------------------------------------------------------
+// --- Service and ConfigMap
+// ------------------------------------------------------------------------------------------
 
 void PlanExecutor::run(const StepPtr& step, const core::EnsureAuxiliaries&) {
   const model::Job& job = *step->decision.job;
@@ -116,31 +123,35 @@ void PlanExecutor::ensureOwned(const StepPtr& step, const kube::ResourceType& ty
                                std::string body) {
   const model::Job& job = *step->decision.job;
   deps_.metrics.countWrite(type.plural);
-  deps_.api.create(type.collection(job.key.ns), std::move(body), guarded([this, step, &type, name](const Answer& answer) {
-    if (!answer && answer.error().code == ErrorCode::kAlreadyExists) return checkOwner(step, type, name);
-    if (!answer && isDefinite(answer.error().code)) {
-      refuseCreation(step, answer.error().code == ErrorCode::kInvalid ? "Invalid" : "Forbidden", answer.error().message);
-      return partDone(step, true);
-    }
-    partDone(step, answer.has_value());
-  }));
+  deps_.api.create(
+      type.collection(job.key.ns), std::move(body), guarded([this, step, &type, name](const Answer& answer) {
+        if (!answer && answer.error().code == ErrorCode::kAlreadyExists) return checkOwner(step, type, name);
+        if (!answer && isDefinite(answer.error().code)) {
+          refuseCreation(step, answer.error().code == ErrorCode::kInvalid ? "Invalid" : "Forbidden",
+                         answer.error().message);
+          return partDone(step, true);
+        }
+        partDone(step, answer.has_value());
+      }));
 }
 
 void PlanExecutor::checkOwner(const StepPtr& step, const kube::ResourceType& type, const std::string& name) {
   const model::Job& job = *step->decision.job;
   deps_.api.get(type.object(job.key.ns, name), guarded([this, step, &type, name](const Answer& answer) {
-    if (!answer) return partDone(step, false);
-    const auto meta = codec::decodeObjectMeta(answer->body);
-    const model::Job& owner = *step->decision.job;
-    if (!meta || meta->controllerUid != owner.uid.str()) {
-      refuseCreation(step, "NameTaken",
-                     fmt::format("{} \"{}\" in namespace {} belongs to somebody else", type.plural, name, owner.key.ns));
-    }
-    partDone(step, true);
-  }));
+                  if (!answer) return partDone(step, false);
+                  const auto meta = codec::decodeObjectMeta(answer->body);
+                  const model::Job& owner = *step->decision.job;
+                  if (!meta || meta->controllerUid != owner.uid.str()) {
+                    refuseCreation(step, "NameTaken",
+                                   fmt::format("{} \"{}\" in namespace {} belongs to somebody else",
+                                               type.plural, name, owner.key.ns));
+                  }
+                  partDone(step, true);
+                }));
 }
 
-// --- members --------------------------------------------------------------------------------------------------------
+// --- members
+// --------------------------------------------------------------------------------------------------------
 
 void PlanExecutor::run(const StepPtr& step, const core::CreateMember& action) {
   const model::Job& job = *step->decision.job;
@@ -153,36 +164,41 @@ void PlanExecutor::run(const StepPtr& step, const core::CreateMember& action) {
   }
   const std::string name = model::podName(job.key.name, action.role, action.index);
   deps_.metrics.countWrite("pods");
-  deps_.api.create(kube::kPods.collection(job.key.ns), *body, guarded([this, step, name](const Answer& answer) {
-    if (answer) {
-      deps_.cache.pods.applyWrite(answer->body, kube::WriteKind::kCreate);
-      return partDone(step, true);
-    }
-    switch (answer.error().code) {
-      case ErrorCode::kAlreadyExists: return memberNameTaken(step, name);
-      case ErrorCode::kInvalid: refuseCreation(step, "Invalid", answer.error().message); return partDone(step, true);
-      case ErrorCode::kForbidden: refuseCreation(step, "Forbidden", answer.error().message); return partDone(step, true);
-      default: return partDone(step, false);
-    }
-  }));
+  deps_.api.create(kube::kPods.collection(job.key.ns), *body,
+                   guarded([this, step, name](const Answer& answer) {
+                     if (answer) {
+                       deps_.cache.pods.applyWrite(answer->body, kube::WriteKind::kCreate);
+                       return partDone(step, true);
+                     }
+                     switch (answer.error().code) {
+                       case ErrorCode::kAlreadyExists: return memberNameTaken(step, name);
+                       case ErrorCode::kInvalid:
+                         refuseCreation(step, "Invalid", answer.error().message);
+                         return partDone(step, true);
+                       case ErrorCode::kForbidden:
+                         refuseCreation(step, "Forbidden", answer.error().message);
+                         return partDone(step, true);
+                       default: return partDone(step, false);
+                     }
+                   }));
 }
 
 // Ours from an earlier try, ours of an older epoch (the protocol will remove it), or somebody else's.
 void PlanExecutor::memberNameTaken(const StepPtr& step, const std::string& name) {
   const model::ObjectKey key{step->decision.job->key.ns, name};
   deps_.api.get(kube::kPods.object(key.ns, key.name), guarded([this, step, key](const Answer& answer) {
-    if (!answer) return partDone(step, false);
-    const auto pod = codec::decodePod(answer->body);
-    if (!pod || pod->controllerUid != step->decision.job->uid) {
-      refuseCreation(step, "NameTaken", fmt::format("pod {} belongs to somebody else", key));
-      return partDone(step, true);
-    }
-    deps_.cache.pods.applyWrite(answer->body, kube::WriteKind::kCreate);
-    // Still in the way: wait before the next look.
-    const bool member = pod->member && step->decision.job->status.gang.proposal &&
-                        pod->member->epoch == step->decision.job->status.gang.proposal->epoch;
-    partDone(step, member && !pod->terminating);
-  }));
+                  if (!answer) return partDone(step, false);
+                  const auto pod = codec::decodePod(answer->body);
+                  if (!pod || pod->controllerUid != step->decision.job->uid) {
+                    refuseCreation(step, "NameTaken", fmt::format("pod {} belongs to somebody else", key));
+                    return partDone(step, true);
+                  }
+                  deps_.cache.pods.applyWrite(answer->body, kube::WriteKind::kCreate);
+                  // Still in the way: wait before the next look.
+                  const bool member = pod->member && step->decision.job->status.gang.proposal &&
+                                      pod->member->epoch == step->decision.job->status.gang.proposal->epoch;
+                  partDone(step, member && !pod->terminating);
+                }));
 }
 
 void PlanExecutor::run(const StepPtr& step, const core::ReleaseMember& action) {
@@ -228,7 +244,8 @@ void PlanExecutor::deletePod(const core::DeletePod& action, std::function<void(b
 
 void PlanExecutor::refuseCreation(const StepPtr& step, std::string reason, std::string message) {
   JobState& state = jobs_[step->decision.job->key];
-  const auto& proposal = step->decision.status ? step->decision.status->gang.proposal : step->decision.job->status.gang.proposal;
+  const auto& proposal =
+      step->decision.status ? step->decision.status->gang.proposal : step->decision.job->status.gang.proposal;
   if (!proposal) return;
   state.refusedEpoch = proposal->epoch;
   state.creationRefused = core::JobFeedback::CreationRefused{std::move(reason), std::move(message)};

@@ -32,7 +32,8 @@ void PlanExecutor::execute(const core::Plan& plan) {
   std::erase_if(deletesSent_, [&](const auto& entry) { return now - entry.second > kDeleteMemory; });
   forgetGoneJobs(plan);
   for (const core::DeletePod& orphan : plan.orphans) {
-    deps_.log.info("sweeping a gated pod whose TrainingJob is gone", {{"namespace", orphan.pod.ns}, {"pod", orphan.pod.name}});
+    deps_.log.info("sweeping a gated pod whose TrainingJob is gone",
+                   {{"namespace", orphan.pod.ns}, {"pod", orphan.pod.name}});
     deletePod(orphan, [](bool) {});
   }
   for (const core::JobDecision& decision : plan.decisions) start(decision);
@@ -70,7 +71,8 @@ void PlanExecutor::start(const core::JobDecision& decision) {
 
 void PlanExecutor::writeStatus(const StepPtr& step) {
   const model::Job& job = *step->decision.job;
-  const auto patch = codec::encodeStatusPatch(job, *step->decision.status, codec::PatchGuard::kResourceVersion);
+  const auto patch =
+      codec::encodeStatusPatch(job, *step->decision.status, codec::PatchGuard::kResourceVersion);
   if (!patch) return runActions(step);
   step->path = kube::kTrainingJobs.object(job.key.ns, job.key.name);
   jobs_[job.key].writing = step->decision.status->gang;
@@ -113,26 +115,27 @@ void PlanExecutor::statusWritten(const StepPtr& step, const Answer& answer) {
 // Another writer came first, or nobody knows whether we did: only a read tells what the record is now.
 void PlanExecutor::reread(const StepPtr& step) {
   deps_.api.get(step->path, guarded([this, step](const Answer& answer) {
-    const model::Job& job = *step->decision.job;
-    if (!answer && answer.error().code != ErrorCode::kNotFound) {
-      deps_.executor.postAfter(std::chrono::seconds(1), [this, step, alive = alive_] {
-        if (*alive) reread(step);
-      });
-      return;
-    }
-    if (answer) {
-      deps_.cache.jobs.applyWrite(answer->body);
-    } else {
-      deps_.cache.jobs.forget(job.key, job.uid.str());
-    }
-    jobs_[job.key].writing.reset();
-    finish(step);
-  }));
+                  const model::Job& job = *step->decision.job;
+                  if (!answer && answer.error().code != ErrorCode::kNotFound) {
+                    deps_.executor.postAfter(std::chrono::seconds(1), [this, step, alive = alive_] {
+                      if (*alive) reread(step);
+                    });
+                    return;
+                  }
+                  if (answer) {
+                    deps_.cache.jobs.applyWrite(answer->body);
+                  } else {
+                    deps_.cache.jobs.forget(job.key, job.uid.str());
+                  }
+                  jobs_[job.key].writing.reset();
+                  finish(step);
+                }));
 }
 
 void PlanExecutor::runActions(const StepPtr& step) {
   const auto& actions = step->decision.actions;
-  // One part more than actions, so that answers that come at once cannot end the step before all were started.
+  // One part more than actions, so that answers that come at once cannot end the step before all were
+  // started.
   step->openParts = actions.size() + 1;
   for (const core::Action& action : actions) {
     std::visit([&](const auto& concrete) { run(step, concrete); }, action);
@@ -149,7 +152,8 @@ void PlanExecutor::finish(const StepPtr& step) {
   JobState& state = jobs_[step->decision.job->key];
   state.busy = false;
   if (step->good) {
-    if (step->ensuredEpoch != 0 && state.refusedEpoch != step->ensuredEpoch) state.auxiliariesEpoch = step->ensuredEpoch;
+    if (step->ensuredEpoch != 0 && state.refusedEpoch != step->ensuredEpoch)
+      state.auxiliariesEpoch = step->ensuredEpoch;
     state.failures = 0;
     state.notBefore = base::Instant::min();
   } else {

@@ -20,11 +20,12 @@
 
 namespace trainyard::operator_ {
 
-// Carries plans out. One decision of a job is under way at a time; until it has ended the job is `busy` and the
-// cycle leaves it alone. The answers to our writes go into the cache at once, so that the next cycle sees them.
+// Carries plans out. One decision of a job is under way at a time; until it has ended the job is `busy` and
+// the cycle leaves it alone. The answers to our writes go into the cache at once, so that the next cycle sees
+// them.
 //
-// The record first: a decision's actions start only after its status write succeeded, and every status write is
-// guarded by resourceVersion. A write whose outcome is unknown is followed by a read before anything else.
+// The record first: a decision's actions start only after its status write succeeded, and every status write
+// is guarded by resourceVersion. A write whose outcome is unknown is followed by a read before anything else.
 class PlanExecutor {
  public:
   struct Dependencies {
@@ -82,7 +83,8 @@ class PlanExecutor {
   void run(const StepPtr& step, const core::DeletePod& action);
   void templateAnswered(const StepPtr& step, const std::string& role, const Answer& answer);
   void patchFinalizers(const StepPtr& step, bool present);
-  void ensureOwned(const StepPtr& step, const kube::ResourceType& type, const std::string& name, std::string body);
+  void ensureOwned(const StepPtr& step, const kube::ResourceType& type, const std::string& name,
+                   std::string body);
   void checkOwner(const StepPtr& step, const kube::ResourceType& type, const std::string& name);
   void memberNameTaken(const StepPtr& step, const std::string& name);
   void refuseCreation(const StepPtr& step, std::string reason, std::string message);

@@ -24,8 +24,8 @@ struct PlanExecutor::JobState {
 
 struct PlanExecutor::Step {
   core::JobDecision decision;
-  std::string path;           // of the job
-  std::string templateError;  // first one found by CheckTemplates
+  std::string path;               // of the job
+  std::string templateError;      // first one found by CheckTemplates
   std::int64_t ensuredEpoch = 0;  // whose Service and ConfigMap this step makes
   std::size_t openParts = 0;
   bool good = true;

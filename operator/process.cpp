@@ -61,7 +61,8 @@ class Process {
     const auto config = kube::loadConnectionConfig(
         {.kubeconfig = options_.kubeconfig.empty() ? std::nullopt : std::optional(options_.kubeconfig)});
     if (!config) return base::fail(config.error());
-    log_.info("starting", {{"server", config->server}, {"source", config->source}, {"identity", options_.identity}});
+    log_.info("starting",
+              {{"server", config->server}, {"source", config->source}, {"identity", options_.identity}});
     auto connection = kube::makeApiClient(*config, loop_, rng.split(), log_,
                                           {.userAgent = "trainyard-operator/" TRAINYARD_VERSION,
                                            .rateLimit = {.perSecond = options_.qps, .burst = options_.burst},
@@ -70,7 +71,8 @@ class Process {
     connection_ = std::move(*connection);
     operator_ = std::make_unique<Operator>(
         OperatorOptions{.identity = options_.identity, .leaseNamespace = options_.leaseNamespace},
-        Operator::Dependencies{connection_->api(), connection_->leaseApi(), loop_, metrics_, rng.split(), log_});
+        Operator::Dependencies{connection_->api(), connection_->leaseApi(), loop_, metrics_, rng.split(),
+                               log_});
     connection_->api().guardWrites([this] { return operator_->leading(); });
     operator_->onLeadershipLost([this] {
       exitCode_ = 1;

@@ -47,6 +47,8 @@ using Result = tl::expected<T, Error>;
   return tl::unexpected<Error>(Error{code, std::move(message)});
 }
 
-[[nodiscard]] inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
+[[nodiscard]] inline tl::unexpected<Error> fail(Error error) {
+  return tl::unexpected<Error>(std::move(error));
+}
 
 }  // namespace trainyard::base

@@ -26,7 +26,8 @@ void EventLoop::cancel(TimerId timer) {
 }
 
 Instant EventLoop::now() const {
-  return Instant{std::chrono::duration_cast<Instant::duration>(std::chrono::steady_clock::now().time_since_epoch())};
+  return Instant{
+      std::chrono::duration_cast<Instant::duration>(std::chrono::steady_clock::now().time_since_epoch())};
 }
 
 WallTime EventLoop::wallNow() const {

@@ -123,8 +123,9 @@ Logger Logger::named(std::string component) const { return Logger(*sink_, level_
 void Logger::write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) const {
   if (level < level_) return;
   const auto now = std::chrono::time_point_cast<WallTime::duration>(std::chrono::system_clock::now());
-  std::string line = fmt::format(R"({{"time":"{}","level":"{}","component":{},"msg":{})", formatMicroTime(now),
-                                 levelName(level), quoteJson(component_), quoteJson(message));
+  std::string line =
+      fmt::format(R"({{"time":"{}","level":"{}","component":{},"msg":{})", formatMicroTime(now),
+                  levelName(level), quoteJson(component_), quoteJson(message));
   for (const LogField& field : fields) line += fmt::format(",{}:{}", quoteJson(field.key), field.json);
   line += '}';
   sink_->write(line);

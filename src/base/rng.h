@@ -5,7 +5,8 @@
 namespace trainyard::base {
 
 // SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014).
-// Ours rather than <random>, whose distributions differ between standard libraries: a seed must replay anywhere.
+// Ours rather than <random>, whose distributions differ between standard libraries: a seed must replay
+// anywhere.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed) : state_(seed) {}

@@ -25,7 +25,8 @@ using WallTime = std::chrono::sys_time<std::chrono::microseconds>;
 [[nodiscard]] std::string formatTime(WallTime time);
 // "2026-11-21T09:00:00.123456Z" (metav1.MicroTime: exactly six digits; the Lease API refuses others).
 [[nodiscard]] std::string formatMicroTime(WallTime time);
-// RFC 3339 with optional fraction (digits past the sixth are dropped) and Z or ±hh:mm. kInvalid names the text.
+// RFC 3339 with optional fraction (digits past the sixth are dropped) and Z or ±hh:mm. kInvalid names the
+// text.
 [[nodiscard]] Result<WallTime> parseTime(std::string_view text);
 
 }  // namespace trainyard::base

@@ -41,9 +41,8 @@ std::vector<model::Assignment> readAssignments(const Field& list) {
     const Field indices = each["indices"];
     auto parsed = model::IndexSet::parse(indices.required());
     if (!parsed) return indices.complain(parsed.error().message);
-    assignments.push_back(
-        {model::NodeName(each["node"].required()), std::string(each["role"].required()), std::move(*parsed),
-         each["epoch"].integer(0, 0, kMost)});
+    assignments.push_back({model::NodeName(each["node"].required()), std::string(each["role"].required()),
+                           std::move(*parsed), each["epoch"].integer(0, 0, kMost)});
   });
   return assignments;
 }

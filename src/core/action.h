@@ -46,8 +46,8 @@ struct DeletePod {
   bool force = false;  // without waiting for a kubelet that is gone
 };
 
-using Action =
-    std::variant<CheckTemplates, AddFinalizer, RemoveFinalizer, EnsureAuxiliaries, CreateMember, ReleaseMember, DeletePod>;
+using Action = std::variant<CheckTemplates, AddFinalizer, RemoveFinalizer, EnsureAuxiliaries, CreateMember,
+                            ReleaseMember, DeletePod>;
 
 // One line of the job's history, for `kubectl describe`.
 struct JobEvent {

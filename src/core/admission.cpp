@@ -16,16 +16,19 @@ Admission refuse(model::PendingReason reason, std::string message) {
 // A level that the cluster's topology does not have would silently never hold, or never be reached.
 std::string unknownLevel(const model::Locality& locality, const std::vector<model::TopologyLevel>& topology) {
   const auto known = [&](const std::string& name) {
-    return std::any_of(topology.begin(), topology.end(), [&](const auto& level) { return level.name == name; });
+    return std::any_of(topology.begin(), topology.end(),
+                       [&](const auto& level) { return level.name == name; });
   };
   std::string names;
   for (const model::TopologyLevel& level : topology) names += (names.empty() ? "" : ", ") + level.name;
   if (!locality.required.empty() && !known(locality.required)) {
-    return fmt::format("spec.locality.required: \"{}\" is no level of this cluster; it has {}", locality.required, names);
+    return fmt::format("spec.locality.required: \"{}\" is no level of this cluster; it has {}",
+                       locality.required, names);
   }
   for (const model::LocalityLevel& level : locality.levels) {
     if (!known(level.level)) {
-      return fmt::format("spec.locality.levels: \"{}\" is no level of this cluster; it has {}", level.level, names);
+      return fmt::format("spec.locality.levels: \"{}\" is no level of this cluster; it has {}", level.level,
+                         names);
     }
   }
   return {};
@@ -45,7 +48,8 @@ Admission admit(const model::Job& job, const model::Snapshot& snapshot, const Jo
   }
 
   const auto& queues = snapshot.queues;
-  const bool queueExists = std::any_of(queues.begin(), queues.end(), [&](const auto& q) { return q->name == job.spec.queue; });
+  const bool queueExists =
+      std::any_of(queues.begin(), queues.end(), [&](const auto& q) { return q->name == job.spec.queue; });
   // The default queue needs no object: a fresh cluster must be able to run a first job.
   if (!queueExists && job.spec.queue.str() != model::names::kDefaultQueue) {
     return refuse(kQueueNotFound, fmt::format("spec.queue: there is no Queue named \"{}\"", job.spec.queue));
@@ -53,7 +57,8 @@ Admission admit(const model::Job& job, const model::Snapshot& snapshot, const Jo
 
   const auto& classes = snapshot.priorityClasses;
   const std::string& wanted = job.spec.priorityClassName;
-  const bool classExists = std::any_of(classes.begin(), classes.end(), [&](const auto& c) { return c->name == wanted; });
+  const bool classExists =
+      std::any_of(classes.begin(), classes.end(), [&](const auto& c) { return c->name == wanted; });
   if (!wanted.empty() && !classExists) {
     return refuse(kPriorityClassNotFound,
                   fmt::format("spec.priorityClassName: there is no PriorityClass named \"{}\"", wanted));

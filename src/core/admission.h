@@ -15,6 +15,7 @@ struct Admission {
 };
 
 // Whether a job may wait for places: what neither the schema nor its CEL rules can see.
-[[nodiscard]] Admission admit(const model::Job& job, const model::Snapshot& snapshot, const JobFeedback& feedback);
+[[nodiscard]] Admission admit(const model::Job& job, const model::Snapshot& snapshot,
+                              const JobFeedback& feedback);
 
 }  // namespace trainyard::core

@@ -25,9 +25,11 @@ bool holdsPlaceOn(const Job& job, const model::NodeName& node) {
   return std::any_of(add.begin(), add.end(), [&](const model::Assignment& a) { return a.node == node; });
 }
 
-bool anotherWillYield(const Job& mine, const model::NodeName& node, const std::vector<std::shared_ptr<const Job>>& jobs) {
+bool anotherWillYield(const Job& mine, const model::NodeName& node,
+                      const std::vector<std::shared_ptr<const Job>>& jobs) {
   return std::any_of(jobs.begin(), jobs.end(), [&](const auto& other) {
-    return other->uid != mine.uid && other->status.gang.proposal && holdsPlaceOn(*other, node) && yieldsTo(*other, mine);
+    return other->uid != mine.uid && other->status.gang.proposal && holdsPlaceOn(*other, node) &&
+           yieldsTo(*other, mine);
   });
 }
 
@@ -45,7 +47,8 @@ BarrierResult checkBarrier(const Job& job, const std::vector<Member>& members, c
   for (const Member& member : members) {
     NodeDemand& demand = demands[member.node];
     const model::Role* role = job.spec.findRole(member.role);
-    if (role == nullptr) return {BarrierVerdict::kAbort, fmt::format("role {} is gone from the spec", member.role), {}};
+    if (role == nullptr)
+      return {BarrierVerdict::kAbort, fmt::format("role {} is gone from the spec", member.role), {}};
     demand.planned.add(role->shape.requests);
     demand.created.add(member.pod->shape.requests);
     demand.members.push_back(&member);
@@ -77,8 +80,8 @@ BarrierResult checkBarrier(const Job& job, const std::vector<Member>& members, c
       if (result.verdict == BarrierVerdict::kPass) result.verdict = BarrierVerdict::kWait;
       continue;
     }
-    lose(fmt::format("node {} has {} {} left where {} are needed", name, shortfall->available, shortfall->resource,
-                     shortfall->wanted));
+    lose(fmt::format("node {} has {} {} left where {} are needed", name, shortfall->available,
+                     shortfall->resource, shortfall->wanted));
   }
   return result;
 }

@@ -22,12 +22,14 @@ struct BarrierResult {
   std::vector<model::NodeName> lostNodes = {};
 };
 
-// The last check before anything runs: every assigned node is still there, ready and open to the member, and has
-// room for the pods as they were *created*: LimitRange, sidecars and overhead may have grown them since the plan.
+// The last check before anything runs: every assigned node is still there, ready and open to the member, and
+// has room for the pods as they were *created*: LimitRange, sidecars and overhead may have grown them since
+// the plan.
 //
 // Two proposals on one place: the higher term wins (a later leader knew more), then the smaller job uid. The
 // winner waits until the loser is gone, so that neither runs on room that is not there.
-[[nodiscard]] BarrierResult checkBarrier(const model::Job& job, const std::vector<Member>& members, const Ledger& ledger,
+[[nodiscard]] BarrierResult checkBarrier(const model::Job& job, const std::vector<Member>& members,
+                                         const Ledger& ledger,
                                          const std::vector<std::shared_ptr<const model::Job>>& jobs);
 
 }  // namespace trainyard::core

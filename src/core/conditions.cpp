@@ -4,8 +4,9 @@
 
 namespace trainyard::core {
 
-void setCondition(std::vector<model::Condition>& conditions, std::string_view type, model::ConditionStatus status,
-                  std::string_view reason, std::string message, base::WallTime now, std::int64_t generation) {
+void setCondition(std::vector<model::Condition>& conditions, std::string_view type,
+                  model::ConditionStatus status, std::string_view reason, std::string message,
+                  base::WallTime now, std::int64_t generation) {
   auto at = std::find_if(conditions.begin(), conditions.end(), [&](const auto& c) { return c.type == type; });
   if (at == conditions.end()) {
     conditions.push_back({std::string(type), status, {}, {}, now, generation});

@@ -49,7 +49,8 @@ class Cycle {
   }
 
  private:
-  // --- phase 2: one job at a time -------------------------------------------------------------------------------
+  // --- phase 2: one job at a time
+  // -------------------------------------------------------------------------------
 
   void decide(const JobPtr& job) {
     if (feedbackOf(*job).busy) return keepTurn(job);
@@ -63,11 +64,12 @@ class Cycle {
     admitOrRefuse(job);
   }
 
-  // A job whose last write is still under way cannot be planned now, but it does not lose its place in the queue
-  // either: those behind it must not take the room that it waits for.
+  // A job whose last write is still under way cannot be planned now, but it does not lose its place in the
+  // queue either: those behind it must not take the room that it waits for.
   void keepTurn(const JobPtr& job) {
     const model::GangRecord& gang = job->status.gang;
-    const bool waits = !gang.placed && !gang.proposal && !job->deleting && !job->finished() && !job->spec.run.suspend;
+    const bool waits =
+        !gang.placed && !gang.proposal && !job->deleting && !job->finished() && !job->spec.run.suspend;
     const bool backsOff = gang.backoff && input_.snapshot.now < gang.backoff->until;
     const model::Condition* admitted = job->condition(model::conditions::kAdmitted);
     const bool refused = admitted != nullptr && admitted->status == model::ConditionStatus::kFalse;
@@ -135,11 +137,12 @@ class Cycle {
     JobDecision& decision = derive(job, job->status.gang, news);
     if (news.verdict.outcome == Outcome::kRunning) return;
     decision.deferrable = false;
-    decision.events.push_back({news.verdict.outcome == Outcome::kFailed, news.verdict.reason, news.verdict.message});
+    decision.events.push_back(
+        {news.verdict.outcome == Outcome::kFailed, news.verdict.reason, news.verdict.message});
   }
 
-  // Members were lost: the whole gang starts anew, or only they do, on places planned now. Without room for it the
-  // gang goes back to waiting: a few members alone would hold GPUs for nothing.
+  // Members were lost: the whole gang starts anew, or only they do, on places planned now. Without room for
+  // it the gang goes back to waiting: a few members alone would hold GPUs for nothing.
   void replaceLost(const JobPtr& job, const std::vector<Member>& members, StatusNews news) {
     const bool whole = job->spec.restartScope == model::RestartScope::kGang;
     const std::vector<Member>& replaced = whole ? members : news.verdict.lost;
@@ -148,8 +151,9 @@ class Cycle {
     std::vector<model::Assignment> add;
     if (auto* placement = std::get_if<Placement>(&planned)) add = std::move(placement->assignments);
     const auto kind = whole || add.empty() ? model::ProposalKind::kRestart : model::ProposalKind::kReplace;
-    std::vector<model::Assignment> remove =
-        kind == model::ProposalKind::kRestart ? job->status.gang.placed->assignments : assignmentsOf(replaced);
+    std::vector<model::Assignment> remove = kind == model::ProposalKind::kRestart
+                                                ? job->status.gang.placed->assignments
+                                                : assignmentsOf(replaced);
     take(*job, add);
     const std::string lost = news.verdict.message;
     news.verdict = {};
@@ -201,8 +205,8 @@ class Cycle {
   void take(const Job& job, const std::vector<model::Assignment>& assignments) {
     for (const model::Assignment& assignment : assignments) {
       const model::Role* role = job.spec.findRole(assignment.role);
-      ledger_.take(*ledger_.find(assignment.node), role->shape.requests, static_cast<int>(assignment.indices.size()),
-                   &job);
+      ledger_.take(*ledger_.find(assignment.node), role->shape.requests,
+                   static_cast<int>(assignment.indices.size()), &job);
     }
   }
 
@@ -219,8 +223,9 @@ class Cycle {
 
   void removeStrays(const JobPtr& job, const std::vector<const model::Pod*>& strays) {
     StatusNews news;
-    news.pending = model::Pending{model::PendingReason::kCleaningUp,
-                                  fmt::format("{} pods of an earlier attempt are still going away", strays.size())};
+    news.pending =
+        model::Pending{model::PendingReason::kCleaningUp,
+                       fmt::format("{} pods of an earlier attempt are still going away", strays.size())};
     JobDecision& decision = derive(job, job->status.gang, news);
     Removal removal(ledger_, input_.settings, input_.snapshot.now);
     for (const model::Pod* stray : strays) removal.remove(*stray);
@@ -237,7 +242,8 @@ class Cycle {
       const bool isNews = !job->status.pending || job->status.pending->message != admission.refusal->message;
       std::vector<JobEvent> events;
       if (isNews) {
-        events.push_back({true, std::string(model::toString(admission.refusal->reason)), admission.refusal->message});
+        events.push_back(
+            {true, std::string(model::toString(admission.refusal->reason)), admission.refusal->message});
       }
       return write(job, job->status.gang, std::move(events), news);
     }
@@ -250,16 +256,17 @@ class Cycle {
     if (backoff && input_.snapshot.now < backoff->until) {
       wakeAt(backoff->until);
       StatusNews news;
-      news.pending = model::Pending{
-          model::PendingReason::kBackingOff,
-          fmt::format("attempt {} was given up ({}); the next follows at {}", backoff->count, backoff->reason,
-                      base::formatTime(backoff->until))};
+      news.pending =
+          model::Pending{model::PendingReason::kBackingOff,
+                         fmt::format("attempt {} was given up ({}); the next follows at {}", backoff->count,
+                                     backoff->reason, base::formatTime(backoff->until))};
       return write(job, job->status.gang, {}, news);
     }
     waiting_.push_back(job);
   }
 
-  // --- phases 4, 5 and 9: the waiting jobs ------------------------------------------------------------------------
+  // --- phases 4, 5 and 9: the waiting jobs
+  // ------------------------------------------------------------------------
 
   void placeWaiting() {
     orderWaiting(waiting_, input_.snapshot);
@@ -286,7 +293,8 @@ class Cycle {
     PlaceRequest request = wholeGang(*job);
     if (job->status.gang.backoff) request.avoidNodes = job->status.gang.backoff->avoidNodes;
     auto placed = place(request, ledger_, input_.snapshot.topology);
-    // Better a node that failed the last attempt than to wait for one that may never come; the back-off grows.
+    // Better a node that failed the last attempt than to wait for one that may never come; the back-off
+    // grows.
     if (std::holds_alternative<Misfit>(placed) && !request.avoidNodes.empty()) {
       request.avoidNodes.clear();
       placed = place(request, ledger_, input_.snapshot.topology);
@@ -299,7 +307,9 @@ class Cycle {
     if (keepsTurn_.contains(job.get())) return std::nullopt;
     StatusNews news;
     news.where = describePlaces(placement.assignments, ledger_, input_.snapshot.topology);
-    derive(job, propose(*job, model::ProposalKind::kStart, std::move(placement.assignments), {}, {}, author()), news)
+    derive(job,
+           propose(*job, model::ProposalKind::kStart, std::move(placement.assignments), {}, {}, author()),
+           news)
         .deferrable = false;
     return std::nullopt;
   }
@@ -325,7 +335,8 @@ class Cycle {
     plan_.decisions.back().deferrable = sameReason;
   }
 
-  // --- leftovers ----------------------------------------------------------------------------------------------------
+  // --- leftovers
+  // ----------------------------------------------------------------------------------------------------
 
   // Gated pods can never run once their job is gone, and the garbage collector may be slow or absent.
   void sweepOrphans() {
@@ -348,7 +359,8 @@ class Cycle {
     });
   }
 
-  // --- helpers ------------------------------------------------------------------------------------------------------
+  // --- helpers
+  // ------------------------------------------------------------------------------------------------------
 
   const JobFeedback& feedbackOf(const Job& job) const {
     static const JobFeedback kNone;

@@ -19,8 +19,8 @@ struct CycleInput {
   std::map<model::ObjectKey, JobFeedback> feedback = {};
 };
 
-// What one job needs done. The status write comes first; actions wait until it succeeded, because they act on the
-// record as written.
+// What one job needs done. The status write comes first; actions wait until it succeeded, because they act on
+// the record as written.
 struct JobDecision {
   std::shared_ptr<const model::Job> job;
   std::optional<model::JobStatus> status = std::nullopt;
@@ -31,10 +31,10 @@ struct JobDecision {
 };
 
 struct Plan {
-  std::vector<JobDecision> decisions;       // jobs with nothing to do are left out
-  std::vector<DeletePod> orphans;           // gated pods whose TrainingJob is gone
-  std::optional<base::WallTime> wakeAt;     // look again then, though nothing changes
-  std::size_t waiting = 0;                  // jobs that have no places yet
+  std::vector<JobDecision> decisions;    // jobs with nothing to do are left out
+  std::vector<DeletePod> orphans;        // gated pods whose TrainingJob is gone
+  std::optional<base::WallTime> wakeAt;  // look again then, though nothing changes
+  std::size_t waiting = 0;               // jobs that have no places yet
 };
 
 // One scheduling cycle: a pure function of what the API shows. Phases, as numbered in docs/architecture.md:

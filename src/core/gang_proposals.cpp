@@ -29,11 +29,13 @@ std::string_view idPrefix(ProposalKind kind) {
 
 std::int64_t memberCount(const std::vector<Assignment>& assignments) {
   std::int64_t count = 0;
-  for (const Assignment& assignment : assignments) count += static_cast<std::int64_t>(assignment.indices.size());
+  for (const Assignment& assignment : assignments)
+    count += static_cast<std::int64_t>(assignment.indices.size());
   return count;
 }
 
-base::WallTime startDeadline(const std::vector<Assignment>& add, base::WallTime now, const Settings& settings) {
+base::WallTime startDeadline(const std::vector<Assignment>& add, base::WallTime now,
+                             const Settings& settings) {
   return now + settings.startDeadline + settings.startDeadlinePerMember * memberCount(add);
 }
 
@@ -43,7 +45,8 @@ base::WallTime::duration backoffDelay(int attempt, const Settings& settings) {
   return std::min<base::WallTime::duration>(delay, settings.backoffMax);
 }
 
-model::IndexSet without(const model::IndexSet& from, const std::vector<Assignment>& taken, const std::string& role) {
+model::IndexSet without(const model::IndexSet& from, const std::vector<Assignment>& taken,
+                        const std::string& role) {
   std::vector<int> left;
   for (const int index : from.values()) {
     const bool gone = std::any_of(taken.begin(), taken.end(), [&](const Assignment& assignment) {
@@ -56,8 +59,8 @@ model::IndexSet without(const model::IndexSet& from, const std::vector<Assignmen
 
 }  // namespace
 
-GangRecord propose(const Job& job, ProposalKind kind, std::vector<Assignment> add, std::vector<Assignment> remove,
-                   std::vector<model::Victim> victims, const Author& author) {
+GangRecord propose(const Job& job, ProposalKind kind, std::vector<Assignment> add,
+                   std::vector<Assignment> remove, std::vector<model::Victim> victims, const Author& author) {
   GangRecord record = job.status.gang;
   record.lastEpoch += 1;
   Proposal proposal;
@@ -68,8 +71,9 @@ GangRecord propose(const Job& job, ProposalKind kind, std::vector<Assignment> ad
   proposal.term = author.term;
   proposal.generation = job.generation;
   proposal.templateHash = job.spec.templateHash;
-  proposal.deadline = proposal.phase == ProposalPhase::kClaiming ? author.now + author.settings->claimDeadline
-                                                                 : startDeadline(add, author.now, *author.settings);
+  proposal.deadline = proposal.phase == ProposalPhase::kClaiming
+                          ? author.now + author.settings->claimDeadline
+                          : startDeadline(add, author.now, *author.settings);
   proposal.add = std::move(add);
   proposal.remove = std::move(remove);
   proposal.victims = std::move(victims);

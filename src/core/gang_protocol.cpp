@@ -38,12 +38,14 @@ struct LostPlace {
   std::vector<NodeName> nodes;
 };
 
-// A released member that can no longer reach its place: the node refused it, vanished, or is full for too long.
+// A released member that can no longer reach its place: the node refused it, vanished, or is full for too
+// long.
 std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const GangContext& context,
                                        std::optional<base::WallTime>& wakeAt) {
   for (const Member& member : members) {
     const model::Pod* pod = member.pod;
-    if (pod == nullptr) return LostPlace{fmt::format("member {}-{} was deleted", member.role, member.index), {}};
+    if (pod == nullptr)
+      return LostPlace{fmt::format("member {}-{} was deleted", member.role, member.index), {}};
     if (pod->terminating) return LostPlace{fmt::format("pod {} is being deleted", pod->key.name), {}};
     if (pod->phase == model::PodPhase::kFailed && !pod->exit) {
       return LostPlace{fmt::format("node {} refused pod {}: {}", pod->node, pod->key.name, pod->statusReason),
@@ -59,8 +61,9 @@ std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const
     if (pod->unschedulableMessage.empty()) continue;
     const base::WallTime patience = pod->unschedulableSince + context.settings->unschedulableGrace;
     if (context.now >= patience) {
-      return LostPlace{fmt::format("pod {} does not get its place: {}", pod->key.name, pod->unschedulableMessage),
-                       {member.node}};
+      return LostPlace{
+          fmt::format("pod {} does not get its place: {}", pod->key.name, pod->unschedulableMessage),
+          {member.node}};
     }
     wakeAt = wakeAt ? std::min(*wakeAt, patience) : patience;
   }
@@ -70,7 +73,8 @@ std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const
 GangStep abort(const Job& job, const LostPlace& lost, const GangContext& context) {
   GangStep step;
   step.record = abortProposal(job, lost.reason, lost.nodes, context.now, *context.settings);
-  step.events.push_back({true, "Aborted", fmt::format("Attempt given up, will be planned again: {}", lost.reason)});
+  step.events.push_back(
+      {true, "Aborted", fmt::format("Attempt given up, will be planned again: {}", lost.reason)});
   return step;
 }
 
@@ -97,7 +101,8 @@ GangStep stepAborting(const Job& job, const JobPods& pods, const GangContext& co
 }
 
 // Pods by uid: a victim that came back under its old name is somebody else's new pod.
-void removeVictims(const Proposal& proposal, const std::vector<std::shared_ptr<const model::Pod>>& pods, Removal& removal) {
+void removeVictims(const Proposal& proposal, const std::vector<std::shared_ptr<const model::Pod>>& pods,
+                   Removal& removal) {
   if (proposal.victims.empty()) return;
   std::set<std::string_view> victims;
   for (const model::Victim& victim : proposal.victims) victims.insert(victim.uid.str());
@@ -118,14 +123,16 @@ GangStep stepClaiming(const Job& job, const JobPods& pods, const GangContext& co
   removeVictims(proposal, *context.pods, removal);
   if (removal.done()) {
     // A shrink, or a restart that found no room, has nothing to add.
-    return commit(proposal.add.empty() ? mergeProposal(job) : reserveClaimed(job, context.now, *context.settings));
+    return commit(proposal.add.empty() ? mergeProposal(job)
+                                       : reserveClaimed(job, context.now, *context.settings));
   }
   // Victims may never go; pods of our own must, whatever the clock says.
   if (context.now >= proposal.deadline && !proposal.victims.empty()) {
     return abort(job, {"the victims did not go away in time", {}}, context);
   }
   GangStep step = awaitRemoval(removal);
-  if (!proposal.victims.empty()) step.wakeAt = step.wakeAt ? std::min(*step.wakeAt, proposal.deadline) : proposal.deadline;
+  if (!proposal.victims.empty())
+    step.wakeAt = step.wakeAt ? std::min(*step.wakeAt, proposal.deadline) : proposal.deadline;
   return step;
 }
 
@@ -134,8 +141,8 @@ GangStep createMissing(const Job& job, const std::vector<Member>& members, const
   GangStep step;
   const bool alone = job.spec.totalReplicas() == 1;
   if (!alone) {
-    // The finalizer comes before the first pod: a job must not vanish while its pods still hold GPUs. A gang of
-    // one does without: its single pod is deleted with its owner and counts on its node until it is gone.
+    // The finalizer comes before the first pod: a job must not vanish while its pods still hold GPUs. A gang
+    // of one does without: its single pod is deleted with its owner and counts on its node until it is gone.
     if (!job.hasReleaseFinalizer) {
       step.actions.emplace_back(AddFinalizer{});
       return step;
@@ -182,7 +189,8 @@ GangStep stepProposal(const Job& job, const JobPods& pods, const GangContext& co
 
   const std::vector<Member> members = addedMembers(job, proposal, pods);
   const auto all = [&](auto holds) { return std::all_of(members.begin(), members.end(), holds); };
-  if (all([](const Member& m) { return m.pod != nullptr && m.pod->bound(); })) return commit(mergeProposal(job));
+  if (all([](const Member& m) { return m.pod != nullptr && m.pod->bound(); }))
+    return commit(mergeProposal(job));
 
   const bool released = std::any_of(members.begin(), members.end(),
                                     [](const Member& m) { return m.pod != nullptr && !m.pod->gangGated; });

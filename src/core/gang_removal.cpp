@@ -8,7 +8,8 @@ namespace {
 constexpr std::string_view kOutOfService = "node.kubernetes.io/out-of-service";
 
 bool outOfService(const model::Node& node) {
-  return std::any_of(node.taints.begin(), node.taints.end(), [](const auto& taint) { return taint.key == kOutOfService; });
+  return std::any_of(node.taints.begin(), node.taints.end(),
+                     [](const auto& taint) { return taint.key == kOutOfService; });
 }
 
 }  // namespace

@@ -11,9 +11,9 @@
 
 namespace trainyard::core {
 
-// How pods go away: deleted by uid once, then awaited. A pod stuck Terminating is deleted by force only when its node
-// is gone, is tainted out-of-service, or has not been ready for Settings::unreachableGrace: otherwise its process may
-// still run, and a second one with the same rank would corrupt the job.
+// How pods go away: deleted by uid once, then awaited. A pod stuck Terminating is deleted by force only when
+// its node is gone, is tainted out-of-service, or has not been ready for Settings::unreachableGrace:
+// otherwise its process may still run, and a second one with the same rank would corrupt the job.
 class Removal {
  public:
   Removal(const Ledger& ledger, const Settings& settings, base::WallTime now)

@@ -71,7 +71,8 @@ void fillScale(const Job& job, JobStatus& status) {
   for (const model::RoleStatus& role : status.roles) {
     if (!job.spec.elastic || job.spec.elastic->role == role.name) status.replicas += role.active;
   }
-  if (job.spec.elastic) status.selector += fmt::format(",{}={}", model::names::kRoleLabel, job.spec.elastic->role);
+  if (job.spec.elastic)
+    status.selector += fmt::format(",{}={}", model::names::kRoleLabel, job.spec.elastic->role);
 }
 
 class ConditionWriter {
@@ -85,7 +86,8 @@ class ConditionWriter {
   }
   // Says that something has ended, where it was ever said to hold.
   void clear(std::string_view type, std::string_view reason, std::string message) {
-    const bool known = std::any_of(conditions_.begin(), conditions_.end(), [&](const auto& c) { return c.type == type; });
+    const bool known =
+        std::any_of(conditions_.begin(), conditions_.end(), [&](const auto& c) { return c.type == type; });
     if (known) set(type, false, reason, std::move(message));
   }
 
@@ -98,7 +100,8 @@ class ConditionWriter {
 void describeWaiting(ConditionWriter& write, const StatusNews& news) {
   if (news.pending) {
     const std::string_view reason = model::toString(news.pending->reason);
-    write.set(conditions::kQueued, news.admitted, news.admitted ? reason : "NotAdmitted", news.pending->message);
+    write.set(conditions::kQueued, news.admitted, news.admitted ? reason : "NotAdmitted",
+              news.pending->message);
     write.set(conditions::kScheduled, false, reason, news.pending->message);
   }
 }
@@ -112,7 +115,8 @@ void describeEnd(ConditionWriter& write, const Verdict& verdict) {
 
 void describePlaced(ConditionWriter& write, const StatusNews& news, const Tally& tally) {
   write.set(conditions::kQueued, false, "Placed", "the gang has its places");
-  write.set(conditions::kScheduled, true, "GangPlaced", fmt::format("{} of {} pods on {}", tally.bound, tally.gang, news.where));
+  write.set(conditions::kScheduled, true, "GangPlaced",
+            fmt::format("{} of {} pods on {}", tally.bound, tally.gang, news.where));
   const bool up = tally.running + tally.succeeded == tally.gang;
   write.set(conditions::kRunning, up, up ? "AllMembersRunning" : "MembersStarting",
             fmt::format("{} of {} pods run", tally.running + tally.succeeded, tally.gang));
@@ -186,7 +190,8 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
   }
 
   ConditionWriter write(status.conditions, now, job.generation);
-  if (!restarting(status.gang)) write.clear(conditions::kRestarting, "Settled", "no member is being replaced");
+  if (!restarting(status.gang))
+    write.clear(conditions::kRestarting, "Settled", "no member is being replaced");
   if (news.admitted) {
     write.set(conditions::kAdmitted, true, "Admitted", admittedText(job.spec));
   } else {

@@ -19,8 +19,8 @@ struct StatusNews {
   std::string where = {};  // "4 nodes in rack zone-a/block-1/rack-3", for a gang that has its places
 };
 
-// The status as people should read it: counts, phase, conditions. `record` is the gang record to be written with
-// it; `members` are those of the placed gang, else of the proposal, else none.
+// The status as people should read it: counts, phase, conditions. `record` is the gang record to be written
+// with it; `members` are those of the placed gang, else of the proposal, else none.
 [[nodiscard]] model::JobStatus deriveStatus(const model::Job& job, model::GangRecord record,
                                             const std::vector<Member>& members, const StatusNews& news,
                                             base::WallTime now);

@@ -165,7 +165,8 @@ class Ledger::Builder {
   // The new place inherits from the pod that it replaces: per node the larger of both counts, not their sum.
   static void creditReplaced(const model::Proposal& proposal, const MemberPods& pods, Credits& credits) {
     for (const auto& [pod, node] : pods) {
-      const bool replaced = pod->member->epoch != proposal.epoch && removes(proposal, pod->member->role, pod->member->index);
+      const bool replaced =
+          pod->member->epoch != proposal.epoch && removes(proposal, pod->member->role, pod->member->index);
       if (node && replaced) credits[*node].add(pod->shape.requests);
     }
   }

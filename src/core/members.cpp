@@ -39,10 +39,11 @@ class PodIndex {
 };
 
 bool isPlaced(const model::Pod& pod, const model::Job& job, const model::Placed& placed) {
-  return std::any_of(placed.assignments.begin(), placed.assignments.end(), [&](const model::Assignment& assignment) {
-    return isMemberOf(pod, job, placed.epochOf(assignment)) && assignment.role == pod.member->role &&
-           assignment.indices.contains(pod.member->index);
-  });
+  return std::any_of(
+      placed.assignments.begin(), placed.assignments.end(), [&](const model::Assignment& assignment) {
+        return isMemberOf(pod, job, placed.epochOf(assignment)) && assignment.role == pod.member->role &&
+               assignment.indices.contains(pod.member->index);
+      });
 }
 
 }  // namespace
@@ -56,14 +57,16 @@ std::vector<Member> placedMembers(const model::Job& job, const model::Placed& pl
   return members;
 }
 
-std::vector<Member> addedMembers(const model::Job& job, const model::Proposal& proposal, const JobPods& pods) {
+std::vector<Member> addedMembers(const model::Job& job, const model::Proposal& proposal,
+                                 const JobPods& pods) {
   const PodIndex index(job, pods);
   std::vector<Member> members;
   for (const model::Assignment& assignment : proposal.add) index.append(assignment, proposal.epoch, members);
   return members;
 }
 
-std::vector<Member> removedMembers(const model::Job& job, const model::Proposal& proposal, const JobPods& pods) {
+std::vector<Member> removedMembers(const model::Job& job, const model::Proposal& proposal,
+                                   const JobPods& pods) {
   if (!job.status.gang.placed) return {};
   std::vector<Member> members = placedMembers(job, *job.status.gang.placed, pods);
   std::erase_if(members, [&](const Member& m) { return !recorded(proposal.remove, m.role, m.index); });
@@ -82,7 +85,8 @@ std::vector<const model::Pod*> strayPods(const model::Job& job, const JobPods& p
   return strays;
 }
 
-std::unordered_map<model::Uid, JobPods> groupByJob(const std::vector<std::shared_ptr<const model::Pod>>& pods) {
+std::unordered_map<model::Uid, JobPods> groupByJob(
+    const std::vector<std::shared_ptr<const model::Pod>>& pods) {
   std::unordered_map<model::Uid, JobPods> byJob;
   for (const auto& pod : pods) {
     if (pod->controllerKind == model::names::kTrainingJobKind) byJob[pod->controllerUid].push_back(pod);

@@ -15,15 +15,16 @@ namespace trainyard::core {
 struct Member {
   std::string role;
   int index = 0;
-  model::NodeName node;              // assigned
-  const model::Pod* pod = nullptr;   // of this job and epoch; nullptr while missing
+  model::NodeName node;             // assigned
+  const model::Pod* pod = nullptr;  // of this job and epoch; nullptr while missing
   std::int64_t epoch = 0;
 };
 
 using JobPods = std::vector<std::shared_ptr<const model::Pod>>;
 
 // Every member that `record` says is placed, each with the pod of its name, owner and epoch.
-[[nodiscard]] std::vector<Member> placedMembers(const model::Job& job, const model::Placed& placed, const JobPods& pods);
+[[nodiscard]] std::vector<Member> placedMembers(const model::Job& job, const model::Placed& placed,
+                                                const JobPods& pods);
 // Every member that the proposal adds.
 [[nodiscard]] std::vector<Member> addedMembers(const model::Job& job, const model::Proposal& proposal,
                                                const JobPods& pods);
@@ -31,7 +32,8 @@ using JobPods = std::vector<std::shared_ptr<const model::Pod>>;
 [[nodiscard]] std::vector<Member> removedMembers(const model::Job& job, const model::Proposal& proposal,
                                                  const JobPods& pods);
 
-// Pods of the job that no record names: of an older epoch, or created late by a leader that had lost its lease.
+// Pods of the job that no record names: of an older epoch, or created late by a leader that had lost its
+// lease.
 [[nodiscard]] std::vector<const model::Pod*> strayPods(const model::Job& job, const JobPods& pods);
 
 // Pods by the uid of the TrainingJob that controls them.

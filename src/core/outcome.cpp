@@ -23,7 +23,9 @@ std::vector<std::string> rolesThatDecide(const Job& job) {
   return all;
 }
 
-bool succeeded(const Member& member) { return member.pod != nullptr && member.pod->phase == PodPhase::kSucceeded; }
+bool succeeded(const Member& member) {
+  return member.pod != nullptr && member.pod->phase == PodPhase::kSucceeded;
+}
 
 bool successHolds(const Job& job, const std::vector<Member>& members) {
   const std::vector<std::string> deciding = rolesThatDecide(job);
@@ -41,7 +43,8 @@ bool successHolds(const Job& job, const std::vector<Member>& members) {
 std::string describeFailure(const model::Pod& pod) {
   if (!pod.exit) {
     const std::string& why = pod.statusReason.empty() ? pod.disruptionReason : pod.statusReason;
-    return fmt::format("pod {} failed on node {}: {}", pod.key.name, pod.node, why.empty() ? "no reason given" : why);
+    return fmt::format("pod {} failed on node {}: {}", pod.key.name, pod.node,
+                       why.empty() ? "no reason given" : why);
   }
   std::string text =
       fmt::format("pod {} on node {} ended with exit code {}", pod.key.name, pod.node, pod.exit->code);
@@ -52,8 +55,8 @@ std::string describeFailure(const model::Pod& pod) {
 
 // Reasons in status.reason with which the node, not the program, ended a pod.
 bool endedByNode(const std::string& reason) {
-  static constexpr std::array<std::string_view, 6> kReasons = {"Evicted",    "NodeLost",     "NodeShutdown",
-                                                               "Terminated", "NodeAffinity", "UnexpectedAdmissionError"};
+  static constexpr std::array<std::string_view, 6> kReasons = {
+      "Evicted", "NodeLost", "NodeShutdown", "Terminated", "NodeAffinity", "UnexpectedAdmissionError"};
   return reason.starts_with("OutOf") || std::find(kReasons.begin(), kReasons.end(), reason) != kReasons.end();
 }
 
@@ -61,12 +64,14 @@ bool endedByNode(const std::string& reason) {
 std::string lossOf(const Job& job, const Member& member) {
   const model::Pod* pod = member.pod;
   if (pod == nullptr) {
-    return fmt::format("pod {} on node {} is gone", model::podName(job.key.name, member.role, member.index), member.node);
+    return fmt::format("pod {} on node {} is gone", model::podName(job.key.name, member.role, member.index),
+                       member.node);
   }
   if (pod->phase == PodPhase::kSucceeded) return {};
   if (pod->phase == PodPhase::kFailed) {
     if (!pod->disruptionReason.empty()) {
-      return fmt::format("pod {} was removed from node {}: {}", pod->key.name, pod->node, pod->disruptionReason);
+      return fmt::format("pod {} was removed from node {}: {}", pod->key.name, pod->node,
+                         pod->disruptionReason);
     }
     if (endedByNode(pod->statusReason)) {
       return fmt::format("node {} ended pod {}: {}", pod->node, pod->key.name, pod->statusReason);
@@ -75,13 +80,16 @@ std::string lossOf(const Job& job, const Member& member) {
   }
   if (!pod->terminating) return {};
   const std::string& why = pod->disruptionReason;
-  return fmt::format("pod {} on node {} is being deleted{}", pod->key.name, pod->node, why.empty() ? "" : ": " + why);
+  return fmt::format("pod {} on node {} is being deleted{}", pod->key.name, pod->node,
+                     why.empty() ? "" : ": " + why);
 }
 
 }  // namespace
 
 Verdict judge(const Job& job, const std::vector<Member>& members) {
-  if (successHolds(job, members)) return {Outcome::kSucceeded, "RolesSucceeded", "all that spec.success asks for ended with exit code 0", {}};
+  if (successHolds(job, members))
+    return {
+        Outcome::kSucceeded, "RolesSucceeded", "all that spec.success asks for ended with exit code 0", {}};
   Verdict lost{Outcome::kLost, "MemberLost", {}, {}};
   for (const Member& member : members) {
     const std::string why = lossOf(job, member);

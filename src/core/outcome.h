@@ -13,7 +13,7 @@ enum class Outcome { kRunning, kSucceeded, kFailed, kLost };
 
 struct Verdict {
   Outcome outcome = Outcome::kRunning;
-  std::string reason = {};   // of the condition: "RolesSucceeded", "MemberFailed", "MemberLost"
+  std::string reason = {};  // of the condition: "RolesSucceeded", "MemberFailed", "MemberLost"
   std::string message = {};
   std::vector<Member> lost = {};  // of kLost
 };
@@ -24,8 +24,8 @@ struct Verdict {
 // launcher, chief, master and worker that the job has, else every role.
 // Lost: a pod was deleted, evicted, drained, or refused by its node. That is nobody's program's fault.
 // Failure: a member of any role ended with an error.
-// In this order: a success that holds is not undone by what happens to the others, and an error that shows while the
-// infrastructure takes the gang down is likely its consequence.
+// In this order: a success that holds is not undone by what happens to the others, and an error that shows
+// while the infrastructure takes the gang down is likely its consequence.
 [[nodiscard]] Verdict judge(const model::Job& job, const std::vector<Member>& members);
 
 }  // namespace trainyard::core

@@ -10,13 +10,15 @@ struct Settings {
   // and a part per member, so that a large gang on a slow API server is not aborted for its size.
   std::chrono::milliseconds startDeadline{120'000};
   std::chrono::milliseconds startDeadlinePerMember{250};
-  // How long victims and replaced pods may take to go away; each has its own grace period, and a kubelet may be slow.
+  // How long victims and replaced pods may take to go away; each has its own grace period, and a kubelet may
+  // be slow.
   std::chrono::milliseconds claimDeadline{600'000};
-  // How long kube-scheduler may call a pinned member unschedulable before the attempt is given up. The message
-  // often clears by itself: a terminating pod leaves, a cache catches up.
+  // How long kube-scheduler may call a pinned member unschedulable before the attempt is given up. The
+  // message often clears by itself: a terminating pod leaves, a cache catches up.
   std::chrono::milliseconds unschedulableGrace{10'000};
-  // A pod that is being deleted on a node that has not been ready for this long is deleted by force: its kubelet will
-  // not confirm. Longer than a reboot takes, so that a machine which comes back does not run a member twice.
+  // A pod that is being deleted on a node that has not been ready for this long is deleted by force: its
+  // kubelet will not confirm. Longer than a reboot takes, so that a machine which comes back does not run a
+  // member twice.
   std::chrono::milliseconds unreachableGrace{60'000};
   // Wait after the n-th aborted attempt in a row: base * 2^(n-1), at most max.
   std::chrono::milliseconds backoffBase{1'000};

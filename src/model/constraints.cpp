@@ -5,7 +5,8 @@
 namespace trainyard::model {
 
 Labels::Labels(std::vector<std::pair<std::string, std::string>> entries) : entries_(std::move(entries)) {
-  std::stable_sort(entries_.begin(), entries_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(entries_.begin(), entries_.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   // Keeps the last of equal keys: unique() from the back.
   const auto keptFrom = std::unique(entries_.rbegin(), entries_.rend(),
                                     [](const auto& a, const auto& b) { return a.first == b.first; });
@@ -13,8 +14,9 @@ Labels::Labels(std::vector<std::pair<std::string, std::string>> entries) : entri
 }
 
 const std::string* Labels::find(std::string_view key) const {
-  const auto at = std::lower_bound(entries_.begin(), entries_.end(), key,
-                                   [](const auto& entry, std::string_view wanted) { return entry.first < wanted; });
+  const auto at =
+      std::lower_bound(entries_.begin(), entries_.end(), key,
+                       [](const auto& entry, std::string_view wanted) { return entry.first < wanted; });
   return at != entries_.end() && at->first == key ? &at->second : nullptr;
 }
 

@@ -23,8 +23,9 @@ struct Assignment {
 
 enum class ProposalKind { kStart, kGrow, kShrink, kMove, kReplace, kRestart };
 
-// Claiming: victims and the pods of `remove` are going away, the places of `add` count already. Reserved: the places are ours. Creating: pods are made, gated.
-// Releasing: pods are pinned and let go. Aborting: our pods are being deleted, the places still count.
+// Claiming: victims and the pods of `remove` are going away, the places of `add` count already. Reserved: the
+// places are ours. Creating: pods are made, gated. Releasing: pods are pinned and let go. Aborting: our pods
+// are being deleted, the places still count.
 enum class ProposalPhase { kClaiming, kReserved, kCreating, kReleasing, kAborting };
 
 struct Victim {

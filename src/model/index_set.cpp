@@ -26,7 +26,8 @@ IndexSet::IndexSet(std::vector<int> indices) : values_(std::move(indices)) {
 
 base::Result<IndexSet> IndexSet::parse(std::string_view text) {
   const auto refuse = [whole = text] {
-    return base::fail(base::ErrorCode::kInvalid, fmt::format("indices \"{}\": expected e.g. 0-3,7", whole.substr(0, 64)));
+    return base::fail(base::ErrorCode::kInvalid,
+                      fmt::format("indices \"{}\": expected e.g. 0-3,7", whole.substr(0, 64)));
   };
   IndexSet set;
   while (!text.empty()) {

@@ -21,7 +21,8 @@ int JobSpec::totalReplicas() const {
 bool JobSpec::mayHaveMates() const { return totalReplicas() > 1 || (elastic && elastic->maxReplicas > 1); }
 
 const Role* JobSpec::findRole(std::string_view name) const {
-  const auto at = std::find_if(roles.begin(), roles.end(), [&](const Role& role) { return role.name == name; });
+  const auto at =
+      std::find_if(roles.begin(), roles.end(), [&](const Role& role) { return role.name == name; });
   return at == roles.end() ? nullptr : &*at;
 }
 
@@ -36,7 +37,9 @@ bool Job::conditionTrue(std::string_view type) const {
   return found != nullptr && found->status == ConditionStatus::kTrue;
 }
 
-bool Job::finished() const { return conditionTrue(conditions::kSucceeded) || conditionTrue(conditions::kFailed); }
+bool Job::finished() const {
+  return conditionTrue(conditions::kSucceeded) || conditionTrue(conditions::kFailed);
+}
 
 std::string podName(std::string_view job, std::string_view role, int index) {
   return fmt::format("{}-{}-{}", job, role, index);

@@ -21,8 +21,8 @@ enum class Framework { kPyTorch, kTensorFlow, kMxNet, kHorovod, kMpi, kCustom };
 struct Role {
   std::string name;
   int replicas = 1;
-  PodShape shape;              // of one member, from the template
-  std::string templateJson;    // the PodTemplateSpec as written, never re-formatted field by field
+  PodShape shape;            // of one member, from the template
+  std::string templateJson;  // the PodTemplateSpec as written, never re-formatted field by field
 };
 
 struct Elastic {
@@ -181,8 +181,8 @@ struct Job {
 // "JOB-ROLE-INDEX".
 [[nodiscard]] std::string podName(std::string_view job, std::string_view role, int index);
 
-// Where the mates of a member find it: "JOB-ROLE-INDEX.JOB.NAMESPACE.svc", resolved by the job's headless Service.
-// "localhost" in a job that never has a second pod, which has no such Service.
+// Where the mates of a member find it: "JOB-ROLE-INDEX.JOB.NAMESPACE.svc", resolved by the job's headless
+// Service. "localhost" in a job that never has a second pod, which has no such Service.
 [[nodiscard]] std::string memberHost(const Job& job, std::string_view role, int index);
 
 }  // namespace trainyard::model

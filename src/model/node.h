@@ -14,8 +14,8 @@ struct Node {
   Uid uid;
   Labels labels;
   std::vector<Taint> taints;
-  bool unschedulable = false;  // cordoned
-  bool ready = false;          // condition Ready=True
+  bool unschedulable = false;     // cordoned
+  bool ready = false;             // condition Ready=True
   base::WallTime readyChanged{};  // when that last changed
   bool deleting = false;
   Resources allocatable;

@@ -13,11 +13,11 @@ namespace trainyard::model {
 
 enum class PodPhase { kPending, kRunning, kSucceeded, kFailed, kUnknown };
 
-// How the first failed container ended (init containers first, then the others in order); the first container's
-// end when none failed.
+// How the first failed container ended (init containers first, then the others in order); the first
+// container's end when none failed.
 struct ContainerExit {
   int code = 0;
-  std::string reason;   // "OOMKilled", "Error", "Completed"
+  std::string reason;  // "OOMKilled", "Error", "Completed"
   std::string message;
 };
 
@@ -48,11 +48,11 @@ struct Pod {
 
   PodPhase phase = PodPhase::kPending;
   bool ready = false;
-  std::string statusReason;          // status.reason: "Evicted", "OutOfnvidia.com/gpu", …
-  std::string unschedulableMessage;  // of PodScheduled=False, reason Unschedulable; empty otherwise
+  std::string statusReason;             // status.reason: "Evicted", "OutOfnvidia.com/gpu", …
+  std::string unschedulableMessage;     // of PodScheduled=False, reason Unschedulable; empty otherwise
   base::WallTime unschedulableSince{};  // that condition's lastTransitionTime
-  std::string disruptionReason;      // reason of DisruptionTarget=True; empty otherwise
-  std::string waitingReason;         // of the first waiting container: "ImagePullBackOff", …
+  std::string disruptionReason;         // reason of DisruptionTarget=True; empty otherwise
+  std::string waitingReason;            // of the first waiting container: "ImagePullBackOff", …
   std::optional<ContainerExit> exit = std::nullopt;
 
   PodShape shape;

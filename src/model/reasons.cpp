@@ -23,9 +23,10 @@ std::string_view toString(PendingReason reason) {
 
 std::optional<PendingReason> parsePendingReason(std::string_view text) {
   using enum PendingReason;
-  for (const PendingReason reason : std::array{kNoMatchingNodes, kTooLarge, kWaitingForCapacity, kWaitingForTopology,
-                                               kWaitingForTurn, kBackingOff, kCleaningUp, kInvalidSpec,
-                                               kInvalidTemplate, kQueueNotFound, kPriorityClassNotFound}) {
+  for (const PendingReason reason :
+       std::array{kNoMatchingNodes, kTooLarge, kWaitingForCapacity, kWaitingForTopology, kWaitingForTurn,
+                  kBackingOff, kCleaningUp, kInvalidSpec, kInvalidTemplate, kQueueNotFound,
+                  kPriorityClassNotFound}) {
     if (toString(reason) == text) return reason;
   }
   return std::nullopt;

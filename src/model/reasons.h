@@ -15,8 +15,8 @@ enum class PendingReason {
   kBackingOff,          // the last attempt was aborted
   kCleaningUp,          // pods of an earlier attempt are still going away
   // Not admitted: waits until somebody mends it. The same word is the reason of Admitted=False.
-  kInvalidSpec,            // a field that the schema cannot check
-  kInvalidTemplate,        // the inside of a pod template; found by a dry-run
+  kInvalidSpec,      // a field that the schema cannot check
+  kInvalidTemplate,  // the inside of a pod template; found by a dry-run
   kQueueNotFound,
   kPriorityClassNotFound,
 };

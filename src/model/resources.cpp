@@ -23,7 +23,8 @@ std::int64_t saturatingSubtract(std::int64_t a, std::int64_t b) {
 std::int64_t saturatingMultiply(std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
   if (!__builtin_mul_overflow(a, b, &product)) return product;
-  return (a > 0) == (b > 0) ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
+  return (a > 0) == (b > 0) ? std::numeric_limits<std::int64_t>::max()
+                            : std::numeric_limits<std::int64_t>::min();
 }
 
 template <typename Combine>

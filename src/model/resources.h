@@ -40,7 +40,9 @@ class Resources {
   [[nodiscard]] std::int64_t extended(std::string_view name) const;
   void setExtended(std::string_view name, std::int64_t amount);
   // Sorted by name, without zeros.
-  [[nodiscard]] const std::vector<std::pair<std::string, std::int64_t>>& extendedAll() const { return extended_; }
+  [[nodiscard]] const std::vector<std::pair<std::string, std::int64_t>>& extendedAll() const {
+    return extended_;
+  }
   [[nodiscard]] std::int64_t gpus() const;
 
   void add(const Resources& other);

@@ -12,9 +12,9 @@
 
 namespace trainyard::model {
 
-// The cluster at one moment, as the caches saw it. Immutable: objects are shared with the cache and with older
-// snapshots, so taking one copies pointers only. Every list is sorted by name (namespace first), so that equal
-// clusters make equal snapshots.
+// The cluster at one moment, as the caches saw it. Immutable: objects are shared with the cache and with
+// older snapshots, so taking one copies pointers only. Every list is sorted by name (namespace first), so
+// that equal clusters make equal snapshots.
 struct Snapshot {
   base::WallTime now{};
   std::vector<std::shared_ptr<const Node>> nodes;

@@ -45,9 +45,11 @@ struct SimulatedCluster::Client {
          const base::Logger& log)
       : transport(server, executor, transportOptions),
         credentials(kube::makeStaticCredentials("")),
-        api({.userAgent = transportOptions.client, .rateLimit = {.perSecond = 0, .burst = 0}}, transport, *credentials,
-            executor, rng.split(), log.named(transportOptions.client)),
-        leaseApi({.userAgent = transportOptions.client, .rateLimit = {.perSecond = 0, .burst = 0}, .maxAttempts = 1},
+        api({.userAgent = transportOptions.client, .rateLimit = {.perSecond = 0, .burst = 0}}, transport,
+            *credentials, executor, rng.split(), log.named(transportOptions.client)),
+        leaseApi({.userAgent = transportOptions.client,
+                  .rateLimit = {.perSecond = 0, .burst = 0},
+                  .maxAttempts = 1},
                  transport, *credentials, executor, rng.split(), log.named(transportOptions.client)) {}
 
   ApiServerTransport transport;
@@ -77,7 +79,8 @@ SimulatedCluster::SimulatedCluster(ClusterOptions options)
 SimulatedCluster::~SimulatedCluster() = default;
 
 base::Result<void> SimulatedCluster::build() {
-  auto server = ApiServer::create({.crds = clusterCrds(), .seed = rng_.next()}, [this] { return loop_.wallNow(); });
+  auto server =
+      ApiServer::create({.crds = clusterCrds(), .seed = rng_.next()}, [this] { return loop_.wallNow(); });
   if (!server) return base::fail(server.error());
   server_ = std::move(*server);
   observer_ = std::make_unique<ClusterObserver>(*server_, log_);
@@ -95,23 +98,27 @@ base::Result<void> SimulatedCluster::build() {
     extender_->start();
   }
   scheduler_ = std::make_unique<Scheduler>(
-      options_.scheduler,
-      Scheduler::Dependencies{client("scheduler").api, loop_, rng_.split(), log_.named("scheduler"), extender_.get()});
+      options_.scheduler, Scheduler::Dependencies{client("scheduler").api, loop_, rng_.split(),
+                                                  log_.named("scheduler"), extender_.get()});
   kubelets_ = std::make_unique<Kubelets>(
-      options_.kubelet, Kubelets::Dependencies{client("kubelet").api, loop_, rng_.split(), log_.named("kubelet")});
+      options_.kubelet,
+      Kubelets::Dependencies{client("kubelet").api, loop_, rng_.split(), log_.named("kubelet")});
   nodeLifecycle_ = std::make_unique<NodeLifecycle>(
       options_.nodeLifecycle,
-      NodeLifecycle::Dependencies{client("node-lifecycle").api, loop_, rng_.split(), log_.named("node-lifecycle"),
+      NodeLifecycle::Dependencies{client("node-lifecycle").api, loop_, rng_.split(),
+                                  log_.named("node-lifecycle"),
                                   [this](const model::NodeName& node) { return kubelets_->isUp(node); }});
   scheduler_->start();
   kubelets_->start();
   nodeLifecycle_->start();
-  const auto made = create(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"trainyard-system"}})");
+  const auto made =
+      create(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"trainyard-system"}})");
   if (!made) return base::fail(made.error());
   return {};
 }
 
-std::unique_ptr<SimulatedCluster::Client> SimulatedCluster::connect(const std::string& name, FaultPlan* faults) {
+std::unique_ptr<SimulatedCluster::Client> SimulatedCluster::connect(const std::string& name,
+                                                                    FaultPlan* faults) {
   const auto draw = [&](std::chrono::microseconds usual) {
     return std::chrono::microseconds(rng_.between(usual.count() / 2, usual.count() * 2));
   };
@@ -124,7 +131,8 @@ std::unique_ptr<SimulatedCluster::Client> SimulatedCluster::connect(const std::s
   return std::make_unique<Client>(*server_, loop_, std::move(transport), rng_.split(), log_);
 }
 
-// --- users ----------------------------------------------------------------------------------------------------------
+// --- users
+// ----------------------------------------------------------------------------------------------------------
 
 base::Result<std::string> SimulatedCluster::request(net::Method method, const std::string& path,
                                                     const std::string& body, const std::string& contentType) {
@@ -132,8 +140,8 @@ base::Result<std::string> SimulatedCluster::request(net::Method method, const st
   if (!body.empty()) request.headers.emplace_back("Content-Type", contentType);
   net::HttpResponse response = server_->handle(request);
   if (response.status / 100 == 2) return std::move(response.body);
-  return base::fail(
-      codec::errorFromAnswer(response.status, response.body, fmt::format("{} {}", net::toString(method), path)));
+  return base::fail(codec::errorFromAnswer(response.status, response.body,
+                                           fmt::format("{} {}", net::toString(method), path)));
 }
 
 base::Result<std::string> SimulatedCluster::create(const std::string& json, std::string_view ns) {
@@ -165,9 +173,8 @@ base::Result<void> SimulatedCluster::addNodes(int count, const NodeShape& shape)
     const int rack = nodes_ / shape.nodesInRack;
     const int block = rack / shape.racksInBlock;
     const std::string name = fmt::format("n{:04}", nodes_++);
-    Json resources = {{"cpu", std::to_string(shape.cpus)},
-                      {"memory", shape.memory},
-                      {"pods", std::to_string(shape.pods)}};
+    Json resources = {
+        {"cpu", std::to_string(shape.cpus)}, {"memory", shape.memory}, {"pods", std::to_string(shape.pods)}};
     Json labels = {{"kubernetes.io/hostname", name},
                    {"topology.kubernetes.io/zone", fmt::format("z{}", block / shape.blocksInZone)},
                    {"cloud.provider.com/topology-block", fmt::format("b{}", block)},
@@ -185,7 +192,8 @@ base::Result<void> SimulatedCluster::addNodes(int count, const NodeShape& shape)
   return {};
 }
 
-// --- operators ------------------------------------------------------------------------------------------------------
+// --- operators
+// ------------------------------------------------------------------------------------------------------
 
 int SimulatedCluster::startOperator() {
   const int number = ++lastOperator_;
@@ -194,8 +202,8 @@ int SimulatedCluster::startOperator() {
   process->client = connect(name, options_.operatorFaults);
   process->instance = std::make_unique<operator_::Operator>(
       operator_::OperatorOptions{.identity = name, .settings = options_.settings},
-      operator_::Operator::Dependencies{process->client->api, process->client->leaseApi, loop_, process->metrics,
-                                        rng_.split(), log_.named(name)});
+      operator_::Operator::Dependencies{process->client->api, process->client->leaseApi, loop_,
+                                        process->metrics, rng_.split(), log_.named(name)});
   process->client->api.guardWrites([instance = process->instance.get()] { return instance->leading(); });
   // Whoever loses the lease ends its process; its Deployment starts it anew.
   process->instance->onLeadershipLost([this, number] {
@@ -235,7 +243,8 @@ std::optional<int> SimulatedCluster::leader() const {
   return std::nullopt;
 }
 
-// --- time -----------------------------------------------------------------------------------------------------------
+// --- time
+// -----------------------------------------------------------------------------------------------------------
 
 bool SimulatedCluster::step(base::Instant limit) {
   const bool ran = loop_.step(limit);

@@ -56,9 +56,9 @@ struct NodeShape {
   int blocksInZone = 4;
 };
 
-// A whole cluster in one process, on virtual time: API server, garbage collection, kube-scheduler with the guard as
-// its extender, kubelets, node controller, and any number of operators, each with its own lagging connection.
-// Deterministic: the same options and calls give the same run.
+// A whole cluster in one process, on virtual time: API server, garbage collection, kube-scheduler with the
+// guard as its extender, kubelets, node controller, and any number of operators, each with its own lagging
+// connection. Deterministic: the same options and calls give the same run.
 class SimulatedCluster {
  public:
   [[nodiscard]] static base::Result<std::unique_ptr<SimulatedCluster>> create(ClusterOptions options);
@@ -74,8 +74,8 @@ class SimulatedCluster {
   [[nodiscard]] Kubelets& kubelets() { return *kubelets_; }
   [[nodiscard]] model::Snapshot snapshot() const { return observer_->snapshot(loop_.wallNow()); }
 
-  // Adds nodes n0000, n0001 …, numbering on from those added before; racks, blocks and zones fill in that order.
-  // They become ready a little later. An error tells what the API server refused.
+  // Adds nodes n0000, n0001 …, numbering on from those added before; racks, blocks and zones fill in that
+  // order. They become ready a little later. An error tells what the API server refused.
   [[nodiscard]] base::Result<void> addNodes(int count, const NodeShape& shape = {});
   // A user's request, carried out at once. Answers other than 2xx are errors.
   base::Result<std::string> request(net::Method method, const std::string& path, const std::string& body = {},

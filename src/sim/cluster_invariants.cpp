@@ -15,7 +15,8 @@ bool isMember(const model::Pod& pod) {
   return pod.controllerKind == model::names::kTrainingJobKind && pod.member.has_value();
 }
 
-const model::NodeName* placeOf(const std::vector<model::Assignment>& assignments, const model::MemberLabels& member) {
+const model::NodeName* placeOf(const std::vector<model::Assignment>& assignments,
+                               const model::MemberLabels& member) {
   for (const model::Assignment& each : assignments) {
     if (each.role == member.role && each.indices.contains(member.index)) return &each.node;
   }
@@ -28,10 +29,10 @@ int wanted(const model::Job& job) { return job.spec.minAvailable.value_or(job.sp
 
 Invariants::Invariants(ClusterObserver& observer, base::Executor& executor, InvariantLimits limits)
     : observer_(observer), executor_(executor), limits_(limits) {
-  observer_.cache().pods.onChange([this](const PodPtr& before, const PodPtr& after) { podChanged(before, after); });
-  observer_.cache().jobs.onChange([this](const auto& before, const auto& after) {
-    checkGang((after ? after : before)->uid);
-  });
+  observer_.cache().pods.onChange(
+      [this](const PodPtr& before, const PodPtr& after) { podChanged(before, after); });
+  observer_.cache().jobs.onChange(
+      [this](const auto& before, const auto& after) { checkGang((after ? after : before)->uid); });
 }
 
 void Invariants::violated(std::string what) {
@@ -63,8 +64,9 @@ void Invariants::checkNode(const model::NodeName& name) {
   free.subtract(used_[name]);
   const auto lacking = free.shortfallFor({});
   const bool negative = free.cpu.value < 0 || free.memory.value < 0 || free.pods < 0 ||
-                        std::any_of(free.extendedAll().begin(), free.extendedAll().end(),
-                                    [](const auto& each) { return each.second < 0; });
+                        std::any_of(
+                            free.extendedAll().begin(), free.extendedAll().end(),
+                            [](const auto& each) { return each.second < 0; });
   if (negative) violated(fmt::format("node {} holds more than it has ({} GPUs over)", name, -free.gpus()));
 }
 
@@ -79,8 +81,10 @@ void Invariants::checkMember(const model::Pod& pod) {
   if (!job || job->uid != pod.controllerUid) return;
   const auto& gang = job->status.gang;
   const model::NodeName* place = nullptr;
-  if (gang.placed && gang.placed->epoch == pod.member->epoch) place = placeOf(gang.placed->assignments, *pod.member);
-  if (gang.proposal && gang.proposal->epoch == pod.member->epoch) place = placeOf(gang.proposal->add, *pod.member);
+  if (gang.placed && gang.placed->epoch == pod.member->epoch)
+    place = placeOf(gang.placed->assignments, *pod.member);
+  if (gang.proposal && gang.proposal->epoch == pod.member->epoch)
+    place = placeOf(gang.proposal->add, *pod.member);
   if (place != nullptr && *place != pod.node) {
     violated(fmt::format("pod {} is bound to {}, its place is on {}", pod.key, pod.node, *place));
   }
@@ -88,10 +92,13 @@ void Invariants::checkMember(const model::Pod& pod) {
 
 void Invariants::checkGang(const model::Uid& uid) {
   const auto& jobs = observer_.cache().jobs.all();
-  const auto found = std::find_if(jobs.begin(), jobs.end(), [&](const auto& each) { return each->uid == uid; });
+  const auto found =
+      std::find_if(jobs.begin(), jobs.end(), [&](const auto& each) { return each->uid == uid; });
   const auto members = members_.find(uid);
-  const bool over = found == jobs.end() || (*found)->finished() || (*found)->deleting || (*found)->spec.run.suspend;
-  if (over || members == members_.end() || ((*found)->status.gang.placed && !(*found)->status.gang.proposal)) {
+  const bool over =
+      found == jobs.end() || (*found)->finished() || (*found)->deleting || (*found)->spec.run.suspend;
+  if (over || members == members_.end() ||
+      ((*found)->status.gang.placed && !(*found)->status.gang.proposal)) {
     partlySince_.erase(uid);
     return;
   }
@@ -123,7 +130,8 @@ std::vector<std::string> Invariants::leftovers() const {
   }
   for (const auto& pod : observer_.cache().pods.all()) {
     if (pod->controllerKind != model::names::kTrainingJobKind) continue;
-    if (!alive.contains(pod->controllerUid)) left.push_back(fmt::format("pod {} has outlived its job", pod->key));
+    if (!alive.contains(pod->controllerUid))
+      left.push_back(fmt::format("pod {} has outlived its job", pod->key));
     if (pod->gangGated) left.push_back(fmt::format("pod {} is still gated", pod->key));
     if (pod->terminating) left.push_back(fmt::format("pod {} is still going away", pod->key));
   }

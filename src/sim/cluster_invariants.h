@@ -13,8 +13,8 @@
 namespace trainyard::sim {
 
 struct InvariantLimits {
-  // How long a gang may have some, but too few, of its members let go: what the protocol needs for a release or an
-  // abort, including a change of the leader in between.
+  // How long a gang may have some, but too few, of its members let go: what the protocol needs for a release
+  // or an abort, including a change of the leader in between.
   std::chrono::seconds partlyReleased{240};
 };
 

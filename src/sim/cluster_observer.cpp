@@ -34,7 +34,8 @@ base::Result<void> ClusterObserver::watch(const kube::ResourceType& type, kube::
   lines.onClosed = [] {};
   const auto ticket = server_.openWatch({.target = type.collection() + "?watch=1"}, std::move(lines));
   if (!ticket) {
-    return base::fail(base::ErrorCode::kInternal, "the in-memory server refused a watch: " + ticket.error().body);
+    return base::fail(base::ErrorCode::kInternal,
+                      "the in-memory server refused a watch: " + ticket.error().body);
   }
   watches_.push_back(ticket->id);
   return {};

@@ -14,7 +14,8 @@ constexpr base::Instant::duration kRetry = std::chrono::seconds(1);
 constexpr int kSigterm = 143;
 
 bool isFinal(base::ErrorCode code) {
-  return code == base::ErrorCode::kNotFound || code == base::ErrorCode::kConflict || code == base::ErrorCode::kInvalid;
+  return code == base::ErrorCode::kNotFound || code == base::ErrorCode::kConflict ||
+         code == base::ErrorCode::kInvalid;
 }
 
 }  // namespace
@@ -43,7 +44,8 @@ void Kubelets::start() {
   for (const auto& reflector : reflectors_) reflector->start();
 }
 
-// --- nodes ----------------------------------------------------------------------------------------------------------
+// --- nodes
+// ----------------------------------------------------------------------------------------------------------
 
 void Kubelets::nodeChanged(const std::shared_ptr<const model::Node>& node) {
   deps_.executor.postAfter(options_.nodeReadyAfter, [this, name = node->name, alive = alive_] {
@@ -63,7 +65,8 @@ void Kubelets::reportReady(const model::NodeName& node) {
                       {"message", "kubelet is posting ready status"},
                       {"lastTransitionTime", base::formatTime(deps_.executor.wallNow())}};
   const Json patch = {{"status", {{"conditions", Json::array({ready})}}}};
-  deps_.api.patch(kube::PatchType::kStrategicMerge, kube::kNodes.object("", node.str(), "status"), dumpJson(patch),
+  deps_.api.patch(kube::PatchType::kStrategicMerge, kube::kNodes.object("", node.str(), "status"),
+                  dumpJson(patch),
                   [this, node, alive = alive_](const base::Result<kube::ApiResponse>& answer) {
                     if (!*alive || answer || isFinal(answer.error().code)) return;
                     deps_.executor.postAfter(kRetry, [this, node, alive] {
@@ -84,7 +87,8 @@ void Kubelets::setUp(const model::NodeName& node, bool up) {
   }
 }
 
-// --- pods -----------------------------------------------------------------------------------------------------------
+// --- pods
+// -----------------------------------------------------------------------------------------------------------
 
 void Kubelets::podChanged(const PodPtr& before, const PodPtr& after) {
   if (before && (!after || after->pod.uid != before->pod.uid)) {
@@ -145,7 +149,8 @@ void Kubelets::admit(const KubeletPod& pod, Work& work) {
   const std::chrono::microseconds delay(deps_.rng.between(options_.startTime.count(), longest));
   later(work, pod.pod.uid, delay, [this](const KubeletPod& now, Work&) {
     ++lastIp_;
-    const std::string ip = fmt::format("10.{}.{}.{}", lastIp_ / 65'536 % 256, lastIp_ / 256 % 256, lastIp_ % 256);
+    const std::string ip =
+        fmt::format("10.{}.{}.{}", lastIp_ / 65'536 % 256, lastIp_ / 256 % 256, lastIp_ % 256);
     patchStatus(now, runningPatch(now, ip, deps_.executor.wallNow()), [](bool) {});
   });
 }
@@ -160,7 +165,8 @@ void Kubelets::runUntilEnd(const KubeletPod& pod, Work& work) {
     ended.stage = Stage::kEnded;
     const std::string reason =
         !now.exitReason.empty() ? now.exitReason : std::string(now.exitCode == 0 ? "Completed" : "Error");
-    patchStatus(now, endedPatch(now, now.exitCode, reason, ended.started, deps_.executor.wallNow()), [](bool) {});
+    patchStatus(now, endedPatch(now, now.exitCode, reason, ended.started, deps_.executor.wallNow()),
+                [](bool) {});
   });
 }
 
@@ -192,7 +198,8 @@ void Kubelets::remove(const model::ObjectKey& pod, const model::Uid& uid) {
                    });
 }
 
-// --- helpers --------------------------------------------------------------------------------------------------------
+// --- helpers
+// --------------------------------------------------------------------------------------------------------
 
 void Kubelets::later(Work& work, const model::Uid& uid, base::Instant::duration delay,
                      std::function<void(const KubeletPod&, Work&)> step) {
@@ -215,7 +222,8 @@ void Kubelets::later(Work& work, const model::Uid& uid, base::Instant::duration 
 void Kubelets::patchStatus(const KubeletPod& pod, std::string patch, std::function<void(bool)> done) {
   const std::string path = kube::kPods.object(pod.pod.key.ns, pod.pod.key.name, "status");
   deps_.api.patch(kube::PatchType::kStrategicMerge, path, patch,
-                  [this, path, patch, uid = pod.pod.uid, done, alive = alive_](const base::Result<kube::ApiResponse>& answer) {
+                  [this, path, patch, uid = pod.pod.uid, done,
+                   alive = alive_](const base::Result<kube::ApiResponse>& answer) {
                     if (!*alive) return;
                     if (answer || isFinal(answer.error().code)) return done(answer.has_value());
                     deps_.executor.postAfter(kRetry, [this, uid, patch, done, alive] {

@@ -28,9 +28,9 @@ struct KubeletOptions {
   std::chrono::microseconds stopTime{200'000};
 };
 
-// The kubelets of all nodes. A node becomes ready; a pod bound to it is admitted if the node really has room, runs,
-// ends by its annotations (the same as those of the simulated nodes in e2e/manifests/stages.yaml), and is taken
-// away when it is deleted: its containers end, its status says so, then it goes.
+// The kubelets of all nodes. A node becomes ready; a pod bound to it is admitted if the node really has room,
+// runs, ends by its annotations (the same as those of the simulated nodes in e2e/manifests/stages.yaml), and
+// is taken away when it is deleted: its containers end, its status says so, then it goes.
 class Kubelets {
  public:
   struct Dependencies {
@@ -46,7 +46,8 @@ class Kubelets {
   Kubelets& operator=(const Kubelets&) = delete;
 
   void start();
-  // A kubelet that is down does nothing and is not heard of; its containers go on. Coming back, it catches up.
+  // A kubelet that is down does nothing and is not heard of; its containers go on. Coming back, it catches
+  // up.
   void setUp(const model::NodeName& node, bool up);
   [[nodiscard]] bool isUp(const model::NodeName& node) const { return !down_.contains(node); }
   // Pods that a kubelet refused for want of room, since the start.

@@ -34,7 +34,8 @@ std::optional<std::chrono::seconds> readToleration(const Json& pod) {
     if (!effect.empty() && effect != "NoExecute") continue;
     tolerated = true;
     const auto seconds = intAt(each, {"tolerationSeconds"});
-    if (seconds && (!shortest || std::chrono::seconds(*seconds) < *shortest)) shortest = std::chrono::seconds(*seconds);
+    if (seconds && (!shortest || std::chrono::seconds(*seconds) < *shortest))
+      shortest = std::chrono::seconds(*seconds);
   }
   return tolerated ? shortest : std::chrono::seconds(0);
 }
@@ -51,7 +52,8 @@ base::Result<void> readAnnotations(const Json& pod, KubeletPod& result) {
   }
   if (const std::string text = textAt(pod, {"metadata", "annotations", kExitCode}); !text.empty()) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result.exitCode);
-    if (error != std::errc() || end != text.data() + text.size() || result.exitCode < 0 || result.exitCode > 255) {
+    if (error != std::errc() || end != text.data() + text.size() || result.exitCode < 0 ||
+        result.exitCode > 255) {
       return complain(kExitCode, fmt::format("\"{}\" is not a number from 0 to 255", text));
     }
   }
@@ -60,7 +62,8 @@ base::Result<void> readAnnotations(const Json& pod, KubeletPod& result) {
 }
 
 Json condition(const char* type, bool status, base::WallTime now, const char* reason = nullptr) {
-  Json result = {{"type", type}, {"status", status ? "True" : "False"}, {"lastTransitionTime", base::formatTime(now)}};
+  Json result = {
+      {"type", type}, {"status", status ? "True" : "False"}, {"lastTransitionTime", base::formatTime(now)}};
   result["reason"] = reason == nullptr ? Json(nullptr) : Json(reason);
   return result;
 }
@@ -71,8 +74,9 @@ std::string statusPatch(const KubeletPod& pod, Json status) {
 }
 
 Json containerStatus(const KubeletContainer& container, bool ready, Json state) {
-  return {{"name", container.name}, {"image", container.image}, {"imageID", ""},       {"ready", ready},
-          {"started", ready},       {"restartCount", 0},        {"state", std::move(state)}};
+  return {{"name", container.name},   {"image", container.image}, {"imageID", ""},
+          {"ready", ready},           {"started", ready},         {"restartCount", 0},
+          {"state", std::move(state)}};
 }
 
 Json terminated(int exitCode, std::string_view reason, base::WallTime started, base::WallTime now) {
@@ -87,7 +91,8 @@ Json terminated(int exitCode, std::string_view reason, base::WallTime started, b
 
 base::Result<std::chrono::microseconds> parseGoDuration(std::string_view text) {
   const auto bad = [&] {
-    return base::fail(base::ErrorCode::kInvalid, fmt::format("\"{}\" is no duration such as 90s or 1m30s", text));
+    return base::fail(base::ErrorCode::kInvalid,
+                      fmt::format("\"{}\" is no duration such as 90s or 1m30s", text));
   };
   static constexpr std::pair<std::string_view, double> kUnits[] = {
       {"us", 1}, {"ms", 1e3}, {"s", 1e6}, {"m", 6e7}, {"h", 3.6e9}};
@@ -124,7 +129,8 @@ base::Result<KubeletPod> decodeKubeletPod(std::string_view json) {
   result.pod = std::move(*pod);
   result.initContainers = readContainers(*document, "initContainers");
   result.containers = readContainers(*document, "containers");
-  result.grace = std::chrono::seconds(intAt(*document, {"metadata", "deletionGracePeriodSeconds"}).value_or(0));
+  result.grace =
+      std::chrono::seconds(intAt(*document, {"metadata", "deletionGracePeriodSeconds"}).value_or(0));
   result.toleratesLostNode = readToleration(*document);
   if (auto read = readAnnotations(*document, result); !read) return base::fail(read.error());
   return result;
@@ -133,7 +139,8 @@ base::Result<KubeletPod> decodeKubeletPod(std::string_view json) {
 std::string runningPatch(const KubeletPod& pod, std::string_view podIp, base::WallTime now) {
   const std::string time = base::formatTime(now);
   Json conditions = Json::array();
-  for (const char* type : {"Initialized", "Ready", "ContainersReady"}) conditions.push_back(condition(type, true, now));
+  for (const char* type : {"Initialized", "Ready", "ContainersReady"})
+    conditions.push_back(condition(type, true, now));
   Json containers = Json::array();
   for (const KubeletContainer& each : pod.containers) {
     containers.push_back(containerStatus(each, true, {{"running", {{"startedAt", time}}}}));
@@ -143,8 +150,11 @@ std::string runningPatch(const KubeletPod& pod, std::string_view podIp, base::Wa
     init.push_back(each.sidecar ? containerStatus(each, true, {{"running", {{"startedAt", time}}}})
                                 : containerStatus(each, true, terminated(0, "Completed", now, now)));
   }
-  Json status = {{"phase", "Running"},       {"conditions", conditions}, {"containerStatuses", containers},
-                 {"podIP", std::string(podIp)}, {"startTime", time}};
+  Json status = {{"phase", "Running"},
+                 {"conditions", conditions},
+                 {"containerStatuses", containers},
+                 {"podIP", std::string(podIp)},
+                 {"startTime", time}};
   if (!init.empty()) status["initContainerStatuses"] = init;
   return statusPatch(pod, std::move(status));
 }

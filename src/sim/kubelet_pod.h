@@ -23,7 +23,7 @@ struct KubeletPod {
   model::Pod pod;
   std::vector<KubeletContainer> initContainers;
   std::vector<KubeletContainer> containers;
-  std::chrono::seconds grace{0};  // metadata.deletionGracePeriodSeconds
+  std::chrono::seconds grace{0};                          // metadata.deletionGracePeriodSeconds
   std::optional<std::chrono::seconds> toleratesLostNode;  // absent: for ever
 
   std::optional<std::chrono::microseconds> runFor;  // sim.trainyard.dev/run-for; absent: until it is deleted
@@ -43,8 +43,8 @@ struct KubeletPod {
 [[nodiscard]] std::string endedPatch(const KubeletPod& pod, int exitCode, std::string_view reason,
                                      base::WallTime started, base::WallTime now);
 // Never started: phase Failed without any container.
-[[nodiscard]] std::string refusedPatch(const KubeletPod& pod, std::string_view reason, std::string_view message,
-                                       base::WallTime now);
+[[nodiscard]] std::string refusedPatch(const KubeletPod& pod, std::string_view reason,
+                                       std::string_view message, base::WallTime now);
 
 }  // namespace trainyard::sim
 

@@ -34,9 +34,9 @@ NodeLifecycle::NodeLifecycle(NodeLifecycleOptions options, Dependencies dependen
       nodes_(codec::decodeNode, deps_.log.named("node-lifecycle-cache")),
       pods_(decodeKubeletPod, deps_.log.named("node-lifecycle-cache")) {
   const auto add = [&](const kube::ResourceType& type, kube::ReflectorSink& sink) {
-    reflectors_.push_back(std::make_unique<kube::Reflector>(kube::ReflectorOptions{.type = type}, deps_.api,
-                                                            deps_.executor, deps_.rng.split(),
-                                                            deps_.log.named("node-lifecycle-reflector"), sink));
+    reflectors_.push_back(std::make_unique<kube::Reflector>(
+        kube::ReflectorOptions{.type = type}, deps_.api, deps_.executor, deps_.rng.split(),
+        deps_.log.named("node-lifecycle-reflector"), sink));
   };
   add(kube::kNodes, nodes_);
   add(kube::kPods, pods_);
@@ -115,8 +115,8 @@ void NodeLifecycle::reportUnknown(const model::NodeName& node) {
                       {"message", "Kubelet stopped posting node status."},
                       {"lastTransitionTime", base::formatTime(deps_.executor.wallNow())}};
   const Json patch = {{"status", {{"conditions", Json::array({ready})}}}};
-  deps_.api.patch(kube::PatchType::kStrategicMerge, kube::kNodes.object("", node.str(), "status"), dumpJson(patch),
-                  [](const base::Result<kube::ApiResponse>&) {});
+  deps_.api.patch(kube::PatchType::kStrategicMerge, kube::kNodes.object("", node.str(), "status"),
+                  dumpJson(patch), [](const base::Result<kube::ApiResponse>&) {});
 }
 
 void NodeLifecycle::watchPods() {
@@ -130,7 +130,8 @@ void NodeLifecycle::watchPods() {
     }
     orphanSince_.erase(pod->pod.uid);
     const auto lost = lostSince_.find(pod->pod.node);
-    if (lost == lostSince_.end() || pod->pod.terminating || pod->pod.finished() || !pod->toleratesLostNode) continue;
+    if (lost == lostSince_.end() || pod->pod.terminating || pod->pod.finished() || !pod->toleratesLostNode)
+      continue;
     if (now - lost->second >= *pod->toleratesLostNode) evict(*pod, "DeletionByTaintManager", false);
   }
 }
@@ -140,15 +141,17 @@ void NodeLifecycle::evict(const KubeletPod& pod, const char* reason, bool force)
   const auto [last, first] = evicted_.try_emplace(pod.pod.uid, now);
   if (!first && now - last->second < kEvictAgain) return;
   last->second = now;
-  Json status = {{"conditions", Json::array({{{"type", "DisruptionTarget"},
-                                              {"status", "True"},
-                                              {"reason", reason},
-                                              {"lastTransitionTime", base::formatTime(deps_.executor.wallNow())}}})}};
+  Json status = {
+      {"conditions", Json::array({{{"type", "DisruptionTarget"},
+                                   {"status", "True"},
+                                   {"reason", reason},
+                                   {"lastTransitionTime", base::formatTime(deps_.executor.wallNow())}}})}};
   if (force && !pod.pod.finished()) status["phase"] = "Failed";
   const Json patch = {{"metadata", {{"uid", pod.pod.uid.str()}}}, {"status", std::move(status)}};
-  deps_.api.patch(kube::PatchType::kStrategicMerge, kube::kPods.object(pod.pod.key.ns, pod.pod.key.name, "status"),
-                  dumpJson(patch),
-                  [this, key = pod.pod.key, uid = pod.pod.uid, force, alive = alive_](const base::Result<kube::ApiResponse>&) {
+  deps_.api.patch(kube::PatchType::kStrategicMerge,
+                  kube::kPods.object(pod.pod.key.ns, pod.pod.key.name, "status"), dumpJson(patch),
+                  [this, key = pod.pod.key, uid = pod.pod.uid, force,
+                   alive = alive_](const base::Result<kube::ApiResponse>&) {
                     if (!*alive) return;
                     kube::DeleteOptions options;
                     options.uid = uid.str();

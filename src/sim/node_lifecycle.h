@@ -22,8 +22,8 @@ struct NodeLifecycleOptions {
   std::chrono::milliseconds orphanGrace{40'000};   // from a node's disappearance until its pods go
 };
 
-// What kube-controller-manager does about nodes: taints by condition, Ready=Unknown for a silent kubelet, eviction
-// from lost nodes when the pods' tolerations run out, and removal of pods whose node is gone.
+// What kube-controller-manager does about nodes: taints by condition, Ready=Unknown for a silent kubelet,
+// eviction from lost nodes when the pods' tolerations run out, and removal of pods whose node is gone.
 class NodeLifecycle {
  public:
   struct Dependencies {

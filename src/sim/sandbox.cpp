@@ -27,13 +27,19 @@ std::string baseName(const std::string& path) { return path.substr(path.find_las
 base::Result<Submission> readDocument(const std::string& file, std::string json, bool once) {
   const auto object = parseJson(json);
   if (!object) return base::fail(object.error().code, fmt::format("{}: {}", file, object.error().message));
-  Submission one{baseName(file), {}, textAt(*object, {"kind"}), {}, textAt(*object, {"metadata", "annotations", kExpect})};
+  Submission one{baseName(file),
+                 {},
+                 textAt(*object, {"kind"}),
+                 {},
+                 textAt(*object, {"metadata", "annotations", kExpect})};
   const std::string space = textAt(*object, {"metadata", "namespace"});
   one.key = {space.empty() ? "default" : space, textAt(*object, {"metadata", "name"})};
-  if (one.kind.empty()) return base::fail(base::ErrorCode::kInvalid, fmt::format("{}: an object without kind", file));
+  if (one.kind.empty())
+    return base::fail(base::ErrorCode::kInvalid, fmt::format("{}: an object without kind", file));
   if (once && one.kind == "TrainingJob" && one.expected.empty()) {
-    return base::fail(base::ErrorCode::kInvalid,
-                      fmt::format("{}: {} does not say how it must end (annotation {})", file, one.key.name, kExpect));
+    return base::fail(
+        base::ErrorCode::kInvalid,
+        fmt::format("{}: {} does not say how it must end (annotation {})", file, one.key.name, kExpect));
   }
   one.json = std::move(json);
   return one;
@@ -65,7 +71,10 @@ base::Result<std::vector<std::vector<Submission>>> readFiles(const SandboxOption
 class Pace {
  public:
   Pace(SimulatedCluster& cluster, double speed)
-      : cluster_(cluster), speed_(speed), began_(std::chrono::steady_clock::now()), from_(cluster.loop().now()) {}
+      : cluster_(cluster),
+        speed_(speed),
+        began_(std::chrono::steady_clock::now()),
+        from_(cluster.loop().now()) {}
 
   // Until `done` holds or the cluster's time reaches `end`.
   void run(const std::function<bool()>& done, base::Instant end) {
@@ -74,7 +83,8 @@ class Pace {
       if (speed_ > 0) {
         std::this_thread::sleep_for(kFrame);
         const std::chrono::duration<double, std::micro> here = std::chrono::steady_clock::now() - began_;
-        until = std::min(end, from_ + std::chrono::microseconds(static_cast<std::int64_t>(here.count() * speed_)));
+        until = std::min(end,
+                         from_ + std::chrono::microseconds(static_cast<std::int64_t>(here.count() * speed_)));
       }
       while (!done() && cluster_.step(until)) {
       }
@@ -89,10 +99,12 @@ class Pace {
   base::Instant from_;
 };
 
-base::Result<void> submit(SimulatedCluster& cluster, SandboxStory& story, const std::vector<Submission>& objects) {
+base::Result<void> submit(SimulatedCluster& cluster, SandboxStory& story,
+                          const std::vector<Submission>& objects) {
   for (const Submission& one : objects) {
     if (one.key.ns != "default") {
-      (void)cluster.create(fmt::format(R"({{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"{}"}}}})", one.key.ns));
+      (void)cluster.create(
+          fmt::format(R"({{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"{}"}}}})", one.key.ns));
     }
     if (const auto made = cluster.create(one.json); !made) {
       return base::fail(made.error().code, fmt::format("{}: {}", one.source, made.error().message));
@@ -104,13 +116,15 @@ base::Result<void> submit(SimulatedCluster& cluster, SandboxStory& story, const 
 
 }  // namespace
 
-base::Result<bool> runSandbox(const SandboxOptions& options, const std::function<void(const std::string&)>& print) {
+base::Result<bool> runSandbox(const SandboxOptions& options,
+                              const std::function<void(const std::string&)>& print) {
   const auto submissions = readFiles(options);
   if (!submissions) return base::fail(submissions.error());
   auto created = SimulatedCluster::create({.seed = options.seed});
   if (!created) return base::fail(created.error());
   SimulatedCluster& cluster = **created;
-  if (auto added = cluster.addNodes(options.nodes, {.gpus = options.gpus}); !added) return base::fail(added.error());
+  if (auto added = cluster.addNodes(options.nodes, {.gpus = options.gpus}); !added)
+    return base::fail(added.error());
 
   SandboxStory story(cluster.observer(), cluster.loop(), print, options.colours);
   story.tell("cluster",
@@ -126,7 +140,8 @@ base::Result<bool> runSandbox(const SandboxOptions& options, const std::function
   }
   const auto settled = [&] { return story.settled(); };
   pace.run(settled, options.once ? cluster.loop().now() + options.timeout : base::Instant::max());
-  if (!story.settled()) story.tell("sandbox", fmt::format("giving up after {} s", options.timeout.count()), "31");
+  if (!story.settled())
+    story.tell("sandbox", fmt::format("giving up after {} s", options.timeout.count()), "31");
   const bool good = story.summary();
   for (const std::string& each : cluster.invariants().violations()) print("broken invariant: " + each);
   return !options.once || (good && cluster.invariants().violations().empty());

@@ -43,13 +43,15 @@ SandboxStory::SandboxStory(ClusterObserver& observer, base::Executor& executor, 
   observer_.cache().jobs.onChange([this](const JobPtr&, const JobPtr& after) {
     if (after) jobChanged(after);
   });
-  observer_.cache().pods.onChange([this](const PodPtr& before, const PodPtr& after) { podChanged(before, after); });
+  observer_.cache().pods.onChange(
+      [this](const PodPtr& before, const PodPtr& after) { podChanged(before, after); });
 }
 
 double SandboxStory::seconds(base::Instant::duration span) { return static_cast<double>(span.count()) / 1e6; }
 
 void SandboxStory::tell(std::string_view who, std::string_view text, std::string_view colour) {
-  const std::string line = fmt::format("{:7.1f}s  {:<19} {}", seconds(executor_.now().time_since_epoch()), who, text);
+  const std::string line =
+      fmt::format("{:7.1f}s  {:<19} {}", seconds(executor_.now().time_since_epoch()), who, text);
   print_(colours_ && !colour.empty() ? fmt::format("\033[{}m{}\033[0m", colour, line) : line);
 }
 
@@ -133,9 +135,12 @@ void SandboxStory::podChanged(const PodPtr& before, const PodPtr& after) {
   if (told.bound.size() != static_cast<std::size_t>(job->spec.totalReplicas())) return;
   told.place = placeOf(told.nodes);
   const std::string together =
-      told.bound.size() > 1 ? fmt::format(", all within {:.2f} s", seconds(executor_.now() - *told.firstBound)) : "";
-  tell(key.name, fmt::format("placed: {} on {}{}", plural(static_cast<std::int64_t>(told.bound.size()), "pod"),
-                             told.place, together));
+      told.bound.size() > 1
+          ? fmt::format(", all within {:.2f} s", seconds(executor_.now() - *told.firstBound))
+          : "";
+  tell(key.name,
+       fmt::format("placed: {} on {}{}", plural(static_cast<std::int64_t>(told.bound.size()), "pod"),
+                   told.place, together));
 }
 
 std::string SandboxStory::placeOf(const std::set<model::NodeName>& nodes) const {
@@ -145,8 +150,8 @@ std::string SandboxStory::placeOf(const std::set<model::NodeName>& nodes) const 
     const std::string* rack = node ? node->labels.find(kRackLabel) : nullptr;
     racks.insert(rack != nullptr ? *rack : "?");
   }
-  const std::string where = racks.size() == 1 ? "rack " + *racks.begin()
-                                              : plural(static_cast<std::int64_t>(racks.size()), "rack");
+  const std::string where =
+      racks.size() == 1 ? "rack " + *racks.begin() : plural(static_cast<std::int64_t>(racks.size()), "rack");
   if (nodes.size() == 1) return fmt::format("node {} in {}", *nodes.begin(), where);
   return fmt::format("{} nodes in {}", nodes.size(), where);
 }
@@ -162,10 +167,9 @@ bool SandboxStory::summary() {
         told.running ? fmt::format("{:.1f}s", seconds(*told.running - told.submitted)) : "-";
     const std::string ran =
         told.running && told.ended ? fmt::format("{:.1f}s", seconds(*told.ended - *told.running)) : "-";
-    const std::string line =
-        fmt::format("{:<20}{:<11}{:<11}{:>9}{:>9}  {}", key.name, told.expected.empty() ? "-" : told.expected,
-                    told.phase.empty() ? "-" : told.phase, waited, ran,
-                    told.place.empty() ? told.waitedFor : told.place);
+    const std::string line = fmt::format(
+        "{:<20}{:<11}{:<11}{:>9}{:>9}  {}", key.name, told.expected.empty() ? "-" : told.expected,
+        told.phase.empty() ? "-" : told.phase, waited, ran, told.place.empty() ? told.waitedFor : told.place);
     print_(colours_ && !met ? fmt::format("\033[31m{}\033[0m", line) : line);
   }
   return good;

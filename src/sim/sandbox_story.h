@@ -15,7 +15,8 @@
 
 namespace trainyard::sim {
 
-// Tells, line by line, what happens to training jobs: submitted, waiting and why, placed where, running, ended.
+// Tells, line by line, what happens to training jobs: submitted, waiting and why, placed where, running,
+// ended.
 class SandboxStory {
  public:
   using Print = std::function<void(const std::string& line)>;
@@ -37,7 +38,7 @@ class SandboxStory {
   struct Told {
     std::string expected;
     std::string phase;
-    std::string reason;   // of the last word on why it waits
+    std::string reason;  // of the last word on why it waits
     std::string message;
     std::string waitedFor;
     base::Instant toldWait{};

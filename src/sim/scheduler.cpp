@@ -46,7 +46,9 @@ std::vector<std::string> insufficient(model::Resources free, const model::Resour
 
 // Share of a node that is left, in hundredths: NodeResourcesFit's LeastAllocated over cpu and memory.
 std::int64_t leftOver(std::int64_t free, std::int64_t wanted, std::int64_t total) {
-  return total <= 0 ? 0 : std::clamp<std::int64_t>((free - wanted) / std::max<std::int64_t>(total / 100, 1), 0, 100);
+  return total <= 0
+             ? 0
+             : std::clamp<std::int64_t>((free - wanted) / std::max<std::int64_t>(total / 100, 1), 0, 100);
 }
 
 std::string failureMessage(std::size_t total, const std::map<std::string, int>& refusals) {
@@ -104,11 +106,12 @@ void Scheduler::start() {
   for (const auto& reflector : reflectors_) reflector->start();
 }
 
-// --- what the watches tell ------------------------------------------------------------------------------------------
+// --- what the watches tell
+// ------------------------------------------------------------------------------------------
 
 bool Scheduler::isOurs(const SchedulerPod& each) const {
-  return each.schedulerName == options_.name && !each.pod.bound() && !each.pod.gated && !each.pod.terminating &&
-         !each.pod.finished();
+  return each.schedulerName == options_.name && !each.pod.bound() && !each.pod.gated &&
+         !each.pod.terminating && !each.pod.finished();
 }
 
 void Scheduler::podChanged(const PodPtr& before, const PodPtr& after) {
@@ -153,12 +156,14 @@ void Scheduler::queuePod(const PodPtr& before, const PodPtr& after) {
   // Its binding is on the way.
   if (assumed_.contains(after->pod.uid)) return;
   keys_.emplace(after->pod.uid, after->pod.key);
-  const bool spec = before && (before->pod.shape != after->pod.shape || before->pod.gated != after->pod.gated);
+  const bool spec =
+      before && (before->pod.shape != after->pod.shape || before->pod.gated != after->pod.gated);
   queue_.add(after->pod.uid, after->pod.priority, deps_.executor.now());
   if (spec) queue_.edited(after->pod.uid, deps_.executor.now());
 }
 
-// --- one pod at a time ----------------------------------------------------------------------------------------------
+// --- one pod at a time
+// ----------------------------------------------------------------------------------------------
 
 void Scheduler::wake() {
   const base::Instant now = deps_.executor.now();
@@ -189,7 +194,8 @@ void Scheduler::attemptNext() {
 
 void Scheduler::attempt(const PodPtr& pod) {
   Search search = filterNodes(pod->pod);
-  const bool managed = deps_.extender != nullptr && pod->pod.shape.requests.extended(options_.extenderResource) > 0;
+  const bool managed =
+      deps_.extender != nullptr && pod->pod.shape.requests.extended(options_.extenderResource) > 0;
   if (managed && !search.left.empty()) {
     if (const auto asked = askExtender(pod->pod, search); !asked) {
       queue_.failed(pod->pod.uid, SchedulingQueue::Waits::kBackoffOnly, deps_.executor.now());
@@ -237,7 +243,8 @@ base::Result<void> Scheduler::askExtender(const model::Pod& pod, Search& search)
 
 model::NodeName Scheduler::choose(const model::Pod& pod, const Search& search) {
   if (search.left.size() == 1) return model::NodeName(search.left.front());
-  const bool managed = deps_.extender != nullptr && pod.shape.requests.extended(options_.extenderResource) > 0;
+  const bool managed =
+      deps_.extender != nullptr && pod.shape.requests.extended(options_.extenderResource) > 0;
   const std::vector<int> advice =
       managed ? deps_.extender->prioritize(pod, search.left) : std::vector<int>(search.left.size(), 0);
   std::tuple<std::int64_t, std::string> best{1, {}};
@@ -246,7 +253,8 @@ model::NodeName Scheduler::choose(const model::Pod& pod, const Search& search) {
     const model::Resources free = freeOn(*node);
     const std::int64_t left =
         (leftOver(free.cpu.value, pod.shape.requests.cpu.value, node->allocatable.cpu.value) +
-         leftOver(free.memory.value, pod.shape.requests.memory.value, node->allocatable.memory.value)) / 2;
+         leftOver(free.memory.value, pod.shape.requests.memory.value, node->allocatable.memory.value)) /
+        2;
     best = std::min(best, {-(left + std::int64_t{advice[i]} * 10), search.left[i]});
   }
   return model::NodeName(std::get<std::string>(best));
@@ -289,14 +297,15 @@ void Scheduler::giveUp(const PodPtr& pod, const Search& search) {
   reportCondition(pod, "Unschedulable", failureMessage(search.total, search.refusals));
 }
 
-// As client-go's UpdatePodCondition: the time of transition moves with the status, not with the reason. A pod that
-// was gated keeps the time at which it was.
+// As client-go's UpdatePodCondition: the time of transition moves with the status, not with the reason. A pod
+// that was gated keeps the time at which it was.
 void Scheduler::reportCondition(const PodPtr& pod, const std::string& reason, const std::string& message) {
   const bool newStatus = pod->conditionStatus != "False";
   if (!newStatus && pod->conditionReason == reason && pod->conditionMessage == message) return;
   Json condition = {{"type", "PodScheduled"}, {"status", "False"}, {"reason", reason}, {"message", message}};
   if (newStatus) condition["lastTransitionTime"] = base::formatTime(deps_.executor.wallNow());
-  const Json patch = {{"metadata", {{"uid", pod->pod.uid.str()}}}, {"status", {{"conditions", Json::array({condition})}}}};
+  const Json patch = {{"metadata", {{"uid", pod->pod.uid.str()}}},
+                      {"status", {{"conditions", Json::array({condition})}}}};
   deps_.api.patch(kube::PatchType::kStrategicMerge,
                   kube::kPods.object(pod->pod.key.ns, pod->pod.key.name, "status"), dumpJson(patch),
                   [](const base::Result<kube::ApiResponse>&) {});

@@ -14,11 +14,13 @@ std::vector<std::string_view> viewsOf(const std::vector<std::string>& names) {
 
 }  // namespace
 
-GuardExtender::GuardExtender(kube::ApiClient& api, base::Executor& executor, base::Rng rng, const base::Logger& log)
+GuardExtender::GuardExtender(kube::ApiClient& api, base::Executor& executor, base::Rng rng,
+                             const base::Logger& log)
     : executor_(executor), cache_(log.named("extender-cache")) {
   const auto add = [&](const kube::ResourceType& type, kube::ReflectorSink& sink) {
-    reflectors_.push_back(std::make_unique<kube::Reflector>(kube::ReflectorOptions{.type = type}, api, executor,
-                                                            rng.split(), log.named("extender-reflector"), sink));
+    reflectors_.push_back(std::make_unique<kube::Reflector>(kube::ReflectorOptions{.type = type}, api,
+                                                            executor, rng.split(),
+                                                            log.named("extender-reflector"), sink));
   };
   add(kube::kNodes, cache_.nodes);
   add(kube::kPods, cache_.pods);
@@ -50,7 +52,8 @@ const core::GuardView& GuardExtender::view() {
 
 base::Result<SchedulerExtender::Verdict> GuardExtender::filter(const model::Pod& pod,
                                                                const std::vector<std::string>& nodes) {
-  if (!synced()) return base::fail(base::ErrorCode::kUnavailable, "trainyard: the caches have not been filled yet");
+  if (!synced())
+    return base::fail(base::ErrorCode::kUnavailable, "trainyard: the caches have not been filled yet");
   const std::vector<std::string_view> names = viewsOf(nodes);
   const core::GuardView& known = view();
   auto decision = core::filter(known, holds_, pod, names);

@@ -33,13 +33,15 @@ class SchedulerExtender {
   virtual ~SchedulerExtender() = default;
 
   // An error fails the attempt; it is repeated after a back-off.
-  [[nodiscard]] virtual base::Result<Verdict> filter(const model::Pod& pod, const std::vector<std::string>& nodes) = 0;
+  [[nodiscard]] virtual base::Result<Verdict> filter(const model::Pod& pod,
+                                                     const std::vector<std::string>& nodes) = 0;
   // From 0 to 10 for each node, in their order.
-  [[nodiscard]] virtual std::vector<int> prioritize(const model::Pod& pod, const std::vector<std::string>& nodes) = 0;
+  [[nodiscard]] virtual std::vector<int> prioritize(const model::Pod& pod,
+                                                    const std::vector<std::string>& nodes) = 0;
 };
 
-// The guard on watches of its own, as the extender program runs it: its cache lags behind the scheduler's and the
-// operator's in its own way.
+// The guard on watches of its own, as the extender program runs it: its cache lags behind the scheduler's and
+// the operator's in its own way.
 class GuardExtender final : public SchedulerExtender {
  public:
   static constexpr std::chrono::seconds kHoldTime{60};
@@ -48,13 +50,16 @@ class GuardExtender final : public SchedulerExtender {
 
   void start();
 
-  [[nodiscard]] base::Result<Verdict> filter(const model::Pod& pod, const std::vector<std::string>& nodes) override;
-  [[nodiscard]] std::vector<int> prioritize(const model::Pod& pod, const std::vector<std::string>& nodes) override;
+  [[nodiscard]] base::Result<Verdict> filter(const model::Pod& pod,
+                                             const std::vector<std::string>& nodes) override;
+  [[nodiscard]] std::vector<int> prioritize(const model::Pod& pod,
+                                            const std::vector<std::string>& nodes) override;
   [[nodiscard]] const core::Holds& holds() const { return holds_; }
 
  private:
   [[nodiscard]] bool synced() const;
-  void podChanged(const std::shared_ptr<const model::Pod>& before, const std::shared_ptr<const model::Pod>& after);
+  void podChanged(const std::shared_ptr<const model::Pod>& before,
+                  const std::shared_ptr<const model::Pod>& after);
   [[nodiscard]] const core::GuardView& view();
 
   base::Executor& executor_;

@@ -60,7 +60,9 @@ class SchedulingQueue {
   };
   using Rank = std::tuple<int, std::uint64_t, model::Uid>;
 
-  static Rank rankOf(const model::Uid& pod, const Entry& entry) { return {-entry.priority, entry.order, pod}; }
+  static Rank rankOf(const model::Uid& pod, const Entry& entry) {
+    return {-entry.priority, entry.order, pod};
+  }
   [[nodiscard]] base::Instant::duration backoffOf(int attempts) const;
   void bringBack(const model::Uid& pod, Entry& entry, base::Instant now);
   void ripen(base::Instant now);

@@ -1,5 +1,5 @@
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include "lab.h"
 
@@ -79,7 +79,8 @@ TEST_CASE("a deleted pod ends, says so, and goes") {
   REQUIRE(lab.until(
       [&] {
         const auto now = pod(lab, "doomed");
-        saidSo = saidSo || (now && now->phase == model::PodPhase::kFailed && now->exit && now->exit->code == 143);
+        saidSo =
+            saidSo || (now && now->phase == model::PodPhase::kFailed && now->exit && now->exit->code == 143);
         return now == nullptr;
       },
       10s));

@@ -1,5 +1,5 @@
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include "lab.h"
 
@@ -72,8 +72,8 @@ TEST_CASE("two gangs that fit one at a time run one after the other, in every or
     bool both = false;
     const bool ended = lab.until(
         [&] {
-          both = both || (lab.boundPodsOf("one") > 0 && lab.boundPodsOf("two") > 0 && lab.phase("one") == "Running" &&
-                          lab.phase("two") == "Running");
+          both = both || (lab.boundPodsOf("one") > 0 && lab.boundPodsOf("two") > 0 &&
+                          lab.phase("one") == "Running" && lab.phase("two") == "Running");
           return lab.phase("one") == "Succeeded" && lab.phase("two") == "Succeeded";
         },
         120s);
@@ -189,7 +189,8 @@ TEST_CASE("pods that a LimitRange makes too large for their places never start i
   Lab lab;
   lab->startOperator();
   lab.run(3s);
-  // Members that ask for no cpu get 40 cores each by default: three of them fit a node by the template, not as created.
+  // Members that ask for no cpu get 40 cores each by default: three of them fit a node by the template, not
+  // as created.
   REQUIRE(lab->create(
       R"({"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"big"},"spec":{"limits":[{"type":"Container","defaultRequest":{"cpu":"60"},"default":{"cpu":"60"}}]}})"));
   REQUIRE(lab->create(

@@ -2,8 +2,8 @@
 
 #include <cstdlib>
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 namespace trainyard::test {
 namespace {
@@ -12,7 +12,8 @@ constexpr const char* kJobs = "/apis/trainyard.dev/v1alpha1/namespaces/default/t
 
 std::string annotations(const std::string& runFor, int exitCode) {
   if (runFor.empty()) return "{}";
-  return fmt::format(R"({{"sim.trainyard.dev/run-for":"{}","sim.trainyard.dev/exit-code":"{}"}})", runFor, exitCode);
+  return fmt::format(R"({{"sim.trainyard.dev/run-for":"{}","sim.trainyard.dev/exit-code":"{}"}})", runFor,
+                     exitCode);
 }
 
 std::string podSpec(int gpus) {
@@ -41,8 +42,8 @@ void Lab::submit(const std::string& name, const GangSpec& spec) {
   const std::string json = fmt::format(
       R"({{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","metadata":{{"name":"{}"}},"spec":{{"framework":"PyTorch",)"
       R"("roles":[{{"name":"worker","replicas":{},"template":{{"metadata":{{"annotations":{}}},"spec":{}}}}}]{}{}}}}})",
-      name, spec.workers, annotations(spec.runFor, spec.exitCode), podSpec(spec.gpus), spec.extra.empty() ? "" : ",",
-      spec.extra);
+      name, spec.workers, annotations(spec.runFor, spec.exitCode), podSpec(spec.gpus),
+      spec.extra.empty() ? "" : ",", spec.extra);
   const auto made = cluster_->create(json);
   if (!made) FAIL(made.error().message);
 }

@@ -21,14 +21,15 @@ struct GangSpec {
   int gpus = 8;
   std::string runFor = "5s";  // empty: until it is deleted
   int exitCode = 0;
-  std::string extra = {};     // further members of spec, as JSON: `"locality":{…}`
+  std::string extra = {};  // further members of spec, as JSON: `"locality":{…}`
 };
 
 // A simulated cluster that one test plays with. Its log goes to standard error when TRAINYARD_SIM_LOG is set
 // ("debug", "info", …).
 class Lab {
  public:
-  explicit Lab(sim::ClusterOptions options = {}, int nodes = 6, const sim::NodeShape& shape = {.nodesInRack = 8});
+  explicit Lab(sim::ClusterOptions options = {}, int nodes = 6,
+               const sim::NodeShape& shape = {.nodesInRack = 8});
 
   sim::SimulatedCluster& cluster() { return *cluster_; }
   sim::SimulatedCluster* operator->() { return cluster_.get(); }
@@ -50,7 +51,8 @@ class Lab {
 
   bool waitPhase(const std::string& name, std::string_view phase, base::Instant::duration limit = 120s);
   bool waitGone(const std::string& name, base::Instant::duration limit = 120s);
-  // False when it does not come true in time; the state of the cluster is then part of the test's next message.
+  // False when it does not come true in time; the state of the cluster is then part of the test's next
+  // message.
   bool until(const std::function<bool()>& done, base::Instant::duration limit = 120s);
   void run(base::Instant::duration span) { cluster_->runFor(span); }
 

@@ -1,7 +1,7 @@
 #include <cstdlib>
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include "lab.h"
 
@@ -110,7 +110,8 @@ class Chaos {
 TEST_CASE("fifty seeds of jobs, strangers, deletions and dead operators keep every invariant") {
   std::uint64_t first = 1;
   std::uint64_t last = 50;
-  if (const char* seed = std::getenv("TRAINYARD_SEED"); seed != nullptr) first = last = std::strtoull(seed, nullptr, 10);
+  if (const char* seed = std::getenv("TRAINYARD_SEED"); seed != nullptr)
+    first = last = std::strtoull(seed, nullptr, 10);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     INFO("replay with TRAINYARD_SEED=" << seed);
     Chaos(seed).run();

@@ -85,7 +85,8 @@ int writesUntilUnharmed(int workers) {
 }  // namespace
 
 TEST_CASE("an operator killed after any of its writes leaves a gang that the next one finishes") {
-  // Template check, Reserve, finalizer, Service, ConfigMap, 3 creates, 3 releases, merge and the words of status.
+  // Template check, Reserve, finalizer, Service, ConfigMap, 3 creates, 3 releases, merge and the words of
+  // status.
   CHECK(writesUntilUnharmed<KillAtWrite>(3) > 12);
 }
 

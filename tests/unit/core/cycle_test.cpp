@@ -53,11 +53,12 @@ SnapshotBuilder halfFull() {
 }  // namespace
 
 TEST_CASE("the first that must wait for room stops its queue, not others") {
-  const Plan plan = cycle(input(halfFull()
-                                    .add(job("ml/big").role("worker", 2, gpus(8)).created(1))
-                                    .add(job("ml/small").role("worker", 1, gpus(1)).created(2))
-                                    .add(model::Queue{.name = model::QueueName("vision"), .uid = {}, .parent = {}})
-                                    .add(job("ml/elsewhere").role("worker", 1, gpus(1)).queue("vision").created(3))));
+  const Plan plan =
+      cycle(input(halfFull()
+                      .add(job("ml/big").role("worker", 2, gpus(8)).created(1))
+                      .add(job("ml/small").role("worker", 1, gpus(1)).created(2))
+                      .add(model::Queue{.name = model::QueueName("vision"), .uid = {}, .parent = {}})
+                      .add(job("ml/elsewhere").role("worker", 1, gpus(1)).queue("vision").created(3))));
   CHECK(waitsFor(plan, "ml/big") == "WaitingForCapacity");
   CHECK(waitsFor(plan, "ml/small") == "WaitingForTurn");
   CHECK(proposalFor(plan, "ml/elsewhere") != nullptr);
@@ -125,7 +126,8 @@ TEST_CASE("proposals carry the leader's term and their places are taken within t
 namespace {
 
 model::Job running() {
-  model::Job bert = job("ml/bert").role("worker", 2, gpus(8)).placed("n1", "worker", "0").placed("n2", "worker", "1");
+  model::Job bert =
+      job("ml/bert").role("worker", 2, gpus(8)).placed("n1", "worker", "0").placed("n2", "worker", "1");
   bert.status.gang.lastEpoch = 1;
   bert.hasReleaseFinalizer = true;
   return bert;
@@ -166,7 +168,8 @@ TEST_CASE("a lost member is replaced alone where the job asks for it") {
 
 TEST_CASE("a gang that lost a member and finds no room goes back to waiting") {
   const model::Job bert = running();
-  const Plan plan = cycle(input(cluster().add(node("n1").gpus(8)).now(100).add(bert).add(memberOn(bert, 0, "n1"))));
+  const Plan plan =
+      cycle(input(cluster().add(node("n1").gpus(8)).now(100).add(bert).add(memberOn(bert, 0, "n1"))));
   const model::Proposal* proposal = proposalFor(plan, "ml/bert");
   REQUIRE(proposal != nullptr);
   CHECK(proposal->kind == model::ProposalKind::kRestart);
@@ -195,8 +198,13 @@ TEST_CASE("an unready node or a cordon harms nobody who is placed") {
     model::Node bad = node("n1").gpus(8);
     (cordoned ? bad.unschedulable : bad.deleting) = true;
     bad.ready = cordoned;
-    const Plan plan = cycle(input(
-        cluster().add(bad).add(node("n2").gpus(8)).now(100).add(bert).add(memberOn(bert, 0, "n1")).add(memberOn(bert, 1, "n2"))));
+    const Plan plan = cycle(input(cluster()
+                                      .add(bad)
+                                      .add(node("n2").gpus(8))
+                                      .now(100)
+                                      .add(bert)
+                                      .add(memberOn(bert, 0, "n1"))
+                                      .add(memberOn(bert, 1, "n2"))));
     CHECK(proposalFor(plan, "ml/bert") == nullptr);
   }
 }

@@ -15,7 +15,8 @@ namespace {
 constexpr std::int64_t kDeadline = 1'000;
 
 model::Job reservedPair() {
-  model::Job bert = job("ml/bert").role("worker", 2, gpus(8)).proposes("n1", "worker", "0").proposes("n2", "worker", "1");
+  model::Job bert =
+      job("ml/bert").role("worker", 2, gpus(8)).proposes("n1", "worker", "0").proposes("n2", "worker", "1");
   bert.status.gang.proposal->deadline = at(kDeadline);
   bert.status.gang.lastEpoch = 1;
   bert.hasReleaseFinalizer = true;
@@ -54,12 +55,14 @@ struct Scene {
 
 template <typename T>
 std::size_t countActions(const GangStep& step) {
-  return static_cast<std::size_t>(std::count_if(step.actions.begin(), step.actions.end(),
-                                                [](const Action& a) { return std::holds_alternative<T>(a); }));
+  return static_cast<std::size_t>(
+      std::count_if(step.actions.begin(), step.actions.end(),
+                    [](const Action& a) { return std::holds_alternative<T>(a); }));
 }
 
 bool aborts(const GangStep& step) {
-  return step.record && step.record->proposal && step.record->proposal->phase == model::ProposalPhase::kAborting;
+  return step.record && step.record->proposal &&
+         step.record->proposal->phase == model::ProposalPhase::kAborting;
 }
 
 }  // namespace
@@ -232,7 +235,8 @@ TEST_CASE("back-off doubles and is bounded") {
   model::Job bert = reservedPair();
   const Settings settings;
   const auto delayAfter = [&](int count) {
-    bert.status.gang.backoff = model::Backoff{.until = {}, .count = count - 1, .avoidNodes = {}, .reason = {}};
+    bert.status.gang.backoff =
+        model::Backoff{.until = {}, .count = count - 1, .avoidNodes = {}, .reason = {}};
     return abortProposal(bert, "why", {}, at(0), settings).backoff->until - at(0);
   };
   CHECK(delayAfter(1) == std::chrono::seconds(1));
@@ -336,7 +340,8 @@ TEST_CASE("a pod stuck on a lost node is forced, but not before its node is know
     CHECK(std::get<DeletePod>(scene.step().actions.front()).force);
   }
   SECTION("the node is out of service") {
-    scene.nodes[0].taints.push_back({"node.kubernetes.io/out-of-service", "", model::TaintEffect::kNoExecute});
+    scene.nodes[0].taints.push_back(
+        {"node.kubernetes.io/out-of-service", "", model::TaintEffect::kNoExecute});
     CHECK(std::get<DeletePod>(scene.step().actions.front()).force);
   }
 }
@@ -360,8 +365,9 @@ TEST_CASE("a replaced member joins the others under its own epoch") {
   model::Job bert = job("ml/bert").role("worker", 2, gpus(8)).placed("n1", "worker", "0-1");
   bert.status.gang.lastEpoch = 1;
   const Settings settings;
-  bert.status.gang = propose(bert, model::ProposalKind::kReplace, {{model::NodeName("n2"), "worker", model::IndexSet({1})}},
-                             {{model::NodeName("n1"), "worker", model::IndexSet({1})}}, {}, {1, at(0), &settings});
+  bert.status.gang =
+      propose(bert, model::ProposalKind::kReplace, {{model::NodeName("n2"), "worker", model::IndexSet({1})}},
+              {{model::NodeName("n1"), "worker", model::IndexSet({1})}}, {}, {1, at(0), &settings});
   const model::GangRecord merged = mergeProposal(bert);
   REQUIRE(merged.placed->assignments.size() == 2);
   CHECK(merged.placed->assignments[0].indices.str() == "0");
