@@ -308,7 +308,9 @@ std::string encodePriorities(std::span<const std::string_view> nodeNames, std::s
   for (std::size_t i = 0; i < nodeNames.size() && i < scores.size(); ++i) {
     out += i == 0 ? R"({"Host":)" : R"(,{"Host":)";
     appendString(out, nodeNames[i]);
-    fmt::format_to(std::back_inserter(out), R"(,"Score":{}}})", scores[i]);
+    out += R"(,"Score":)";
+    out += fmt::format_int(scores[i]).c_str();
+    out += '}';
   }
   out += ']';
   return out;

@@ -25,8 +25,8 @@ constexpr int kMembers = 16;
 std::string nodeName(int i) { return fmt::format("gpu-node-{:05}.cluster.example.internal", i); }
 
 model::Job gang(int number) {
-  // Two members with 4 GPUs on each of 8 nodes, none of them created yet.
-  JobBuilder builder = job(fmt::format("ml/gang-{:03}", number)).role("worker", kMembers, requests(4, 16));
+  // Two members with 3 GPUs on each of 8 nodes, none of them created yet.
+  JobBuilder builder = job(fmt::format("ml/gang-{:03}", number)).role("worker", kMembers, requests(3, 16));
   for (int i = 0; i < kMembers / 2; ++i) {
     builder.proposes(nodeName(number * kMembers / 2 + i), "worker", fmt::format("{}-{}", 2 * i, 2 * i + 1));
   }
@@ -91,7 +91,7 @@ void filterStranger(benchmark::State& state) { ask(state, "filter", strangerJson
 void filterRefusedOften(benchmark::State& state) { ask(state, "filter", strangerJson("s", 8), kNodes); }
 void prioritizeStranger(benchmark::State& state) { ask(state, "prioritize", strangerJson("s", 1), kNodes); }
 void filterMember(benchmark::State& state) {
-  ask(state, "filter", memberJson(gang(0), "worker", 0, 1, 4), 1);
+  ask(state, "filter", memberJson(gang(0), "worker", 0, 1, 3), 1);
 }
 
 void buildView(benchmark::State& state) {
