@@ -93,6 +93,7 @@ void readConditions(const Field& conditions, Pod& pod, ContainerReports& reports
       pod.ready = status == "True";
     } else if (type == "PodScheduled" && status == "False" && condition["reason"].text() == "Unschedulable") {
       pod.unschedulableMessage = condition["message"].text();
+      pod.unschedulableSince = condition["lastTransitionTime"].time().value_or(base::WallTime{});
     } else if (type == "DisruptionTarget" && status == "True") {
       pod.disruptionReason = condition["reason"].text();
     } else if (type == "PodResizePending" && status == "True" && condition["reason"].text() == "Infeasible") {

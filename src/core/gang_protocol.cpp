@@ -59,7 +59,9 @@ std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const
       return LostPlace{fmt::format("node {} is no longer open for pods", member.node), {member.node}};
     }
     if (pod->unschedulableMessage.empty()) continue;
-    const base::WallTime patience = pod->unschedulableSince + context.settings->unschedulableGrace;
+    // A gated pod's condition is False as well: its time of transition is older than the release, or absent.
+    const base::WallTime since = std::max(pod->unschedulableSince, pod->created);
+    const base::WallTime patience = since + context.settings->unschedulableGrace;
     if (context.now >= patience) {
       return LostPlace{
           fmt::format("pod {} does not get its place: {}", pod->key.name, pod->unschedulableMessage),

@@ -1,4 +1,6 @@
 #include <fmt/format.h>
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "lab.h"
@@ -67,6 +69,32 @@ TEST_CASE("a place that is taken after the barrier aborts the whole gang, and it
   INFO(lab.describe());
   REQUIRE(ended);
   lab.run(10s);
+  lab.requireSound();
+  lab.requireTidy();
+}
+
+TEST_CASE("a member that kube-scheduler cannot bind for a moment is waited for") {
+  Lab lab({.extender = false});
+  lab->startOperator();
+  lab.run(3s);
+  lab.submit("patient", {.runFor = "3s"});
+  REQUIRE(lab.until(
+      [&] {
+        const auto pods = lab.podsOf("patient");
+        return std::any_of(pods.begin(), pods.end(), [](const auto& pod) { return !pod->gangGated; });
+      },
+      30s));
+  const auto pods = lab.podsOf("patient");
+  const auto still = std::find_if(pods.begin(), pods.end(), [](const auto& pod) { return !pod->bound(); });
+  REQUIRE(still != pods.end());
+  std::string node;
+  for (const auto& each : lab.job("patient")->status.gang.proposal->add) {
+    if (each.indices.contains((*still)->member->index)) node = each.node.str();
+  }
+  REQUIRE(lab.stranger("guest", 8, "1s", node));
+
+  REQUIRE(lab.waitPhase("patient", "Succeeded", 60s));
+  CHECK(lab.job("patient")->status.gang.lastEpoch == 1);
   lab.requireSound();
   lab.requireTidy();
 }
