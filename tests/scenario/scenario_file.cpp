@@ -310,7 +310,7 @@ class Reader {
     }
   }
 
-  // runs worker 0-3 on n1: placed there, and its pods are bound.
+  // runs worker 0-3 on n1 [cpu=28]: placed there, and its pods are bound; amounts replace those of the template.
   void readRuns(const Words& words) {
     if (!job_) refuse("runs: no job above it");
     if (need(words, 3, "\"on NODE\"") != "on") refuse("runs: expected \"runs ROLE INDICES on NODE\"");
@@ -319,7 +319,12 @@ class Reader {
     if (job_->build().spec.findRole(words[1]) == nullptr)
       refuse(fmt::format("runs: no role \"{}\" above", words[1]));
     job_->placed(need(words, 4, "node"), words[1], words[2]);
-    for (const int index : indices->values()) running_.push_back({words[1], index, words[4]});
+    model::Resources own = job_->build().spec.findRole(words[1])->shape.requests;
+    for (std::size_t i = 5; i < words.size(); ++i) {
+      const auto [name, value] = splitAttribute(words[i]);
+      if (!readAmount(name, value, own)) refuse(fmt::format("runs attribute \"{}\": unknown", words[i]));
+    }
+    for (const int index : indices->values()) running_.push_back({words[1], index, words[4], own});
   }
 
   void readExpect(const Words& words) {
@@ -335,8 +340,8 @@ class Reader {
   void finishJob() {
     if (!job_) return;
     const model::Job job = job_->build();
-    for (const auto& [role, index, nodeName] : running_) {
-      builder_.add(pod("").memberOf(job, role, index).on(nodeName));
+    for (const auto& [role, index, nodeName, own] : running_) {
+      builder_.add(pod("").memberOf(job, role, index).on(nodeName).requests(own));
     }
     builder_.add(job);
     running_.clear();
@@ -347,6 +352,7 @@ class Reader {
     std::string role;
     int index = 0;
     std::string node;
+    model::Resources requests;
   };
 
   int line_ = 0;
