@@ -107,10 +107,10 @@ class Chaos {
 
 }  // namespace
 
-// One seed again: TRAINYARD_SEED=17 integration_tests "fifty seeds*"
-TEST_CASE("fifty seeds of jobs, strangers, deletions and dead operators keep every invariant") {
+// One seed again: TRAINYARD_SEED=17 integration_tests "twelve seeds*"
+TEST_CASE("twelve seeds of jobs, strangers, deletions and dead operators keep every invariant") {
   std::uint64_t first = 1;
-  std::uint64_t last = 50;
+  std::uint64_t last = 12;
   if (const char* seed = std::getenv("TRAINYARD_SEED"); seed != nullptr)
     first = last = std::strtoull(seed, nullptr, 10);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
