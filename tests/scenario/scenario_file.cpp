@@ -310,7 +310,8 @@ class Reader {
     }
   }
 
-  // runs worker 0-3 on n1 [cpu=28]: placed there, and its pods are bound; amounts replace those of the template.
+  // runs worker 0-3 on n1 [cpu=28]: placed there, and its pods are bound; amounts replace those of the
+  // template.
   void readRuns(const Words& words) {
     if (!job_) refuse("runs: no job above it");
     if (need(words, 3, "\"on NODE\"") != "on") refuse("runs: expected \"runs ROLE INDICES on NODE\"");
