@@ -33,7 +33,7 @@ PATCH_TYPES = {
     "apply": "application/apply-patch+yaml",
 }
 EVENT_TIMEOUT = 10
-UNTIL_TIMEOUT = 30
+UNTIL_TIMEOUT = 90  # a fresh control plane collects garbage of new types only after half a minute
 
 
 class Step:
