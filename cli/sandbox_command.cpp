@@ -65,8 +65,9 @@ int runSandboxCommand(Flags flags) {
     flags.options.files.push_back(std::move(*file));
   }
   flags.options.colours = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
-  const auto good =
-      sim::runSandbox(flags.options, [](const std::string& line) { std::cout << line << std::endl; });
+  const auto good = sim::runSandbox(flags.options, [](const std::string& line) {
+    std::cout << line << '\n' << std::flush;
+  });
   if (!good) return complain(good.error());
   return *good ? 0 : 1;
 }

@@ -95,14 +95,13 @@ Result<WallTime> parseTime(std::string_view text) {
   int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
   microseconds fraction{0};
   minutes offset{0};
-  const bool shaped = readDigits(text, pos, 4, year) && readChar(text, pos, '-') &&
-                      readDigits(text, pos, 2, month) && readChar(text, pos, '-') &&
-                      readDigits(text, pos, 2, day) && pos < text.size() &&
-                      (text[pos] == 'T' || text[pos] == 't') && readDigits(text, ++pos, 2, hour) &&
-                      readChar(text, pos, ':') && readDigits(text, pos, 2, minute) &&
-                      readChar(text, pos, ':') && readDigits(text, pos, 2, second) &&
-                      (pos >= text.size() || text[pos] != '.' || readFraction(text, ++pos, fraction)) &&
-                      readOffset(text, pos, offset) && pos == text.size();
+  const bool shaped =
+      readDigits(text, pos, 4, year) && readChar(text, pos, '-') && readDigits(text, pos, 2, month) &&
+      readChar(text, pos, '-') && readDigits(text, pos, 2, day) &&
+      (readChar(text, pos, 'T') || readChar(text, pos, 't')) && readDigits(text, pos, 2, hour) &&
+      readChar(text, pos, ':') && readDigits(text, pos, 2, minute) && readChar(text, pos, ':') &&
+      readDigits(text, pos, 2, second) && (!readChar(text, pos, '.') || readFraction(text, pos, fraction)) &&
+      readOffset(text, pos, offset) && pos == text.size();
   const std::chrono::year_month_day date{std::chrono::year{year},
                                          std::chrono::month{static_cast<unsigned>(month)},
                                          std::chrono::day{static_cast<unsigned>(day)}};
