@@ -11,5 +11,5 @@ extern "C" const char* __tsan_default_suppressions() {
 // what it holds looks leaked. Seen with a cancelled stream as the last thing a test does.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() {
-  return "leak:_ScheduleFuncWithAutoInline\nleak:pplx::details::_Task_impl\n";
+  return "leak:pplx::\nleak:libcpprest.so\nleak:_ScheduleFuncWithAutoInline\n";
 }
