@@ -149,7 +149,7 @@ void Operator::runCycle() {
   const base::Instant begin = deps_.executor.now();
   core::CycleInput input;
   input.snapshot = cache_.snapshot(deps_.executor.wallNow());
-  executor_.overlayWrites(input.snapshot);
+  executor_.overlay(input.snapshot);
   input.settings = options_.settings;
   input.term = term_;
   input.feedback = executor_.feedback(input.snapshot);

@@ -41,13 +41,16 @@ bool isDefinite(ErrorCode code) { return code == ErrorCode::kInvalid || code == 
 
 void PlanExecutor::run(const StepPtr& step, const core::CheckTemplates&) {
   const model::Job& job = *step->decision.job;
+  // One more than dry-runs, so that answers that come at once cannot conclude before all were asked.
+  step->templates.open = job.spec.roles.size() + 1;
   for (const model::Role& role : job.spec.roles) {
     const auto body = memberPod(job, role, 0, 0, std::nullopt);
     if (!body) {
-      templateChecks_.failed(job, templateComplaint(role.name, body.error()));
+      if (step->templates.invalid.empty())
+        step->templates.invalid = templateComplaint(role.name, body.error());
+      concludeTemplates(step);
       continue;
     }
-    ++step->openParts;
     deps_.metrics.countWrite("pods?dryRun");
     deps_.api.create(kube::kPods.collection(job.key.ns), *body,
                      guarded([this, step, name = role.name](const Answer& answer) {
@@ -55,26 +58,44 @@ void PlanExecutor::run(const StepPtr& step, const core::CheckTemplates&) {
                      }),
                      {{"dryRun", "All"}, {"fieldValidation", "Strict"}});
   }
-  partDone(step, true);
+  concludeTemplates(step);
 }
 
 void PlanExecutor::templateAnswered(const StepPtr& step, const std::string& role, const Answer& answer) {
-  const model::Job& job = *step->decision.job;
-  const base::Instant now = deps_.executor.now();
-  // The name is looked up after validation: one that exists says the template is fine.
-  const bool fine = answer || answer.error().code == ErrorCode::kAlreadyExists;
-  if (!fine && !isDefinite(answer.error().code)) return partDone(step, false);
-  if (fine) {
-    if (!templateChecks_.outcome(job, now)) templateChecks_.passed(job);
-  } else if (step->templateError.empty()) {
-    step->templateError = templateComplaint(role, answer.error());
-    if (answer.error().code == ErrorCode::kInvalid) {
-      templateChecks_.failed(job, step->templateError);
-    } else {
-      templateChecks_.failedForNow(job, step->templateError, now);
-    }
+  TemplateAnswers& answers = step->templates;
+  if (answer) {
+    const auto pod = codec::decodePod(answer->body);
+    const model::Role* asWritten = step->decision.job->spec.findRole(role);
+    if (pod && asWritten != nullptr && !placeAlike(pod->shape, asWritten->shape))
+      answers.shapes.emplace(role, pod->shape);
+    return concludeTemplates(step);
   }
-  partDone(step, true);
+  switch (answer.error().code) {
+    // The name is looked up after validation: one that exists says the template is fine.
+    case ErrorCode::kAlreadyExists: break;
+    case ErrorCode::kInvalid:
+      if (answers.invalid.empty()) answers.invalid = templateComplaint(role, answer.error());
+      break;
+    case ErrorCode::kForbidden:
+      if (answers.notAllowed.empty()) answers.notAllowed = templateComplaint(role, answer.error());
+      break;
+    default: answers.unclear = true; break;
+  }
+  concludeTemplates(step);
+}
+
+void PlanExecutor::concludeTemplates(const StepPtr& step) {
+  TemplateAnswers& answers = step->templates;
+  if (--answers.open > 0) return;
+  const model::Job& job = *step->decision.job;
+  if (!answers.invalid.empty()) {
+    templateChecks_.failed(job, answers.invalid);
+  } else if (!answers.notAllowed.empty()) {
+    templateChecks_.failedForNow(job, answers.notAllowed, deps_.executor.now());
+  } else if (!answers.unclear) {
+    templateChecks_.passed(job, std::move(answers.shapes));
+  }
+  partDone(step, !answers.unclear);
 }
 
 // --- the finalizer
@@ -211,6 +232,7 @@ void PlanExecutor::run(const StepPtr& step, const core::ReleaseMember& action) {
                   guarded([this, step, action](const Answer& answer) {
                     if (answer) {
                       deps_.cache.pods.applyWrite(answer->body);
+                      noteRelease(*step->decision.job);
                       return partDone(step, true);
                     }
                     if (answer.error().code == ErrorCode::kNotFound) {
@@ -218,6 +240,14 @@ void PlanExecutor::run(const StepPtr& step, const core::ReleaseMember& action) {
                     }
                     partDone(step, false);
                   }));
+}
+
+void PlanExecutor::noteRelease(const model::Job& job) {
+  const auto& proposal = job.status.gang.proposal;
+  if (!proposal) return;
+  JobState& state = jobs_[job.key];
+  state.releasedEpoch = proposal->epoch;
+  state.released = deps_.executor.wallNow();
 }
 
 void PlanExecutor::run(const StepPtr& step, const core::DeletePod& action) {

@@ -30,7 +30,7 @@ void PlanExecutor::execute(const core::Plan& plan) {
   deferredWrites_.beginCycle();
   const base::Instant now = deps_.executor.now();
   std::erase_if(deletesSent_, [&](const auto& entry) { return now - entry.second > kDeleteMemory; });
-  forgetGoneJobs(plan);
+  forgetGoneJobs();
   for (const core::DeletePod& orphan : plan.orphans) {
     deps_.log.info("sweeping a gated pod whose TrainingJob is gone",
                    {{"namespace", orphan.pod.ns}, {"pod", orphan.pod.name}});
@@ -39,7 +39,7 @@ void PlanExecutor::execute(const core::Plan& plan) {
   for (const core::JobDecision& decision : plan.decisions) start(decision);
 }
 
-void PlanExecutor::forgetGoneJobs(const core::Plan&) {
+void PlanExecutor::forgetGoneJobs() {
   std::erase_if(jobs_, [&](const auto& entry) {
     const bool gone = !entry.second.busy && deps_.cache.jobs.find(entry.first) == nullptr;
     if (gone) deferredWrites_.forget(entry.first);
@@ -86,6 +86,8 @@ void PlanExecutor::statusWritten(const StepPtr& step, const Answer& answer) {
   if (answer) {
     deps_.cache.jobs.applyWrite(answer->body);
     jobs_[job.key].writing.reset();
+    const auto& proposal = step->decision.status->gang.proposal;
+    if (proposal && proposal->phase == model::ProposalPhase::kAborting) templateChecks_.forget(job);
     for (const core::JobEvent& event : step->decision.events) {
       deps_.events.record(job, event);
       deps_.log.info(event.reason, {{"namespace", job.key.ns}, {"job", job.key.name}, {"note", event.note}});
@@ -178,6 +180,7 @@ std::map<model::ObjectKey, core::JobFeedback> PlanExecutor::feedback(const model
       if (proposal && state.uid == job->uid) {
         feedback.auxiliariesReady = state.auxiliariesEpoch == proposal->epoch;
         if (state.refusedEpoch == proposal->epoch) feedback.creationRefused = state.creationRefused;
+        if (state.releasedEpoch == proposal->epoch) feedback.released = state.released;
       }
     }
     all.emplace(job->key, std::move(feedback));
@@ -185,8 +188,9 @@ std::map<model::ObjectKey, core::JobFeedback> PlanExecutor::feedback(const model
   return all;
 }
 
-void PlanExecutor::overlayWrites(model::Snapshot& snapshot) const {
+void PlanExecutor::overlay(model::Snapshot& snapshot) {
   for (auto& job : snapshot.jobs) {
+    if (auto admitted = templateChecks_.asAdmitted(job)) job = std::move(admitted);
     const auto found = jobs_.find(job->key);
     if (found == jobs_.end() || !found->second.writing || found->second.uid != job->uid) continue;
     auto copy = std::make_shared<model::Job>(*job);

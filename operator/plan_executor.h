@@ -47,9 +47,9 @@ class PlanExecutor {
 
   // For the next cycle: who is busy, and what was learnt beside the watches.
   [[nodiscard]] std::map<model::ObjectKey, core::JobFeedback> feedback(const model::Snapshot& snapshot) const;
-  // Puts records that are being written in the place of those that the cache still has: the room they take is
-  // not free, whatever the outcome of the write will be.
-  void overlayWrites(model::Snapshot& snapshot) const;
+  // Puts into the snapshot what the cache cannot know: records that are being written (the room they take is
+  // not free, whatever the outcome of the write will be), and the shapes that admission gives to pods.
+  void overlay(model::Snapshot& snapshot);
   // When a postponed write or a job that backs off wants the next cycle.
   [[nodiscard]] std::optional<base::Instant> nextWake() const;
   // Jobs with something under way, for an orderly end of the program.
@@ -69,7 +69,7 @@ class PlanExecutor {
   void runActions(const StepPtr& step);
   void partDone(const StepPtr& step, bool good);
   void finish(const StepPtr& step);
-  void forgetGoneJobs(const core::Plan& plan);
+  void forgetGoneJobs();
   // Wraps a callback: does nothing once this object is gone.
   [[nodiscard]] kube::ApiCallback guarded(std::function<void(const Answer&)> callback) const;
 
@@ -82,12 +82,14 @@ class PlanExecutor {
   void run(const StepPtr& step, const core::ReleaseMember& action);
   void run(const StepPtr& step, const core::DeletePod& action);
   void templateAnswered(const StepPtr& step, const std::string& role, const Answer& answer);
+  void concludeTemplates(const StepPtr& step);
   void patchFinalizers(const StepPtr& step, bool present);
   void ensureOwned(const StepPtr& step, const kube::ResourceType& type, const std::string& name,
                    std::string body);
   void checkOwner(const StepPtr& step, const kube::ResourceType& type, const std::string& name);
   void memberNameTaken(const StepPtr& step, const std::string& name);
   void refuseCreation(const StepPtr& step, std::string reason, std::string message);
+  void noteRelease(const model::Job& job);
   void deletePod(const core::DeletePod& action, std::function<void(bool good)> done);
 
   Dependencies deps_;

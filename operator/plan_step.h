@@ -20,12 +20,23 @@ struct PlanExecutor::JobState {
   std::int64_t auxiliariesEpoch = 0;
   std::int64_t refusedEpoch = 0;
   std::optional<core::JobFeedback::CreationRefused> creationRefused;
+  std::int64_t releasedEpoch = 0;
+  base::WallTime released{};  // the last member of it
+};
+
+// The answers to the dry-runs of one CheckTemplates.
+struct TemplateAnswers {
+  std::size_t open = 0;
+  bool unclear = false;    // one of them said nothing about its template: all are asked again
+  std::string invalid;     // the first complaint that only an edit can mend
+  std::string notAllowed;  // the first refusal that may pass
+  TemplateChecks::AdmittedShapes shapes = {};
 };
 
 struct PlanExecutor::Step {
   core::JobDecision decision;
-  std::string path;               // of the job
-  std::string templateError;      // first one found by CheckTemplates
+  std::string path;  // of the job
+  TemplateAnswers templates = {};
   std::int64_t ensuredEpoch = 0;  // whose Service and ConfigMap this step makes
   std::size_t openParts = 0;
   bool good = true;

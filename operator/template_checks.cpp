@@ -1,15 +1,35 @@
 #include "operator/template_checks.h"
 
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
 namespace trainyard::operator_ {
 
 namespace {
+
 // Far above the templates of one cluster; reaching it only costs dry-runs that were made before.
 constexpr std::size_t kMaxOutcomes = 20'000;
 constexpr base::Instant::duration kFirstRefusal = std::chrono::seconds(1);
 constexpr base::Instant::duration kLastRefusal = std::chrono::seconds(30);
+
+bool isEvictionDelay(const model::Toleration& toleration) {
+  return toleration.effect == model::TaintEffect::kNoExecute &&
+         (toleration.key == "node.kubernetes.io/not-ready" ||
+          toleration.key == "node.kubernetes.io/unreachable");
+}
+
+std::vector<model::Toleration> withoutEvictionDelays(std::vector<model::Toleration> tolerations) {
+  std::erase_if(tolerations, isEvictionDelay);
+  return tolerations;
+}
+
 }  // namespace
+
+bool placeAlike(const model::PodShape& a, const model::PodShape& b) {
+  return a.requests == b.requests && a.nodeSelector == b.nodeSelector && a.affinity == b.affinity &&
+         withoutEvictionDelays(a.tolerations) == withoutEvictionDelays(b.tolerations);
+}
 
 std::optional<std::string> TemplateChecks::outcome(const model::Job& job, base::Instant now) const {
   const auto found = outcomes_.find(keyOf(job));
@@ -17,9 +37,31 @@ std::optional<std::string> TemplateChecks::outcome(const model::Job& job, base::
   return found->second.message;
 }
 
-void TemplateChecks::passed(const model::Job& job) { store(job, {}); }
+std::shared_ptr<const model::Job> TemplateChecks::asAdmitted(const std::shared_ptr<const model::Job>& job) {
+  if (reshaped_.empty() || !reshaped_.contains(keyOf(*job))) return nullptr;
+  if (copies_.size() > kMaxOutcomes) copies_.clear();
+  Enlarged& copy = copies_[job->key];
+  if (copy.from == job) return copy.to;
+  const AdmittedShapes& shapes = outcomes_.find(keyOf(*job))->second.shapes;
+  auto enlarged = std::make_shared<model::Job>(*job);
+  for (model::Role& role : enlarged->spec.roles) {
+    if (const auto shape = shapes.find(role.name); shape != shapes.end()) role.shape = shape->second;
+  }
+  copy = {job, std::move(enlarged)};
+  return copy.to;
+}
 
-void TemplateChecks::failed(const model::Job& job, std::string message) { store(job, {std::move(message)}); }
+void TemplateChecks::passed(const model::Job& job, AdmittedShapes shapes) {
+  Outcome outcome;
+  outcome.shapes = std::move(shapes);
+  store(job, std::move(outcome));
+}
+
+void TemplateChecks::failed(const model::Job& job, std::string message) {
+  Outcome outcome;
+  outcome.message = std::move(message);
+  store(job, std::move(outcome));
+}
 
 void TemplateChecks::failedForNow(const model::Job& job, std::string message, base::Instant now) {
   const Key key = keyOf(job);
@@ -29,6 +71,14 @@ void TemplateChecks::failedForNow(const model::Job& job, std::string message, ba
   for (int i = 0; i < refusals && delay < kLastRefusal; ++i) delay *= 2;
   store(job, {std::move(message), now + std::min(delay, kLastRefusal), refusals + 1});
   refusedForNow_.insert(key);
+}
+
+void TemplateChecks::forget(const model::Job& job) {
+  const Key key = keyOf(job);
+  outcomes_.erase(key);
+  refusedForNow_.erase(key);
+  reshaped_.erase(key);
+  copies_.erase(job.key);
 }
 
 std::optional<base::Instant> TemplateChecks::nextWake(base::Instant now) const {
@@ -44,9 +94,13 @@ void TemplateChecks::store(const model::Job& job, Outcome outcome) {
   if (outcomes_.size() >= kMaxOutcomes) {
     outcomes_.clear();
     refusedForNow_.clear();
+    reshaped_.clear();
   }
   const Key key = keyOf(job);
   refusedForNow_.erase(key);
+  reshaped_.erase(key);
+  copies_.clear();
+  if (!outcome.shapes.empty()) reshaped_.insert(key);
   outcomes_[key] = std::move(outcome);
 }
 

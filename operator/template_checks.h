@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,14 +16,24 @@ namespace trainyard::operator_ {
 // dry-run. In memory only; a successor asks again.
 class TemplateChecks {
  public:
+  // What a pod of each role asks of its node once the API server's admission has had its say (LimitRange,
+  // RuntimeClass overhead, injected sidecars and selectors); only roles where that differs from the template.
+  using AdmittedShapes = std::map<std::string, model::PodShape>;
+
   // Absent: not known. Empty: the templates are fine. Otherwise what is wrong with which field.
   [[nodiscard]] std::optional<std::string> outcome(const model::Job& job, base::Instant now) const;
+  // The job with the shapes that its pods will have; nullptr where they are those of its templates.
+  // Planning with the templates alone would reserve too little, and every such attempt would end at the
+  // barrier.
+  [[nodiscard]] std::shared_ptr<const model::Job> asAdmitted(const std::shared_ptr<const model::Job>& job);
 
-  void passed(const model::Job& job);
+  void passed(const model::Job& job, AdmittedShapes shapes);
   void failed(const model::Job& job, std::string message);
   // Refused for a reason that may pass (quota, admission policy, a namespace without its ServiceAccount yet):
   // asked again soon at first, then less and less often.
   void failedForNow(const model::Job& job, std::string message, base::Instant now);
+  // An attempt failed: what admission does to the pods may have changed, so the next one asks again.
+  void forget(const model::Job& job);
 
   // When the next such refusal is to be asked about again.
   [[nodiscard]] std::optional<base::Instant> nextWake(base::Instant now) const;
@@ -32,13 +43,24 @@ class TemplateChecks {
     std::string message;
     base::Instant until = base::Instant::max();
     int refusals = 0;  // in a row, of those that may pass
+    AdmittedShapes shapes = {};
+  };
+  struct Enlarged {
+    std::shared_ptr<const model::Job> from;
+    std::shared_ptr<const model::Job> to;
   };
   using Key = std::pair<std::string, std::string>;
   static Key keyOf(const model::Job& job) { return {job.key.ns, job.spec.templateHash}; }
   void store(const model::Job& job, Outcome outcome);
 
   std::map<Key, Outcome> outcomes_;
-  std::set<Key> refusedForNow_;  // of outcomes_; few, where those may be many
+  std::set<Key> refusedForNow_;                  // of outcomes_; few, where those may be many
+  std::set<Key> reshaped_;                       // of outcomes_, those with shapes; mostly none
+  std::map<model::ObjectKey, Enlarged> copies_;  // made once for each version of a job
 };
+
+// Whether two shapes ask the same of a node at placing time. The tolerations that every pod gets for nodes
+// that become unready decide about eviction, not about placing.
+[[nodiscard]] bool placeAlike(const model::PodShape& a, const model::PodShape& b);
 
 }  // namespace trainyard::operator_

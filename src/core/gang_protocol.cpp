@@ -60,7 +60,9 @@ std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const
     }
     if (pod->unschedulableMessage.empty()) continue;
     // A gated pod's condition is False as well: its time of transition is older than the release, or absent.
-    const base::WallTime since = std::max(pod->unschedulableSince, pod->created);
+    // Who took over does not know when the release was, and may give up early: that costs one attempt.
+    const base::WallTime since =
+        std::max({pod->unschedulableSince, pod->created, context.feedback->released.value_or(pod->created)});
     const base::WallTime patience = since + context.settings->unschedulableGrace;
     if (context.now >= patience) {
       return LostPlace{

@@ -366,9 +366,25 @@ class Explanation {
   }
 
   std::string nothingFree(std::size_t index) const {
+    // To name one of many empty-handed nodes would point at it for no reason.
+    const std::vector<std::size_t> dimensions =
+        named(now_, index, {0, static_cast<std::uint32_t>(nodeCount())});
+    if (dimensions.size() == 1 && noneHas(index, dimensions.front()))
+      return fmt::format("no node has any {} free", now_.dimensions()[dimensions.front()]);
     if (const std::string best = bestNode(now_, index); !best.empty())
       return fmt::format("best node {}", best);
     return "no matching node is open";
+  }
+
+  // Some node is open, and none of those has anything of it.
+  bool noneHas(std::size_t index, std::size_t dimension) const {
+    bool anyOpen = false;
+    for (std::size_t position = 0; position < nodeCount(); ++position) {
+      if (!openFor(index, position, now_)) continue;
+      anyOpen = true;
+      if (now_.roomAt(position)[dimension] > 0) return false;
+    }
+    return anyOpen;
   }
 
   // Nodes that would help if somebody reopened them.

@@ -185,30 +185,86 @@ TEST_CASE("a member's name that belongs to somebody else is said, and the job st
   lab.requireTidy();
 }
 
-TEST_CASE("pods that a LimitRange makes too large for their places never start in part") {
+namespace {
+
+std::string limitRange(const std::string& cpu) {
+  return fmt::format(
+      R"({{"apiVersion":"v1","kind":"LimitRange","metadata":{{"name":"big"}},"spec":{{"limits":[{{"type":"Container","defaultRequest":{{"cpu":"{0}"}},"default":{{"cpu":"{0}"}}}}]}}}})",
+      cpu);
+}
+
+// Three workers that ask for a GPU each and for no cpu: by the template all of them fit one node.
+std::string silentAboutCpu(const std::string& name) {
+  return fmt::format(
+      R"({{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","metadata":{{"name":"{}"}},"spec":{{"framework":"PyTorch","roles":[{{"name":"worker","replicas":3,"template":{{"metadata":{{"annotations":{{"sim.trainyard.dev/run-for":"2s"}}}},"spec":{{"containers":[{{"name":"train","image":"a","resources":{{"limits":{{"nvidia.com/gpu":"1"}}}}}}]}}}}}}]}}}})",
+      name);
+}
+
+}  // namespace
+
+TEST_CASE("pods are planned as large as a LimitRange makes them") {
   Lab lab;
   lab->startOperator();
   lab.run(3s);
-  // Members that ask for no cpu get 40 cores each by default: three of them fit a node by the template, not
-  // as created.
-  REQUIRE(lab->create(
-      R"({"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"big"},"spec":{"limits":[{"type":"Container","defaultRequest":{"cpu":"60"},"default":{"cpu":"60"}}]}})"));
-  REQUIRE(lab->create(
-      R"({"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","metadata":{"name":"grown"},"spec":{"framework":"PyTorch","roles":[{"name":"worker","replicas":3,"template":{"spec":{"containers":[{"name":"train","image":"a","resources":{"limits":{"nvidia.com/gpu":"1"}}}]}}}]}})"));
+  REQUIRE(lab->create(limitRange("60")));
+  REQUIRE(lab->create(silentAboutCpu("grown")));
 
-  bool anyBound = false;
-  lab.until(
+  int attempts = 0;
+  const bool ended = lab.until(
       [&] {
-        anyBound = anyBound || lab.boundPodsOf("grown") > 0;
-        return false;
+        const auto job = lab.job("grown");
+        if (job->status.gang.backoff) attempts = std::max(attempts, job->status.gang.backoff->count);
+        return lab.phase("grown") == "Succeeded";
       },
       60s);
   INFO(lab.describe());
-  const auto job = lab.job("grown");
-  REQUIRE(job);
-  CHECK_FALSE(anyBound);
-  CHECK((job->status.gang.backoff || job->status.gang.proposal));
+  CHECK(ended);
+  CHECK(attempts == 0);
   lab.requireSound();
+  lab.requireTidy();
+}
+
+TEST_CASE("pods that a LimitRange makes too large for every node wait, and say for what") {
+  Lab lab;
+  lab->startOperator();
+  lab.run(3s);
+  REQUIRE(lab->create(limitRange("5000")));
+  REQUIRE(lab->create(silentAboutCpu("grown")));
+
+  REQUIRE(lab.waitPhase("grown", "Queued", 30s));
+  lab.run(30s);
+  INFO(lab.describe());
+  const auto job = lab.job("grown");
+  REQUIRE(job->status.pending);
+  CHECK(job->status.pending->message.find("cpu") != std::string::npos);
+  CHECK(job->status.gang.lastEpoch == 0);
+  CHECK(lab.podsOf("grown").empty());
+  lab.requireSound();
+}
+
+TEST_CASE("a LimitRange that comes after the template was checked costs one attempt") {
+  Lab lab;
+  lab->startOperator();
+  lab.run(3s);
+  lab.submit("first", {.workers = 6, .runFor = "20s"});
+  REQUIRE(lab.waitPhase("first", "Running", 30s));
+  REQUIRE(lab->create(silentAboutCpu("grown")));
+  REQUIRE(lab.waitPhase("grown", "Queued", 30s));
+  REQUIRE(lab->create(limitRange("60")));
+
+  int attempts = 0;
+  const bool ended = lab.until(
+      [&] {
+        const auto job = lab.job("grown");
+        if (job->status.gang.backoff) attempts = std::max(attempts, job->status.gang.backoff->count);
+        return lab.phase("grown") == "Succeeded";
+      },
+      120s);
+  INFO(lab.describe());
+  CHECK(ended);
+  CHECK(attempts == 1);
+  lab.requireSound();
+  lab.requireTidy();
 }
 
 }  // namespace trainyard::test

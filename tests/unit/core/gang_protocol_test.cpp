@@ -202,6 +202,14 @@ TEST_CASE("released members that cannot reach their place end the attempt") {
     CHECK(early.wakeAt == at(10));
     scene.now = 10;
   }
+  SECTION("its patience counts from the release: the gated time before is nobody's fault") {
+    second.unschedulableMessage = "1 Insufficient nvidia.com/gpu";
+    second.unschedulableSince = at(0);
+    scene.feedback.released = at(30);
+    scene.now = 39;
+    CHECK_FALSE(scene.step().record);
+    scene.now = 40;
+  }
   SECTION("the node went away") { scene.nodes.pop_back(); }
   SECTION("the pod was deleted by somebody") { scene.pods.pop_back(); }
   SECTION("the kubelet refused it") {
