@@ -47,7 +47,7 @@ class NodeStrategy final : public Strategy {
       } else if (effect != "NoSchedule" && effect != "PreferNoSchedule" && effect != "NoExecute") {
         causes.notSupported(path + ".effect", effect);
       }
-      if (!seen.insert(key + ":" + effect).second) causes.duplicate(path, key);
+      if (!seen.insert(fmt::format("{}:{}", key, effect)).second) causes.duplicate(path, key);
     }
   }
 

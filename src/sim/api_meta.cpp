@@ -29,7 +29,8 @@ void validateLabels(const Json& meta, Causes& causes) {
                      fmt::format("\"{}\": name part must consist of alphanumeric characters", key));
     size += key.size() + (value.is_string() ? value.get_ref<const std::string&>().size() : 0);
   }
-  if (size > 256 * 1024) causes.tooLong("metadata.annotations", "may not be more than 262144 bytes");
+  constexpr std::size_t kMaxAnnotations = 256U * 1024U;
+  if (size > kMaxAnnotations) causes.tooLong("metadata.annotations", "may not be more than 262144 bytes");
 }
 
 void validateOwners(const Json& meta, Causes& causes) {
