@@ -7,6 +7,7 @@
 #include "codec/pod.h"
 #include "codec/service.h"
 #include "core/framework_env.h"
+#include "model/names.h"
 #include "operator/plan_executor.h"
 #include "operator/plan_step.h"
 
@@ -210,7 +211,9 @@ void PlanExecutor::memberNameTaken(const StepPtr& step, const std::string& name)
   deps_.api.get(kube::kPods.object(key.ns, key.name), guarded([this, step, key](const Answer& answer) {
                   if (!answer) return partDone(step, false);
                   const auto pod = codec::decodePod(answer->body);
-                  if (!pod || pod->controllerUid != step->decision.job->uid) {
+                  const bool ours = pod && pod->controllerUid == step->decision.job->uid &&
+                                    pod->controllerKind == model::names::kTrainingJobKind;
+                  if (!ours) {
                     refuseCreation(step, "NameTaken", fmt::format("pod {} belongs to somebody else", key));
                     return partDone(step, true);
                   }

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "codec/decode_object.h"
 #include "codec/pod_shape.h"
 #include "model/names.h"
@@ -40,6 +42,20 @@ std::optional<model::MemberLabels> readMember(const JsonValue& labels) {
   return member;
 }
 
+// The kind alone, as in most of Kubernetes; but others have a kind TrainingJob too, and theirs is no gang of
+// ours: it keeps its group, as kubectl writes it ("TrainingJob.example.com").
+std::string kindOf(const Field& owner) {
+  std::string kind = owner["kind"].string();
+  if (kind != model::names::kTrainingJobKind) return kind;
+  constexpr std::string_view kOurs = model::names::kApiVersion;
+  const auto groupOf = [](std::string_view apiVersion) {
+    const std::size_t slash = apiVersion.find('/');
+    return slash == std::string_view::npos ? std::string_view() : apiVersion.substr(0, slash);
+  };
+  const std::string_view group = groupOf(owner["apiVersion"].text());
+  return group == groupOf(kOurs) ? kind : fmt::format("{}.{}", kind, group);
+}
+
 void readMetadata(const Field& meta, Pod& pod) {
   pod.key = {meta["namespace"].string(), std::string(meta["name"].required())};
   pod.uid = model::Uid(meta["uid"].text());
@@ -50,7 +66,7 @@ void readMetadata(const Field& meta, Pod& pod) {
   meta["ownerReferences"].forEachElement([&](const Field& owner) {
     if (!owner["controller"].boolean(false)) return;
     pod.controllerUid = model::Uid(owner["uid"].text());
-    pod.controllerKind = owner["kind"].text();
+    pod.controllerKind = kindOf(owner);
   });
   pod.member = readMember(meta["labels"].value());
 }

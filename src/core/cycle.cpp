@@ -38,7 +38,7 @@ std::string placedText(int pods, const std::string& where) {
 class Cycle {
  public:
   explicit Cycle(const CycleInput& input)
-      : input_(input), ledger_(input.snapshot), podsByJob_(groupByJob(input.snapshot.pods)) {}
+      : input_(input), ledger_(input.snapshot), podsByJob_(groupByJob(input.snapshot)) {}
 
   Plan run() {
     for (const JobPtr& job : input_.snapshot.jobs) decide(job);
@@ -135,6 +135,12 @@ class Cycle {
     news.verdict = judge(*job, members);
     if (news.verdict.outcome == Outcome::kLost) return replaceLost(job, members, news);
     JobDecision& decision = derive(job, job->status.gang, news);
+    // Every member has its pod here; only where there are more is it worth looking for strays.
+    if (podsOf(*job).size() > members.size()) {
+      Removal removal(ledger_, input_.settings, input_.snapshot.now);
+      for (const model::Pod* stray : strayPods(*job, podsOf(*job))) removal.remove(*stray);
+      finishRemoval(removal, decision);
+    }
     if (news.verdict.outcome == Outcome::kRunning) return;
     decision.deferrable = false;
     decision.events.push_back(

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/members.h"
 #include "model/names.h"
 
 namespace trainyard::core {
@@ -31,10 +32,9 @@ struct Membership {
   const NodeName* node = nullptr;  // of kMember
 };
 
-// The label led here, the name decides: two pods cannot have it, but may well have the same labels.
 bool fills(const model::Job& job, const model::Assignment& assignment, const Pod& pod) {
   return assignment.role == pod.member->role && assignment.indices.contains(pod.member->index) &&
-         pod.key.name == model::podName(job.key.name, assignment.role, pod.member->index);
+         namedAsMember(pod, job);
 }
 
 const NodeName* addedNode(const model::Job& job, const model::Proposal& proposal, const Pod& pod) {

@@ -3,14 +3,15 @@
 #include <utility>
 
 #include "core/ledger.h"
-#include "model/names.h"
 
 namespace trainyard::core {
 namespace {
 
 void count(const Ledger::Holding& holding, GuardNode& node) {
   const model::Pod* pod = holding.pod;
-  const bool ofGang = pod == nullptr || pod->controllerKind == model::names::kTrainingJobKind;
+  // Of a job that the snapshot has. A pod that only says so could otherwise keep others off a node for as
+  // long as it likes not to be bound; and where a job is really gone, its pods follow.
+  const bool ofGang = holding.job != nullptr;
   const bool bound = pod != nullptr && pod->bound();
   if (ofGang && bound) {
     node.running = true;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "core/members.h"
 #include "model/names.h"
 
 namespace trainyard::core {
@@ -60,7 +61,7 @@ class Ledger::Builder {
 
   void countPods(const model::Snapshot& snapshot) {
     for (const auto& pod : snapshot.pods) {
-      const std::size_t owner = ownerOf(*pod);
+      const std::size_t owner = ownerOf(*pod, snapshot);
       const Job* job = owner < snapshot.jobs.size() ? snapshot.jobs[owner].get() : nullptr;
       std::optional<std::size_t> node;
       if (const model::NodeName* name = heldNode(*pod)) node = ledger_.find(*name);
@@ -69,7 +70,7 @@ class Ledger::Builder {
         ledger_.entries_.push_back({static_cast<std::uint32_t>(*node), 0, job, pod.get()});
         if (!victims_.empty()) noteVictim(*pod, *node);
       }
-      if (job != nullptr && pod->member) members_[owner].push_back({pod.get(), node});
+      if (job != nullptr) members_[owner].push_back({pod.get(), node});
     }
   }
 
@@ -105,11 +106,15 @@ class Ledger::Builder {
   };
   using Credits = std::map<std::size_t, Resources>;
 
-  std::size_t ownerOf(const Pod& pod) const {
+  // The index of the job whose member the pod is. The uid alone proves nothing: a controller reference can be
+  // copied, into another namespace too, and labels name a place for anybody who writes them.
+  std::size_t ownerOf(const Pod& pod, const model::Snapshot& snapshot) const {
     constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
     if (pod.controllerKind != model::names::kTrainingJobKind) return kNobody;
     const auto found = jobIndex_.find(pod.controllerUid.str());
-    return found == jobIndex_.end() ? kNobody : found->second;
+    if (found == jobIndex_.end()) return kNobody;
+    const Job& job = *snapshot.jobs[found->second];
+    return job.key.ns == pod.key.ns && namedAsMember(pod, job) ? found->second : kNobody;
   }
 
   void countPlacesOf(const Job& job, MemberPods& pods) {

@@ -1,6 +1,9 @@
 #include "core/members.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
 
 #include "model/names.h"
 
@@ -8,7 +11,8 @@ namespace trainyard::core {
 namespace {
 
 bool isMemberOf(const model::Pod& pod, const model::Job& job, std::int64_t epoch) {
-  return pod.controllerUid == job.uid && pod.key.ns == job.key.ns && pod.member && pod.member->epoch == epoch;
+  return pod.controllerUid == job.uid && pod.key.ns == job.key.ns && namedAsMember(pod, job) &&
+         pod.member->epoch == epoch;
 }
 
 bool recorded(const std::vector<model::Assignment>& assignments, std::string_view role, int index) {
@@ -48,6 +52,21 @@ bool isPlaced(const model::Pod& pod, const model::Job& job, const model::Placed&
 
 }  // namespace
 
+// As model::podName writes it; asked for every pod of a cluster, therefore without making a string.
+bool namedAsMember(const model::Pod& pod, const model::Job& job) {
+  if (!pod.member) return false;
+  std::string_view rest = pod.key.name;
+  const auto skip = [&](std::string_view part) {
+    if (!rest.starts_with(part)) return false;
+    rest.remove_prefix(part.size());
+    return true;
+  };
+  std::array<char, 16> digits{};
+  const auto [end, failure] = std::to_chars(digits.data(), digits.data() + digits.size(), pod.member->index);
+  return failure == std::errc{} && skip(job.key.name) && skip("-") && skip(pod.member->role) && skip("-") &&
+         rest == std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data()));
+}
+
 std::vector<Member> placedMembers(const model::Job& job, const model::Placed& placed, const JobPods& pods) {
   const PodIndex index(job, pods);
   std::vector<Member> members;
@@ -85,11 +104,14 @@ std::vector<const model::Pod*> strayPods(const model::Job& job, const JobPods& p
   return strays;
 }
 
-std::unordered_map<model::Uid, JobPods> groupByJob(
-    const std::vector<std::shared_ptr<const model::Pod>>& pods) {
+std::unordered_map<model::Uid, JobPods> groupByJob(const model::Snapshot& snapshot) {
+  std::unordered_map<std::string_view, std::string_view> namespaces;
+  for (const auto& job : snapshot.jobs) namespaces.emplace(job->uid.str(), job->key.ns);
   std::unordered_map<model::Uid, JobPods> byJob;
-  for (const auto& pod : pods) {
-    if (pod->controllerKind == model::names::kTrainingJobKind) byJob[pod->controllerUid].push_back(pod);
+  for (const auto& pod : snapshot.pods) {
+    if (pod->controllerKind != model::names::kTrainingJobKind) continue;
+    const auto owner = namespaces.find(pod->controllerUid.str());
+    if (owner == namespaces.end() || owner->second == pod->key.ns) byJob[pod->controllerUid].push_back(pod);
   }
   return byJob;
 }

@@ -8,6 +8,7 @@
 #include "model/gang.h"
 #include "model/job.h"
 #include "model/pod.h"
+#include "model/snapshot.h"
 
 namespace trainyard::core {
 
@@ -21,6 +22,10 @@ struct Member {
 };
 
 using JobPods = std::vector<std::shared_ptr<const model::Pod>>;
+
+// Whether the pod's name is that of the member which its labels claim it to be. Labels can be written by
+// anybody and be the same on many pods; a name can be had by one pod only.
+[[nodiscard]] bool namedAsMember(const model::Pod& pod, const model::Job& job);
 
 // Every member that `record` says is placed, each with the pod of its name, owner and epoch.
 [[nodiscard]] std::vector<Member> placedMembers(const model::Job& job, const model::Placed& placed,
@@ -36,8 +41,8 @@ using JobPods = std::vector<std::shared_ptr<const model::Pod>>;
 // lease.
 [[nodiscard]] std::vector<const model::Pod*> strayPods(const model::Job& job, const JobPods& pods);
 
-// Pods by the uid of the TrainingJob that controls them.
-[[nodiscard]] std::unordered_map<model::Uid, JobPods> groupByJob(
-    const std::vector<std::shared_ptr<const model::Pod>>& pods);
+// Pods by the uid of the TrainingJob that controls them, the snapshot's jobs and others. An owner lives in
+// the namespace of what it owns: a pod elsewhere that names a job's uid has copied it, and is nobody's.
+[[nodiscard]] std::unordered_map<model::Uid, JobPods> groupByJob(const model::Snapshot& snapshot);
 
 }  // namespace trainyard::core

@@ -57,6 +57,22 @@ std::string refused(std::string_view json) {
 
 }  // namespace
 
+TEST_CASE("somebody else's kind TrainingJob keeps its group") {
+  const auto kindFor = [](std::string_view apiVersion, std::string_view kind) {
+    return decoded(fmt::format(R"({{"metadata":{{"name":"p","namespace":"ns","ownerReferences":[
+        {{"apiVersion":"{}","kind":"{}","name":"j","uid":"u","controller":true}}]}},"spec":{{}}}})",
+                               apiVersion, kind))
+        .controllerKind;
+  };
+  CHECK(kindFor("trainyard.dev/v1alpha1", "TrainingJob") == "TrainingJob");
+  // Another version of ours is still ours.
+  CHECK(kindFor("trainyard.dev/v1", "TrainingJob") == "TrainingJob");
+  CHECK(kindFor("example.com/v1", "TrainingJob") == "TrainingJob.example.com");
+  CHECK(kindFor("not-trainyard.dev/v1alpha1", "TrainingJob") == "TrainingJob.not-trainyard.dev");
+  CHECK(kindFor("v1", "TrainingJob") == "TrainingJob.");
+  CHECK(kindFor("apps/v1", "DaemonSet") == "DaemonSet");
+}
+
 TEST_CASE("a gang member is projected") {
   const model::Pod pod = decoded(kMemberPod);
   CHECK(pod.key == model::ObjectKey{"ml", "bert-worker-1"});

@@ -209,6 +209,32 @@ TEST_CASE("an unready node or a cordon harms nobody who is placed") {
   }
 }
 
+TEST_CASE("a pod of another namespace that copied a member's name and owner changes nothing") {
+  // It sorts before the member: whoever looks only at names or uids finds it first.
+  const model::Job bert = running();
+  model::Pod copy = memberOn(bert, 0, "n3");
+  copy.key.ns = "a";
+  copy.uid = model::Uid("copied");
+  const Plan plan = cycle(
+      input(threeNodes().add(bert).add(copy).add(memberOn(bert, 0, "n1")).add(memberOn(bert, 1, "n2"))));
+  CHECK(proposalFor(plan, "ml/bert") == nullptr);
+  for (const JobDecision& decision : plan.decisions) CHECK(decision.actions.empty());
+  CHECK(plan.orphans.empty());
+}
+
+TEST_CASE("a pod that claims a placed job under a name of its own is deleted") {
+  const model::Job bert = running();
+  model::Pod copy = memberOn(bert, 0, "n3");
+  copy.key.name = "bert-worker-0-copy";
+  copy.uid = model::Uid("copied");
+  const Plan plan = cycle(
+      input(threeNodes().add(bert).add(memberOn(bert, 0, "n1")).add(copy).add(memberOn(bert, 1, "n2"))));
+  CHECK(proposalFor(plan, "ml/bert") == nullptr);
+  REQUIRE(plan.decisions.size() == 1);
+  REQUIRE(plan.decisions.front().actions.size() == 1);
+  CHECK(std::get<DeletePod>(plan.decisions.front().actions.front()).uid == copy.uid);
+}
+
 TEST_CASE("a gated pod whose job is gone is swept") {
   const model::Job gone = running();
   const Plan plan = cycle(input(threeNodes().add(pod("x").memberOf(gone, "worker", 0).gpus(8).gated())));

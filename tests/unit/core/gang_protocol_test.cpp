@@ -40,7 +40,7 @@ struct Scene {
     const model::Snapshot snapshot = builder.add(bert).now(now).build();
     const Ledger ledger(snapshot);
     const Settings settings;
-    const auto byJob = groupByJob(snapshot.pods);
+    const auto byJob = groupByJob(snapshot);
     const auto mine = byJob.find(bert.uid);
     const GangContext context{snapshot.now, &settings, &ledger, &feedback, &snapshot.jobs, &snapshot.pods};
     return stepProposal(bert, mine == byJob.end() ? JobPods{} : mine->second, context);

@@ -263,10 +263,34 @@ TEST_CASE("strangers that wait for one node reserve nothing there") {
   CHECK(core::filter(view, {}, tool, Names{"n1"})->accepted.empty());
 }
 
-TEST_CASE("a released member counts as reserved even when its job is gone") {
-  const model::Job bert = job("ml/bert").role("worker", 1, gpus(6));
-  const core::GuardView view(
-      cluster().add(node("n1").gpus(8)).add(pod("ml/x").memberOf(bert, "worker", 0).gpus(6).pinnedTo("n1")));
+TEST_CASE("a pod that only says it is a member reserves nothing, however long it stays unbound") {
+  model::Job bert = job("ml/bert").role("worker", 1, gpus(6));
+  bert.status.gang.lastEpoch = 1;
+  model::Pod thief = pod("ml/x").memberOf(bert, "worker", 0).gpus(6).pinnedTo("n1");
+  SnapshotBuilder snapshot = cluster().add(node("n1").gpus(8));
+  SECTION("of a job that does not exist") {}
+  SECTION("of a job in another namespace") {
+    thief.key.ns = "intruder";
+    snapshot.add(bert);
+  }
+  SECTION("of a job of its own namespace, but under another name than the member's") {
+    thief.key.name = "bert-worker-0-copy";
+    snapshot.add(bert);
+  }
+  SECTION("of somebody else's kind TrainingJob") {
+    thief.controllerKind = "TrainingJob.example.com";
+    snapshot.add(bert);
+  }
+  const core::GuardView view(snapshot.add(thief));
+  CHECK(core::filter(view, {}, pod("ml/other").gpus(8), Names{"n1"})->accepted.size() == 1);
+}
+
+TEST_CASE("a released member counts as reserved until it is bound") {
+  const model::Job bert = job("ml/bert").role("worker", 1, gpus(6)).proposes("n1", "worker", "0");
+  const core::GuardView view(cluster()
+                                 .add(node("n1").gpus(8))
+                                 .add(bert)
+                                 .add(pod("ml/x").memberOf(bert, "worker", 0).gpus(6).pinnedTo("n1")));
   CHECK(core::filter(view, {}, pod("ml/other").gpus(2), Names{"n1"})->accepted.size() == 1);
   CHECK(core::filter(view, {}, pod("ml/other").gpus(3), Names{"n1"})->accepted.empty());
 }

@@ -111,6 +111,19 @@ TEST_CASE("a place is filled by its member's pod, which counts by its own reques
                        pod("").memberOf(bert, "worker", 0).ownedBy("Job", "uid-other").on("n1")),
                    "n1") == 2);
   }
+  SECTION("nor does a pod elsewhere with the copied uid of the job: 8 - 2 - 2 - 2") {
+    model::Pod copy = pod("").memberOf(bert, "worker", 0).on("n1");
+    copy.key.ns = "intruder";
+    CHECK(freeGpus(oneNode().add(bert).add(copy), "n1") == 2);
+  }
+  SECTION("nor a pod that has all of a member but its name: 8 - 2 - 2 - 2") {
+    for (const std::string_view name :
+         {"bert-worker-0-copy", "bert-worker-00", "bert-worker-1", "bert-worker", "x"}) {
+      model::Pod copy = pod("").memberOf(bert, "worker", 0).on("n1");
+      copy.key.name = std::string(name);
+      CHECK(freeGpus(oneNode().add(bert).add(copy), "n1") == 2);
+    }
+  }
   SECTION("a member that has succeeded frees its place: 8 - 2") {
     CHECK(freeGpus(oneNode().add(bert).add(
                        pod("").memberOf(bert, "worker", 0).on("n1").phase(model::PodPhase::kSucceeded)),
