@@ -50,13 +50,13 @@ void validateResources(const Json& resources, const std::string& path, Causes& c
   const Json& limits = objectAt(resources, {"limits"});
   const Json& requests = objectAt(resources, {"requests"});
   for (const auto& [name, value] : limits.items()) {
-    validateResourceName(name, path + ".limits[" + name + "]", causes);
-    validateAmount(name, value.get<std::string>(), path + ".limits[" + name + "]", causes);
+    validateResourceName(name, fmt::format("{}.limits[{}]", path, name), causes);
+    validateAmount(name, value.get<std::string>(), fmt::format("{}.limits[{}]", path, name), causes);
   }
   for (const auto& [name, value] : requests.items()) {
-    validateResourceName(name, path + ".requests[" + name + "]", causes);
+    validateResourceName(name, fmt::format("{}.requests[{}]", path, name), causes);
     const auto text = value.get<std::string>();
-    validateAmount(name, text, path + ".requests[" + name + "]", causes);
+    validateAmount(name, text, fmt::format("{}.requests[{}]", path, name), causes);
     const auto request = base::Quantity::parse(text);
     const Json* bound = find(limits, name);
     if (bound == nullptr) {
