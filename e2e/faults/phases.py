@@ -116,21 +116,25 @@ class PhaseCase(support.Case):
             given().kill(program, signal.SIGCONT)
 
     @contextlib.contextmanager
-    def _hold_waiting(self):
-        """The last three nodes by name are free; strangers have the others."""
-        taken = sorted(self.seen.nodes)[:-3]
-        for node in taken:
-            support.core().create_namespaced_pod(self.namespace, support.pod(f"on-{node}", 8, node=node))
+    def taken(self, nodes, gpus=8):
+        """Strangers have so many GPUs of each of the nodes."""
+        for node in nodes:
+            support.core().create_namespaced_pod(self.namespace, support.pod(f"on-{node}", gpus, node=node))
         self.wait(lambda: all(node_of(self.seen.pods.get((self.namespace, f"on-{node}"), {"spec": {}}))
-                              for node in taken), "the strangers are bound")
-        self.create()
-        self.wait(lambda: "best" in self.pending().get("message", "") or "only" in self.pending().get("message", "") or
-                  self.pending().get("reason") == "WaitingForCapacity", "it waits and says why")
+                              for node in nodes), "the strangers are bound")
         try:
             yield
         finally:
-            for node in taken:
+            for node in nodes:
                 support.core().delete_namespaced_pod(f"on-{node}", self.namespace, grace_period_seconds=0)
+
+    @contextlib.contextmanager
+    def _hold_waiting(self):
+        """The last three nodes by name are free."""
+        with self.taken(sorted(self.seen.nodes)[:-3]):
+            self.create()
+            self.wait(lambda: self.pending().get("reason") == "WaitingForCapacity", "it waits and says why")
+            yield
 
     @contextlib.contextmanager
     def _hold_creating(self):
