@@ -175,7 +175,8 @@ def main():
     args = parser.parse_args()
     # The cluster must end with this process, however that ends.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    sys.path.insert(0, str(args.file.resolve().parent))
+    # What all cases share lies in e2e/cases, what those of a folder share lies beside them.
+    sys.path[:0] = [str(args.file.resolve().parent), str(Path(__file__).resolve().parent.parent / "cases")]
     report = Report(args.report)
     begun = time.monotonic()
     try:

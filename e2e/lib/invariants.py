@@ -279,14 +279,14 @@ class Invariants:
         has nothing; and every member's job exists."""
         self.wait(lambda: not self._unsettled(), "all gangs are whole or have nothing", timeout)
 
-    def gone(self, *namespaces, timeout=None):
-        """Waits until the namespaces hold no job, no pod, and none of our Services and ConfigMaps."""
+    def gone(self, *namespaces, timeout=None, auxiliaries=True):
+        """Waits until the namespaces hold no job, no pod, and none of our Services and ConfigMaps. These go by the
+        garbage collector, which takes half a minute to learn of a new cluster's TrainingJobs."""
         def left():
             return [key for group in (self.jobs, self.pods) for key in group if key[0] in namespaces]
         self.wait(lambda: not left(), f"nothing is left in {', '.join(namespaces)}", timeout)
         deadline = time.monotonic() + (timeout or self._patience)
-        for namespace in namespaces:
-            # The garbage collector takes them after their owner.
+        for namespace in namespaces if auxiliaries else ():
             while found := self._auxiliaries(namespace):
                 if time.monotonic() > deadline:
                     raise Violation(f"left in {namespace} after its jobs: {found}")

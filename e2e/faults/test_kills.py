@@ -1,0 +1,77 @@
+"""kill -9 of the operator at every write of a gang's life: before the write is sent, and after it was carried out but
+before the answer. Whoever comes next finishes; no member doubled, none lost, no GPU leaked.
+
+A single kill again: TRAINYARD_FAULTS_KILL=start:7:kill-after e2e/run --faults kills
+"""
+import os
+import unittest
+
+from gangs import WHOLE, FaultCase, say
+
+CLUSTER = {"nodes": 4}
+LIVES = ("start", "one", "restart", "compete", "abort")
+WAYS = ("kill-before", "kill-after")
+ONLY = os.environ.get("TRAINYARD_FAULTS_KILL")
+
+
+class Kills(FaultCase):
+    def count(self, life):
+        """How many writes the life takes when nobody is killed."""
+        self.proxy.reset(self.operator.client)
+        self.live(life, "no fault")
+        return self.proxy.state(self.operator.client)["counts"]["write"]
+
+    def kill(self, life, k, way):
+        """True when the life had a k-th write."""
+        what = f"{way} at write {k} (TRAINYARD_FAULTS_KILL={life}:{k}:{way})"
+        client = self.operator.client
+        self.proxy.reset(client)
+        self.proxy.rules(client, {"kind": "write", "nth": k, "fault": way})
+        deaths = len(self.operator.deaths)
+        self.live(life, what)
+        hits = self.proxy.state(client)["hits"]
+        died = self.operator.deaths[deaths:]
+        self.assertEqual(died, ["killed by SIGKILL"] * len(hits), what)
+        for hit in hits:
+            say(f"{life:8} write {k:3} {way:12} {hit['verb']:6} {hit['path'].replace(self.namespace, 'NS')}")
+        return bool(hits)
+
+    def kill_everywhere(self, life):
+        writes = self.count(life)
+        say(f"{life}: {writes} writes without a fault")
+        for way in WAYS:
+            k = 1
+            # What is written together may be counted otherwise next time: on until a life has no k-th write.
+            while self.kill(life, k, way) or k < writes:
+                k += 1
+
+    def test_only(self):
+        if not ONLY:
+            self.skipTest("TRAINYARD_FAULTS_KILL names none")
+        life, k, way = ONLY.split(":")
+        self.assertTrue(self.kill(life, int(k), way), "there was no such write")
+
+
+def _everywhere(life):
+    def test(self):
+        self.kill_everywhere(life)
+    return test
+
+
+def _some(life, step, offset):
+    def test(self):
+        writes = self.count(life)
+        for k in range(1 + offset, writes + 1, step):
+            self.kill(life, k, WAYS[k // step % 2])
+    return test
+
+
+if WHOLE and not ONLY:
+    for _life in LIVES:
+        setattr(Kills, f"test_{_life}", _everywhere(_life))
+elif not ONLY:
+    Kills.test_start_some = _some("start", 4, 1)
+    Kills.test_restart_some = _some("restart", 7, 3)
+
+if __name__ == "__main__":
+    unittest.main()
