@@ -134,10 +134,18 @@ class Tended:
                     continue
                 self.deaths.append(processes.exit_text(record["pid"], record["ticks"]))
                 if not self._stopping.is_set():
-                    self._cluster.start(self.name)
-                    self._started()
+                    self._start()
         except Exception as error:  # pylint: disable=broad-except
             self._error = error
+
+    def _start(self):
+        try:
+            self._cluster.start(self.name)
+            self._started()
+        except E2EError:
+            # Killed again before it was ready: the next round sees that.
+            if self._cluster.alive(self.name):
+                raise
 
 
 class Replica(Tended):
