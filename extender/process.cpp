@@ -1,5 +1,6 @@
 #include "extender/process.h"
 
+#include <malloc.h>
 #include <csignal>
 
 #include <atomic>
@@ -31,6 +32,11 @@ constexpr std::chrono::milliseconds kDrainPoll{50};
 constexpr std::chrono::milliseconds kDrainMost{3'500};
 // Large enough for the names of 20,000 nodes, small enough for a hostile client.
 constexpr std::size_t kMaxRequestBytes = 8u << 20;
+constexpr std::size_t kMaxRequestsBytes = 32u << 20;
+
+// Larger pieces of memory, bodies above all, go back to the system as soon as they are freed. Left to itself
+// the allocator raises this limit with every such piece, and keeps for ever what one storm of them took.
+constexpr int kReturnedBytes = 256 << 10;
 
 class Process {
  public:
@@ -53,6 +59,7 @@ class Process {
 
  private:
   base::Result<void> start() {
+    mallopt(M_MMAP_THRESHOLD, kReturnedBytes);
     catchSignals();
     const auto config = kube::loadConnectionConfig(
         {.kubeconfig = options_.kubeconfig.empty() ? std::nullopt : std::optional(options_.kubeconfig)});
@@ -99,6 +106,7 @@ class Process {
     if (!address) return base::fail(address.error());
     net::ServerOptions serverOptions{.address = address->host, .port = address->port, .tls = tls_};
     serverOptions.limits.maxBodyBytes = kMaxRequestBytes;
+    serverOptions.limits.maxBodiesBytes = kMaxRequestsBytes;
     auto server = net::startHttpServer(
         std::move(serverOptions),
         [this](net::ServerRequest request, const std::shared_ptr<net::Exchange>& exchange) {

@@ -28,6 +28,10 @@ bool isNull(ondemand::value& value) {
   return value.type().get(type) == simdjson::SUCCESS && type == ondemand::json_type::null && value.is_null();
 }
 
+// Twice the nodes of the largest clusters known. Each name is answered with a sentence, so that a request of
+// nothing but names would have an answer twenty times its size.
+constexpr std::size_t kMaxNodeNames = 100'000;
+
 constexpr std::string_view kNotCacheCapable =
     "whole objects were sent; the extender's configuration needs nodeCacheCapable: true";
 
@@ -64,8 +68,11 @@ base::Result<std::vector<std::string_view>> readNames(ondemand::value& value) {
   for (auto entry : array) {
     std::string_view name;
     if (const auto error = entry.get_string().get(name)) {
-      return refuse(fmt::format("NodeNames[{}]", names.size()), error);
+      return refuse(fmt::format("NodeNames[{}]", names.size()),
+                    error == simdjson::INCORRECT_TYPE ? "expected a text" : simdjson::error_message(error));
     }
+    if (names.size() == kMaxNodeNames)
+      return refuse("NodeNames", fmt::format("more than {} names", kMaxNodeNames));
     names.push_back(name);
   }
   return names;
@@ -238,7 +245,7 @@ base::Result<ExtenderArgs> ExtenderArgsParser::parse(std::string& body) {
       });
   if (!walked) return base::fail(walked.error());
   if (!pod.seen()) return refuse("Pod", "is missing");
-  if (!namesGiven) return refuse("NodeNames", "is missing");
+  if (!namesGiven) return refuse("NodeNames", names.seen() ? "is null" : "is missing");
   return args;
 }
 
@@ -268,7 +275,7 @@ base::Result<PreemptionArgs> ExtenderArgsParser::parsePreemption(std::string& bo
       });
   if (!walked) return base::fail(walked.error());
   if (!pod.seen()) return refuse("Pod", "is missing");
-  if (!given) return refuse("NodeNameToMetaVictims", "is missing");
+  if (!given) return refuse("NodeNameToMetaVictims", metaVictims.seen() ? "is null" : "is missing");
   return args;
 }
 

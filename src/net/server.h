@@ -47,9 +47,15 @@ class Exchange {
 using ServerHandler = std::function<void(ServerRequest, std::shared_ptr<Exchange>)>;
 
 struct ServerLimits {
-  std::size_t maxConnections = 512;  // further ones are closed at once
+  // At most so many. A further one takes the place of the one that has waited longest without a whole
+  // request, those first that never sent one; only when all are being answered is it closed at once.
+  std::size_t maxConnections = 512;
   std::size_t maxHeaderBytes = 16u << 10;
-  std::size_t maxBodyBytes = 8u << 20;            // 413 beyond
+  std::size_t maxBodyBytes = 8u << 20;  // 413 beyond
+  // Of all bodies that are arriving or being answered. Beyond, those of more than 256 KiB are refused with
+  // 503, so that whoever announces much and sends it slowly cannot take all memory, nor keep small requests
+  // out.
+  std::size_t maxBodiesBytes = 64u << 20;
   std::chrono::milliseconds readTimeout{5'000};   // from the first byte of a request to its last
   std::chrono::milliseconds idleTimeout{90'000};  // between two requests of a connection
   std::chrono::milliseconds writeTimeout{10'000};

@@ -95,7 +95,17 @@ TEST_CASE("names keep their escapes' meaning, in any order of members, unknown o
 TEST_CASE("no candidates is a valid question, no list at all is none") {
   CHECK(failure(with(R"(,"NodeNames":[])")) == "accepted");
   CHECK(failure(with("")) == "extender request: NodeNames: is missing");
-  CHECK(failure(with(R"(,"Nodes":null,"NodeNames":null)")) == "extender request: NodeNames: is missing");
+  CHECK(failure(with(R"(,"Nodes":null,"NodeNames":null)")) == "extender request: NodeNames: is null");
+}
+
+TEST_CASE("more names than any cluster has are refused") {
+  const auto names = [](std::size_t count) {
+    std::string list = "\"n\"";
+    for (std::size_t i = 1; i < count; ++i) list += ",\"n\"";
+    return failure(with(fmt::format(R"(,"NodeNames":[{}])", list)));
+  };
+  CHECK(names(100'000) == "accepted");
+  CHECK(names(100'001) == "extender request: NodeNames: more than 100000 names");
 }
 
 TEST_CASE("whole Node objects are refused with the setting that is wrong") {

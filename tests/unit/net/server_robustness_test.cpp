@@ -2,6 +2,8 @@
 
 #include <array>
 #include <atomic>
+#include <condition_variable>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -179,23 +181,74 @@ TEST_CASE("Plain HTTP on a TLS port is told so") {
   CHECK(client.get("/"));
 }
 
-TEST_CASE("Connections beyond the cap are closed at once, and there is room again when one leaves") {
+TEST_CASE("Beyond the cap a newcomer takes the place of the one that has waited longest without a request") {
   Counting counting;
   const auto server = startServer(counting.handler(), {.limits = {.maxConnections = 20}});
-  std::vector<RawConnection> idle;
-  for (int i = 0; i < 20; ++i) {
-    idle.push_back(RawConnection::connect(server->port()));
-    idle.back().send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
-    CHECK_THAT(idle.back().readUntil("fine"), Catch::StartsWith("HTTP/1.1 200"));
+  std::vector<RawConnection> served;
+  for (int i = 0; i < 10; ++i) {
+    served.push_back(RawConnection::connect(server->port()));
+    served.back().send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    CHECK_THAT(served.back().readUntil("fine"), Catch::StartsWith("HTTP/1.1 200"));
   }
-  auto refused = RawConnection::connect(server->port());
-  CHECK(refused.readToEnd().empty());
-  idle.pop_back();
-  bool served = false;
-  for (int i = 0; i < 1000 && !served; ++i) served = serves(*server);
-  CHECK(served);
-  CHECK(idle.front().send("GET / HTTP/1.1\r\nHost: h\r\n\r\n"));
-  CHECK_THAT(idle.front().readUntil("fine"), Catch::StartsWith("HTTP/1.1 200"));
+  std::vector<RawConnection> silent;
+  for (int i = 0; i < 30; ++i) silent.push_back(RawConnection::connect(server->port()));
+  // Twenty of the silent ones had to go, the oldest first; nobody that was served once.
+  for (std::size_t i = 0; i < 20; ++i) CHECK(silent[i].readToEnd().empty());
+  for (RawConnection& each : served) {
+    CHECK(each.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n"));
+    CHECK_THAT(each.readUntil("fine"), Catch::StartsWith("HTTP/1.1 200"));
+  }
+  CHECK(serves(*server));
+}
+
+TEST_CASE("Beyond the cap a connection is closed at once while all others are being answered") {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::shared_ptr<Exchange>> asked;
+  const auto server = startServer(
+      [&](const ServerRequest&, std::shared_ptr<Exchange> exchange) {
+        const std::lock_guard lock(mutex);
+        asked.push_back(std::move(exchange));
+        changed.notify_all();
+      },
+      {.limits = {.maxConnections = 3}});
+  std::vector<RawConnection> waiting;
+  for (int i = 0; i < 3; ++i) {
+    waiting.push_back(RawConnection::connect(server->port()));
+    waiting.back().send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  }
+  {
+    std::unique_lock lock(mutex);
+    REQUIRE(changed.wait_for(lock, 20s, [&] { return asked.size() == 3; }));
+  }
+  CHECK(RawConnection::connect(server->port()).readToEnd().empty());
+  for (const auto& exchange : asked) exchange->reply({.status = 200, .body = "fine"});
+  for (RawConnection& each : waiting) CHECK_THAT(each.readUntil("fine"), Catch::StartsWith("HTTP/1.1 200"));
+}
+
+TEST_CASE("Large bodies beyond what all may have together are answered with 503, small ones served") {
+  Counting counting;
+  const auto server =
+      startServer(counting.handler(), {.limits = {.maxBodiesBytes = 1u << 20, .readTimeout = 1s}});
+  const auto post = [](std::size_t bytes) {
+    return fmt::format("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n", bytes);
+  };
+  auto first = RawConnection::connect(server->port());
+  first.send(post(2'000'000) + std::string(700'000, 'x'));
+  // The other one can only be refused once the first one's bytes have arrived, in whichever order they come.
+  auto second = RawConnection::connect(server->port());
+  second.send(post(2'000'000) + std::string(700'000, 'x'));
+  const auto refused = [](RawConnection& each) { return each.readToEnd().starts_with("HTTP/1.1 503 "); };
+  CHECK(serves(*server));
+  auto small = RawConnection::connect(server->port());
+  small.send(post(200'000) + std::string(200'000, 'x'));
+  CHECK_THAT(small.readUntil("fine"), Catch::StartsWith("HTTP/1.1 200"));
+  // One of both is told so at once, the other when its time is over: half a request is all that it sent.
+  const int told = (refused(first) ? 1 : 0) + (refused(second) ? 1 : 0);
+  CHECK(told == 1);
+  auto large = RawConnection::connect(server->port());
+  large.send(post(900'000) + std::string(900'000, 'x'));
+  CHECK_THAT(large.readUntil("fine"), Catch::StartsWith("HTTP/1.1 200"));
 }
 
 TEST_CASE("Many idle connections do not keep others from being served") {
