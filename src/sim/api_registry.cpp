@@ -115,7 +115,7 @@ base::Result<void> Registry::addCustom(const Json& definition) {
     if (!boolAt(version, {"served"})) continue;
     auto& type = add({group, plural, kind}, textAt(version, {"name"}), "",
                      textAt(definition, {"spec", "scope"}) == "Namespaced");
-    type.table = plural + "." + group;
+    type.table = fmt::format("{}.{}", plural, group);
     type.hasStatus = findPath(version, {"subresources", "status"}) != nullptr;
     for (const auto& name : listAt(definition, {"spec", "names", "shortNames"})) {
       type.shortNames.push_back(name.get<std::string>());

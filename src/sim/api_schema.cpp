@@ -41,17 +41,17 @@ void prune(const Json& schema, Json& value, bool embedded, const std::string& pa
   for (auto it = value.begin(); it != value.end();) {
     const Json* next = find(properties, it.key());
     if (next == nullptr && additional != nullptr && additional->is_object()) next = additional;
-    if (embedded && isIdentity(it.key())) {
-      ++it;
-    } else if (next != nullptr) {
-      prune(*next, it.value(), flag(*next, "x-kubernetes-embedded-resource"), join(path, it.key()), dropped);
-      ++it;
-    } else if (preserve || (additional != nullptr && additional->is_boolean() && additional->get<bool>())) {
-      ++it;
-    } else {
+    const bool identity = embedded && isIdentity(it.key());
+    const bool kept = identity || preserve ||
+                      (additional != nullptr && additional->is_boolean() && additional->get<bool>());
+    if (next == nullptr && !kept) {
       dropped.push_back(join(path, it.key()));
       it = value.erase(it);
+      continue;
     }
+    if (next != nullptr && !identity)
+      prune(*next, it.value(), flag(*next, "x-kubernetes-embedded-resource"), join(path, it.key()), dropped);
+    ++it;
   }
 }
 
