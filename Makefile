@@ -3,7 +3,7 @@
 ARGS ?=
 PRESET ?= release
 
-.PHONY: help deps build demo test sanitize lint bench tools cluster-up cluster-status cluster-down clean
+.PHONY: help deps build demo test sanitize simulate lint bench tools cluster-up cluster-status cluster-down clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -25,6 +25,9 @@ sanitize: deps ## the tests under the address and undefined-behaviour sanitizers
 	cmake --preset asan
 	cmake --build --preset asan
 	ctest --preset asan $(ARGS)
+
+simulate: build ## the operator through drawn lives with faults at every API call (ARGS="--count 10000 --table")
+	build/$(PRESET)/tests/simulation/simulate-seeds $(ARGS)
 
 lint: deps ## formatting and static checks
 	tools/lint $(ARGS)

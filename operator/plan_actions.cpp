@@ -267,12 +267,29 @@ void PlanExecutor::deletePod(const core::DeletePod& action, std::function<void(b
   deps_.metrics.countWrite("pods");
   deps_.api.remove(kube::kPods.object(action.pod.ns, action.pod.name), options,
                    guarded([this, action, sent, done = std::move(done)](const Answer& answer) {
-                     const bool gone = !answer && (answer.error().code == ErrorCode::kNotFound ||
-                                                   answer.error().code == ErrorCode::kConflict);
+                     if (answer) return done(true);
+                     if (answer.error().code == ErrorCode::kConflict) return checkGone(action, sent, done);
+                     const bool gone = answer.error().code == ErrorCode::kNotFound;
                      if (gone) deps_.cache.pods.forget(action.pod, action.uid.str());
-                     if (!answer && !gone) deletesSent_.erase(sent);
-                     done(answer || gone);
+                     if (!gone) deletesSent_.erase(sent);
+                     done(gone);
                    }));
+}
+
+// Another pod has the name by now, or so the answer says: a pod that is still there must not be forgotten,
+// because no watch would bring it back.
+void PlanExecutor::checkGone(const core::DeletePod& action, const std::pair<model::Uid, bool>& sent,
+                             const std::function<void(bool)>& done) {
+  deps_.api.get(kube::kPods.object(action.pod.ns, action.pod.name),
+                guarded([this, action, sent, done](const Answer& answer) {
+                  const auto meta = answer ? codec::decodeObjectMeta(answer->body)
+                                           : tl::unexpected(base::Error(answer.error()));
+                  const bool replaced = meta && meta->uid != action.uid.str();
+                  const bool gone = replaced || (!answer && answer.error().code == ErrorCode::kNotFound);
+                  if (gone) deps_.cache.pods.forget(action.pod, action.uid.str());
+                  if (!gone) deletesSent_.erase(sent);
+                  done(gone);
+                }));
 }
 
 void PlanExecutor::refuseCreation(const StepPtr& step, std::string reason, std::string message) {

@@ -36,7 +36,7 @@ std::string RequestInfo::contentType() const {
   return text;
 }
 
-ApiServer::Impl::Impl(const ApiServerOptions& given, std::unique_ptr<Registry> types, Clock now)
+ApiServer::Impl::Impl(const ApiServerOptions& given, std::shared_ptr<const Registry> types, Clock now)
     : clock(std::move(now)),
       rng(given.seed),
       registry(std::move(types)),
@@ -198,10 +198,16 @@ Outcome<WatchHub::Request> ApiServer::Impl::watchRequest(const RequestInfo& info
   return watch;
 }
 
-base::Result<std::unique_ptr<ApiServer>> ApiServer::create(const ApiServerOptions& options, Clock clock) {
-  auto registry = Registry::create(options.crds);
+base::Result<std::shared_ptr<const Registry>> ApiServer::readTypes(const std::vector<std::string>& crds) {
+  auto registry = Registry::create(crds);
   if (!registry) return base::fail(registry.error());
-  auto impl = std::make_unique<Impl>(options, *std::move(registry), std::move(clock));
+  return std::shared_ptr<const Registry>(*std::move(registry));
+}
+
+base::Result<std::unique_ptr<ApiServer>> ApiServer::create(const ApiServerOptions& options, Clock clock) {
+  auto types = options.types != nullptr ? options.types : readTypes(options.crds);
+  if (!types) return base::fail(types.error());
+  auto impl = std::make_unique<Impl>(options, *std::move(types), std::move(clock));
   return std::unique_ptr<ApiServer>(new ApiServer(std::move(impl)));
 }
 

@@ -17,10 +17,14 @@
 
 namespace trainyard::sim {
 
+class Registry;  // the resource types of a server
+
 struct ApiServerOptions {
   std::vector<std::string> crds = {};  // texts of CustomResourceDefinitions, YAML
-  std::uint64_t seed = 1;              // of uids and generated names
-  std::size_t historyLimit = 20'000;   // writes that a watch may lag behind before it gets 410
+  // Instead of them, read before by readTypes(): reading takes longer than a short simulation.
+  std::shared_ptr<const Registry> types = nullptr;
+  std::uint64_t seed = 1;             // of uids and generated names
+  std::size_t historyLimit = 20'000;  // writes that a watch may lag behind before it gets 410
 };
 
 // A watch as it begins: the server calls `onLine` with one JSON document per event, possibly before
@@ -46,6 +50,9 @@ class ApiServer {
  public:
   using Clock = std::function<base::WallTime()>;
 
+  // The built-in types and those of the CRDs, for any number of servers on one thread.
+  [[nodiscard]] static base::Result<std::shared_ptr<const Registry>> readTypes(
+      const std::vector<std::string>& crds);
   // kInvalid names a CRD that cannot be read.
   [[nodiscard]] static base::Result<std::unique_ptr<ApiServer>> create(const ApiServerOptions& options,
                                                                        Clock clock);

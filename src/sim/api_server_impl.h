@@ -44,7 +44,7 @@ struct RequestInfo {
 };
 
 struct ApiServer::Impl {
-  Impl(const ApiServerOptions& given, std::unique_ptr<Registry> registry, Clock clock);
+  Impl(const ApiServerOptions& given, std::shared_ptr<const Registry> types, Clock clock);
 
   [[nodiscard]] Outcome<Answer> route(const net::HttpRequest& request);
   [[nodiscard]] Outcome<RequestInfo> resolve(const net::HttpRequest& request) const;
@@ -102,7 +102,7 @@ struct ApiServer::Impl {
 
   Clock clock;
   base::Rng rng;
-  std::unique_ptr<Registry> registry;
+  std::shared_ptr<const Registry> registry;
   ApiStore store;
   WatchHub hub;
   std::function<void()> onChange;

@@ -1,6 +1,7 @@
 #include "sim/api_transport.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -31,6 +32,10 @@ struct ApiServerTransport::Shared {
 
   [[nodiscard]] FaultPoint point(const net::HttpRequest& request) const {
     return {options.client, options.stepName(request), &request};
+  }
+  void deliver(base::Task task) const {
+    if (options.deliver) return options.deliver(std::move(task));
+    task();
   }
   void count(const FaultPoint& point, std::string_view fault) const {
     if (options.counts != nullptr) options.counts->add(point.step, std::string(fault));
@@ -132,10 +137,15 @@ class SimStream final : public net::StreamHandle, public std::enable_shared_from
     if (fault.delay.count() > 0) shared_->count(point, "delay-line");
     shared_->executor.postAt(nextSlot(fault.delay),
                              [self = weak_from_this(), line = std::move(line)]() mutable {
-                               const auto stream = self.lock();
-                               if (stream != nullptr && !stream->over_)
-                                 stream->callbacks_.onLine(std::move(line));
+                               if (const auto stream = self.lock()) stream->hand(std::move(line));
                              });
+  }
+
+  void hand(std::string line) {
+    shared_->deliver([self = weak_from_this(), line = std::move(line)]() mutable {
+      const auto stream = self.lock();
+      if (stream != nullptr && !stream->over_) stream->callbacks_.onLine(std::move(line));
+    });
   }
 
   base::Instant nextSlot(std::chrono::microseconds extra) {
@@ -148,6 +158,12 @@ class SimStream final : public net::StreamHandle, public std::enable_shared_from
     if (over_ || ending_) return;
     ending_ = true;
     shared_->executor.postAt(nextSlot({}), [self = weak_from_this(), result = std::move(result)] {
+      if (const auto stream = self.lock()) stream->handEnd(result);
+    });
+  }
+
+  void handEnd(const base::Result<net::HttpResponse>& result) {
+    shared_->deliver([self = weak_from_this(), result] {
       const auto stream = self.lock();
       if (stream == nullptr || stream->over_) return;
       stream->over_ = true;
@@ -179,23 +195,52 @@ class Handle final : public net::StreamHandle {
   std::shared_ptr<SimStream> stream_;
 };
 
+// The answer a client waits for: the first of what comes and of its own patience.
+class Pending final : public std::enable_shared_from_this<Pending> {
+ public:
+  Pending(const std::shared_ptr<Shared>& shared, Done done) : shared_(shared), done_(std::move(done)) {}
+
+  void giveUpAfter(std::chrono::milliseconds timeout) {
+    if (timeout.count() <= 0) return;
+    const auto shared = shared_.lock();
+    timer_ = shared->executor.postAfter(timeout, [self = shared_from_this()] {
+      self->settle(base::fail(base::ErrorCode::kOutcomeUnknown, "simulated: no answer in time"));
+    });
+  }
+
+  void settle(base::Result<net::HttpResponse> result) {
+    const auto shared = shared_.lock();
+    if (shared == nullptr || done_ == nullptr) return;
+    shared->executor.cancel(timer_);
+    shared->deliver([shared = shared_, result = std::move(result), done = std::exchange(done_, nullptr)] {
+      if (!shared.expired()) done(result);
+    });
+  }
+
+ private:
+  // Weak: the client's end is the end of its waiting.
+  std::weak_ptr<Shared> shared_;
+  Done done_;
+  base::TimerId timer_;
+};
+
+using PendingPtr = std::shared_ptr<Pending>;
+
 void reply(const std::shared_ptr<Shared>& shared, base::Result<net::HttpResponse> result,
-           std::chrono::microseconds delay, Done done) {
+           std::chrono::microseconds delay, const PendingPtr& pending) {
   shared->executor.postAfter(
       shared->options.latency + delay,
-      [alive = std::weak_ptr<Shared>(shared), result = std::move(result), done = std::move(done)] {
-        if (!alive.expired()) done(result);
-      });
+      [pending, result = std::move(result)]() mutable { pending->settle(std::move(result)); });
 }
 
 void carryOut(const std::shared_ptr<Shared>& shared, const net::HttpRequest& request, const FaultPoint& point,
-              const RequestFault& fault, Done done) {
+              const RequestFault& fault, const PendingPtr& pending) {
   if (fault.kind == RequestFault::Kind::kLoseRequest) {
     return reply(shared, base::fail(base::ErrorCode::kUnavailable, "simulated: request lost"),
-                 fault.delayAfter, std::move(done));
+                 fault.delayAfter, pending);
   }
   if (fault.kind == RequestFault::Kind::kAnswer)
-    return reply(shared, fault.answer, fault.delayAfter, std::move(done));
+    return reply(shared, fault.answer, fault.delayAfter, pending);
   net::HttpResponse response = shared->server.handle(request);
   bool lost = fault.kind == RequestFault::Kind::kLoseReply;
   if (!lost && shared->options.faults != nullptr && shared->options.faults->loseReply(point, response)) {
@@ -204,9 +249,9 @@ void carryOut(const std::shared_ptr<Shared>& shared, const net::HttpRequest& req
   }
   if (lost) {
     return reply(shared, base::fail(base::ErrorCode::kOutcomeUnknown, "simulated: reply lost"),
-                 fault.delayAfter, std::move(done));
+                 fault.delayAfter, pending);
   }
-  reply(shared, std::move(response), fault.delayAfter, std::move(done));
+  reply(shared, std::move(response), fault.delayAfter, pending);
 }
 
 }  // namespace
@@ -253,9 +298,11 @@ void ApiServerTransport::send(net::HttpRequest request, Done done) {
   const auto there = shared_->options.latency + fault.delayBefore;
   // A request that is on its way arrives even when its sender dies meanwhile: that is what makes crashes
   // hard.
+  const auto pending = std::make_shared<Pending>(shared_, std::move(done));
+  pending->giveUpAfter(request.timeout);
   shared_->executor.postAfter(there, [shared = shared_, request = std::move(request), step = point.step,
-                                      fault = std::move(fault), done = std::move(done)]() mutable {
-    carryOut(shared, request, {shared->options.client, step, &request}, fault, std::move(done));
+                                      fault = std::move(fault), pending]() mutable {
+    carryOut(shared, request, {shared->options.client, step, &request}, fault, pending);
   });
 }
 

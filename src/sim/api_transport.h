@@ -81,10 +81,14 @@ struct TransportOptions {
   FaultPlan* faults = nullptr;  // outlives the transport
   FaultCounts* counts = nullptr;
   StepNamer stepName = defaultStepName;
+  // How news reaches the client, which may be standing still: runs the task now or later, in order. Empty: at
+  // once.
+  std::function<void(base::Task)> deliver = {};
 };
 
 // A client's connection to the in-memory server. Server and executor must outlive it; destroying it silently
-// drops what is still under way, as a crash of the client does.
+// drops the answers to what is still under way, as a crash of the client does; the requests arrive. An answer
+// that takes longer than the request's timeout is kOutcomeUnknown at that moment, and comes never.
 class ApiServerTransport final : public net::HttpClient {
  public:
   ApiServerTransport(ApiServer& server, base::Executor& executor, TransportOptions options = {});

@@ -1,14 +1,22 @@
 #include "sim/api_watch.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <list>
+#include <optional>
 
 #include <fmt/format.h>
 
 namespace trainyard::sim {
 namespace {
 
+std::string lineOf(std::string_view kind, const Json& object) {
+  return fmt::format("{{\"type\":\"{}\",\"object\":{}}}", kind, dumpJson(object));
+}
+
 void send(const WatchSink& sink, std::string_view kind, const Json& object) {
-  sink.onLine(fmt::format("{{\"type\":\"{}\",\"object\":{}}}", kind, dumpJson(object)));
+  sink.onLine(lineOf(kind, object));
 }
 
 bool concerns(const WatchHub::Request& request, const std::string& table, const ObjectKey& key) {
@@ -24,6 +32,40 @@ Json shown(const ResourceType& type, const Json& stored) {
   object["kind"] = type.name.kind;
   return object;
 }
+
+// One event as the watchers of one type see it. What several of them need is made once.
+class WatchHub::Telling {
+ public:
+  Telling(const ResourceType& type, const StoreEvent& event) : type_(type), event_(event) {}
+
+  [[nodiscard]] bool isOf(const ResourceType& type) const { return &type == &type_; }
+  [[nodiscard]] bool was(const Selector& selector) { return selects(selector, event_.before, before_); }
+  [[nodiscard]] bool is(const Selector& selector) { return selects(selector, event_.after, after_); }
+  const std::string& line(std::string_view kind) {
+    std::string& line = lines_[kind];
+    if (line.empty()) line = lineOf(kind, kind == "DELETED" ? last() : shown(type_, *event_.after));
+    return line;
+  }
+
+ private:
+  bool selects(const Selector& selector, const ObjectPtr& object, std::optional<Json>& seen) const {
+    if (object == nullptr || selector.empty()) return object != nullptr;
+    if (!seen) seen = shown(type_, *object);
+    return selector.matches(*seen);
+  }
+
+  Json last() const {
+    Json object = shown(type_, event_.last != nullptr ? *event_.last : *event_.before);
+    object["metadata"]["resourceVersion"] = std::to_string(event_.version);
+    return object;
+  }
+
+  const ResourceType& type_;
+  const StoreEvent& event_;
+  std::optional<Json> before_;
+  std::optional<Json> after_;
+  std::map<std::string_view, std::string> lines_;
+};
 
 Outcome<std::uint64_t> WatchHub::open(Request request, WatchSink sink) {
   std::uint64_t from = 0;
@@ -58,38 +100,42 @@ Outcome<std::uint64_t> WatchHub::open(Request request, WatchSink sink) {
     return id;
   }
   for (const auto& event : store_.history()) {
-    if (event.version > from) deliver(*watch, event);
+    if (event.version <= from || !concerns(watch->request, event.table, event.key)) continue;
+    Telling telling(*watch->request.type, event);
+    deliver(*watch, event, telling);
   }
   watch->told = store_.version();
   return id;
 }
 
-void WatchHub::deliver(Watch& watch, const StoreEvent& event) {
+void WatchHub::deliver(Watch& watch, const StoreEvent& event, Telling& telling) {
   const Request& request = watch.request;
-  if (!concerns(request, event.table, event.key)) return;
   // An object that leaves the selection is deleted as far as this watcher can tell, and the other way round.
-  const bool was = event.before != nullptr && request.selector.matches(shown(*request.type, *event.before));
-  const bool is = event.after != nullptr && request.selector.matches(shown(*request.type, *event.after));
-  if (is) {
-    watch.told = event.version;
-    send(watch.sink, was ? "MODIFIED" : "ADDED", shown(*request.type, *event.after));
-  } else if (was) {
-    watch.told = event.version;
-    Json last = shown(*request.type, event.last != nullptr ? *event.last : *event.before);
-    last["metadata"]["resourceVersion"] = std::to_string(event.version);
-    send(watch.sink, "DELETED", last);
-  }
+  const bool was = telling.was(request.selector);
+  const bool is = telling.is(request.selector);
+  if (!was && !is) return;
+  watch.told = event.version;
+  watch.sink.onLine(telling.line(!is ? "DELETED" : was ? "MODIFIED" : "ADDED"));
 }
 
 void WatchHub::publish(const StoreEvent& event) {
   // A sink may close its own or another watch: walk by id, not by iterator.
   std::uint64_t next = 0;
+  std::list<Telling> tellings;  // one for each version of the type that is watched
   while (true) {
     const auto at = watches_.upper_bound(next);
     if (at == watches_.end()) return;
     next = at->first;
     const std::shared_ptr<Watch> watch = at->second;
-    deliver(*watch, event);
+    if (!concerns(watch->request, event.table, event.key)) continue;
+    const ResourceType& type = *watch->request.type;
+    auto telling =
+        std::find_if(tellings.begin(), tellings.end(), [&](const auto& each) { return each.isOf(type); });
+    if (telling == tellings.end()) {
+      tellings.emplace_back(type, event);
+      telling = std::prev(tellings.end());
+    }
+    deliver(*watch, event, *telling);
   }
 }
 

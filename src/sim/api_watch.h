@@ -46,7 +46,8 @@ class WatchHub {
     std::uint64_t told = 0;  // the version that the client knows of
   };
 
-  static void deliver(Watch& watch, const StoreEvent& event);
+  class Telling;
+  static void deliver(Watch& watch, const StoreEvent& event, Telling& telling);
   void sendBookmark(Watch& watch, bool initial) const;
 
   ApiStore& store_;

@@ -41,9 +41,10 @@ constexpr KnownKind kKinds[] = {
 
 // One program's connection to the API server.
 struct SimulatedCluster::Client {
-  Client(ApiServer& server, base::Executor& executor, TransportOptions transportOptions, base::Rng rng,
-         const base::Logger& log)
-      : transport(server, executor, transportOptions),
+  // The network goes on while the client, on an executor of its own, may stand still.
+  Client(ApiServer& server, base::Executor& network, base::Executor& executor,
+         TransportOptions transportOptions, base::Rng rng, const base::Logger& log)
+      : transport(server, network, transportOptions),
         credentials(kube::makeStaticCredentials("")),
         api({.userAgent = transportOptions.client, .rateLimit = {.perSecond = 0, .burst = 0}}, transport,
             *credentials, executor, rng.split(), log.named(transportOptions.client)),
@@ -59,6 +60,9 @@ struct SimulatedCluster::Client {
 };
 
 struct SimulatedCluster::OperatorProcess {
+  explicit OperatorProcess(base::Executor& world) : executor(world) {}
+
+  PausableExecutor executor;
   std::unique_ptr<Client> client;
   telemetry::MetricsRegistry metrics;
   std::unique_ptr<operator_::Operator> instance;
@@ -78,9 +82,15 @@ SimulatedCluster::SimulatedCluster(ClusterOptions options)
 
 SimulatedCluster::~SimulatedCluster() = default;
 
+base::Result<std::shared_ptr<const Registry>> SimulatedCluster::readTypes() {
+  return ApiServer::readTypes(clusterCrds());
+}
+
 base::Result<void> SimulatedCluster::build() {
-  auto server =
-      ApiServer::create({.crds = clusterCrds(), .seed = rng_.next()}, [this] { return loop_.wallNow(); });
+  auto types = options_.types != nullptr ? options_.types : readTypes();
+  if (!types) return base::fail(types.error());
+  auto server = ApiServer::create({.types = *std::move(types), .seed = rng_.next()},
+                                  [this] { return loop_.wallNow(); });
   if (!server) return base::fail(server.error());
   server_ = std::move(*server);
   observer_ = std::make_unique<ClusterObserver>(*server_, log_);
@@ -89,7 +99,7 @@ base::Result<void> SimulatedCluster::build() {
   garbageCollector_ = std::make_unique<GarbageCollector>(*server_, loop_);
 
   const auto client = [&](const char* name) -> Client& {
-    clients_.push_back(connect(name, options_.otherFaults));
+    clients_.push_back(connect(name, options_.otherFaults, loop_));
     return *clients_.back();
   };
   if (options_.extender) {
@@ -118,7 +128,9 @@ base::Result<void> SimulatedCluster::build() {
 }
 
 std::unique_ptr<SimulatedCluster::Client> SimulatedCluster::connect(const std::string& name,
-                                                                    FaultPlan* faults) {
+                                                                    FaultPlan* faults,
+                                                                    base::Executor& executor,
+                                                                    std::function<void(base::Task)> deliver) {
   const auto draw = [&](std::chrono::microseconds usual) {
     return std::chrono::microseconds(rng_.between(usual.count() / 2, usual.count() * 2));
   };
@@ -128,7 +140,8 @@ std::unique_ptr<SimulatedCluster::Client> SimulatedCluster::connect(const std::s
   transport.watchLag = draw(options_.watchLag);
   transport.faults = faults;
   transport.counts = options_.faultCounts;
-  return std::make_unique<Client>(*server_, loop_, std::move(transport), rng_.split(), log_);
+  transport.deliver = std::move(deliver);
+  return std::make_unique<Client>(*server_, loop_, executor, std::move(transport), rng_.split(), log_);
 }
 
 // --- users
@@ -198,11 +211,11 @@ base::Result<void> SimulatedCluster::addNodes(int count, const NodeShape& shape)
 int SimulatedCluster::startOperator() {
   const int number = ++lastOperator_;
   const std::string name = fmt::format("operator-{}", number);
-  auto process = std::make_unique<OperatorProcess>();
-  process->client = connect(name, options_.operatorFaults);
+  auto process = std::make_unique<OperatorProcess>(loop_);
+  process->client = connect(name, options_.operatorFaults, process->executor, process->executor.door());
   process->instance = std::make_unique<operator_::Operator>(
       operator_::OperatorOptions{.identity = name, .settings = options_.settings},
-      operator_::Operator::Dependencies{process->client->api, process->client->leaseApi, loop_,
+      operator_::Operator::Dependencies{process->client->api, process->client->leaseApi, process->executor,
                                         process->metrics, rng_.split(), log_.named(name)});
   process->client->api.guardWrites([instance = process->instance.get()] { return instance->leading(); });
   // Whoever loses the lease ends its process; its Deployment starts it anew.
@@ -228,6 +241,18 @@ void SimulatedCluster::stopOperator(int number) {
   const auto found = operators_.find(number);
   if (found == operators_.end()) return;
   found->second->instance->shutDown([this, number] { killOperator(number); });
+}
+
+void SimulatedCluster::pauseOperator(int number) {
+  if (const auto found = operators_.find(number); found != operators_.end()) found->second->executor.pause();
+}
+
+void SimulatedCluster::resumeOperator(int number) {
+  if (const auto found = operators_.find(number); found != operators_.end()) found->second->executor.resume();
+}
+
+void SimulatedCluster::setExtenderUp(bool up) {
+  if (extender_) extender_->setUp(up);
 }
 
 std::vector<int> SimulatedCluster::operators() const {

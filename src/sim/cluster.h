@@ -23,6 +23,7 @@
 #include "sim/cluster_observer.h"
 #include "sim/kubelet.h"
 #include "sim/node_lifecycle.h"
+#include "sim/pausable_executor.h"
 #include "sim/scheduler.h"
 
 namespace trainyard::sim {
@@ -33,6 +34,8 @@ struct ClusterOptions {
   std::chrono::microseconds latency{500};
   std::chrono::microseconds watchLag{2'000};
   bool extender = true;
+  // The server's types, where many clusters share them on one thread; null: read for this one.
+  std::shared_ptr<const Registry> types = nullptr;
   core::Settings settings = {};
   SchedulerOptions scheduler = {};
   KubeletOptions kubelet = {};
@@ -62,6 +65,8 @@ struct NodeShape {
 class SimulatedCluster {
  public:
   [[nodiscard]] static base::Result<std::unique_ptr<SimulatedCluster>> create(ClusterOptions options);
+  // For ClusterOptions::types.
+  [[nodiscard]] static base::Result<std::shared_ptr<const Registry>> readTypes();
   ~SimulatedCluster();
   SimulatedCluster(const SimulatedCluster&) = delete;
   SimulatedCluster& operator=(const SimulatedCluster&) = delete;
@@ -92,9 +97,14 @@ class SimulatedCluster {
   void killOperator(int number);
   // Asks it to end in order; it is gone when that is done.
   void stopOperator(int number);
+  // Stands still, as a process that got SIGSTOP does, until it is told to go on. What it had sent arrives.
+  void pauseOperator(int number);
+  void resumeOperator(int number);
   [[nodiscard]] std::vector<int> operators() const;
   // The one that leads, if one does.
   [[nodiscard]] std::optional<int> leader() const;
+  // Down, kube-scheduler's calls of the extender fail; it comes back without its memory.
+  void setExtenderUp(bool up);
 
   // Runs one task, then checks the invariants that depend on time; false when nothing happens before `limit`.
   bool step(base::Instant limit = base::Instant::max());
@@ -108,7 +118,9 @@ class SimulatedCluster {
 
   explicit SimulatedCluster(ClusterOptions options);
   base::Result<void> build();
-  [[nodiscard]] std::unique_ptr<Client> connect(const std::string& name, FaultPlan* faults);
+  [[nodiscard]] std::unique_ptr<Client> connect(const std::string& name, FaultPlan* faults,
+                                                base::Executor& executor,
+                                                std::function<void(base::Task)> deliver = {});
 
   ClusterOptions options_;
   base::Rng rng_;

@@ -23,6 +23,13 @@ const model::NodeName* placeOf(const std::vector<model::Assignment>& assignments
   return nullptr;
 }
 
+bool negative(const model::Resources& free) {
+  return free.cpu.value < 0 || free.memory.value < 0 || free.pods < 0 ||
+         std::any_of(
+             free.extendedAll().begin(), free.extendedAll().end(),
+             [](const auto& each) { return each.second < 0; });
+}
+
 int wanted(const model::Job& job) { return job.spec.minAvailable.value_or(job.spec.totalReplicas()); }
 
 }  // namespace
@@ -31,6 +38,9 @@ Invariants::Invariants(ClusterObserver& observer, base::Executor& executor, Inva
     : observer_(observer), executor_(executor), limits_(limits) {
   observer_.cache().pods.onChange(
       [this](const PodPtr& before, const PodPtr& after) { podChanged(before, after); });
+  observer_.cache().nodes.onChange([this](const auto& before, const auto& after) {
+    if (before && after && before->allocatable != after->allocatable) allocatableChanged(*before);
+  });
   observer_.cache().jobs.onChange(
       [this](const auto& before, const auto& after) { checkGang((after ? after : before)->uid); });
 }
@@ -57,17 +67,23 @@ void Invariants::podChanged(const PodPtr& before, const PodPtr& after) {
   }
 }
 
+void Invariants::allocatableChanged(const model::Node& before) {
+  hadUntil_[before.name] = {before.allocatable, executor_.now()};
+}
+
 void Invariants::checkNode(const model::NodeName& name) {
   const auto node = observer_.cache().nodes.find(name);
   if (!node) return;
   model::Resources free = node->allocatable;
   free.subtract(used_[name]);
-  const auto lacking = free.shortfallFor({});
-  const bool negative = free.cpu.value < 0 || free.memory.value < 0 || free.pods < 0 ||
-                        std::any_of(
-                            free.extendedAll().begin(), free.extendedAll().end(),
-                            [](const auto& each) { return each.second < 0; });
-  if (negative) violated(fmt::format("node {} holds more than it has ({} GPUs over)", name, -free.gpus()));
+  if (!negative(free)) return;
+  const auto had = hadUntil_.find(name);
+  if (had != hadUntil_.end() && executor_.now() - had->second.second < limits_.shrinkUnknown) {
+    model::Resources before = had->second.first;
+    before.subtract(used_[name]);
+    if (!negative(before)) return;
+  }
+  violated(fmt::format("node {} holds more than it has ({} GPUs over)", name, -free.gpus()));
 }
 
 void Invariants::checkMember(const model::Pod& pod) {

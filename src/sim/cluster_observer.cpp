@@ -31,7 +31,8 @@ base::Result<void> ClusterObserver::watch(const kube::ResourceType& type, kube::
       case codec::WatchEventType::kError: return;
     }
   };
-  lines.onClosed = [] {};
+  // A server that ends every watch must not blind those who look for what it does wrong.
+  lines.onClosed = [this, type, &sink] { static_cast<void>(watch(type, sink)); };
   const auto ticket = server_.openWatch({.target = type.collection() + "?watch=1"}, std::move(lines));
   if (!ticket) {
     return base::fail(base::ErrorCode::kInternal,

@@ -16,25 +16,34 @@ std::vector<std::string_view> viewsOf(const std::vector<std::string>& names) {
 
 GuardExtender::GuardExtender(kube::ApiClient& api, base::Executor& executor, base::Rng rng,
                              const base::Logger& log)
-    : executor_(executor), cache_(log.named("extender-cache")) {
-  const auto add = [&](const kube::ResourceType& type, kube::ReflectorSink& sink) {
-    reflectors_.push_back(std::make_unique<kube::Reflector>(kube::ReflectorOptions{.type = type}, api,
-                                                            executor, rng.split(),
-                                                            log.named("extender-reflector"), sink));
-  };
-  add(kube::kNodes, cache_.nodes);
-  add(kube::kPods, cache_.pods);
-  add(kube::kTrainingJobs, cache_.jobs);
+    : api_(api), executor_(executor), rng_(rng), log_(log), cache_(log.named("extender-cache")) {
   cache_.onAnyChange([this] { view_.reset(); });
   cache_.pods.onChange([this](const auto& before, const auto& after) { podChanged(before, after); });
 }
 
 void GuardExtender::start() {
-  for (const auto& reflector : reflectors_) reflector->start();
+  const auto add = [&](const kube::ResourceType& type, kube::ReflectorSink& sink) {
+    reflectors_.push_back(std::make_unique<kube::Reflector>(kube::ReflectorOptions{.type = type}, api_,
+                                                            executor_, rng_.split(),
+                                                            log_.named("extender-reflector"), sink));
+    reflectors_.back()->start();
+  };
+  add(kube::kNodes, cache_.nodes);
+  add(kube::kPods, cache_.pods);
+  add(kube::kTrainingJobs, cache_.jobs);
+}
+
+void GuardExtender::setUp(bool up) {
+  if (up == up_) return;
+  up_ = up;
+  reflectors_.clear();
+  holds_ = {};
+  if (up) start();
 }
 
 bool GuardExtender::synced() const {
-  return std::all_of(reflectors_.begin(), reflectors_.end(), [](const auto& each) { return each->synced(); });
+  return up_ &&
+         std::all_of(reflectors_.begin(), reflectors_.end(), [](const auto& each) { return each->synced(); });
 }
 
 // A hold stands for what the watch does not show yet: it ends when the pod is seen bound, or is gone.
@@ -53,7 +62,8 @@ const core::GuardView& GuardExtender::view() {
 base::Result<SchedulerExtender::Verdict> GuardExtender::filter(const model::Pod& pod,
                                                                const std::vector<std::string>& nodes) {
   if (!synced())
-    return base::fail(base::ErrorCode::kUnavailable, "trainyard: the caches have not been filled yet");
+    return base::fail(base::ErrorCode::kUnavailable,
+                      up_ ? "trainyard: the caches have not been filled yet" : "the extender is down");
   const std::vector<std::string_view> names = viewsOf(nodes);
   const core::GuardView& known = view();
   auto decision = core::filter(known, holds_, pod, names);

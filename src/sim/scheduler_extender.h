@@ -49,6 +49,8 @@ class GuardExtender final : public SchedulerExtender {
   GuardExtender(kube::ApiClient& api, base::Executor& executor, base::Rng rng, const base::Logger& log);
 
   void start();
+  // A replica that is down answers with errors; it comes back with empty hands and reads everything anew.
+  void setUp(bool up);
 
   [[nodiscard]] base::Result<Verdict> filter(const model::Pod& pod,
                                              const std::vector<std::string>& nodes) override;
@@ -62,7 +64,11 @@ class GuardExtender final : public SchedulerExtender {
                   const std::shared_ptr<const model::Pod>& after);
   [[nodiscard]] const core::GuardView& view();
 
+  kube::ApiClient& api_;
   base::Executor& executor_;
+  base::Rng rng_;
+  base::Logger log_;
+  bool up_ = true;
   kube::ClusterCache cache_;
   std::vector<std::unique_ptr<kube::Reflector>> reflectors_;
   std::unique_ptr<core::GuardView> view_;  // null when something changed since

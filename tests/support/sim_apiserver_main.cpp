@@ -128,7 +128,8 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   base::EventLoop loop;
-  auto server = sim::ApiServer::create({readCrds(crds), seed, history}, [&loop] { return loop.wallNow(); });
+  auto server = sim::ApiServer::create({.crds = readCrds(crds), .seed = seed, .historyLimit = history},
+                                       [&loop] { return loop.wallNow(); });
   if (!server) {
     std::cerr << "sim-apiserver: " << server.error().message << "\n";
     return 1;

@@ -1,0 +1,81 @@
+#include "simulation/protocol_step.h"
+
+#include <nlohmann/json.hpp>
+
+#include "model/names.h"
+#include "sim/api_paths.h"
+
+namespace trainyard::simulation {
+namespace {
+
+using Json = nlohmann::json;
+using net::Method;
+
+Step readStep(const sim::ApiPath& path) {
+  const bool watch = sim::queryFlag(path.query, "watch");
+  if (!path.name.empty() && !watch) {
+    if (path.plural == "leases") return Step::kReadLease;
+    if (path.plural == "trainingjobs") return Step::kReadJob;
+    if (path.plural == "pods") return Step::kReadPod;
+    return Step::kReadOwned;
+  }
+  if (path.plural == "nodes") return watch ? Step::kWatchNodes : Step::kListNodes;
+  if (path.plural == "pods") return watch ? Step::kWatchPods : Step::kListPods;
+  if (path.plural == "trainingjobs") return watch ? Step::kWatchJobs : Step::kListJobs;
+  return watch ? Step::kWatchOthers : Step::kListOthers;
+}
+
+// Only what changes is in the patch, so that it means something together with the record that it changes.
+Step statusStep(const Json& body, const model::Job* before) {
+  static const Json::json_pointer kProposal("/status/gang/proposal");
+  if (!body.contains(kProposal)) return Step::kStatusWords;
+  const Json& proposal = body.at(kProposal);
+  using Phase = model::ProposalPhase;
+  const model::Proposal* old =
+      before != nullptr && before->status.gang.proposal ? &*before->status.gang.proposal : nullptr;
+  const auto was = [&](Phase phase) { return old != nullptr && old->phase == phase; };
+  if (proposal.is_null()) return was(Phase::kAborting) ? Step::kDropProposal : Step::kMerge;
+  const std::string phase = proposal.value("phase", "");
+  if (phase == "Aborting") return Step::kAbort;
+  if (phase == "Claiming") return Step::kClaim;
+  if (phase == "Reserved") return was(Phase::kClaiming) ? Step::kClaimed : Step::kReserve;
+  return Step::kStatusWords;
+}
+
+Step jobStep(const net::HttpRequest& request, const sim::ApiPath& path, const kube::ClusterCache& truth) {
+  const Json body = Json::parse(request.body, nullptr, false);
+  if (!body.is_object()) return Step::kOther;
+  const auto before = truth.jobs.find({path.space, path.name});
+  if (path.subresource == "status") return statusStep(body, before.get());
+  static const Json::json_pointer kFinalizers("/metadata/finalizers");
+  if (!body.contains(kFinalizers)) return Step::kOther;
+  const bool keeps = body.at(kFinalizers).dump().find(model::names::kReleaseFinalizer) != std::string::npos;
+  return keeps ? Step::kAddFinalizer : Step::kRemoveFinalizer;
+}
+
+Step podStep(const net::HttpRequest& request, const sim::ApiPath& path) {
+  if (request.method == Method::kPost) {
+    return sim::queryText(path.query, "dryRun").empty() ? Step::kCreateMember : Step::kCheckTemplate;
+  }
+  if (request.method == Method::kPatch) return Step::kReleaseMember;
+  if (request.method != Method::kDelete) return Step::kOther;
+  const Json body = Json::parse(request.body, nullptr, false);
+  const bool force = body.is_object() && body.value("gracePeriodSeconds", -1) == 0;
+  return force ? Step::kForceDelete : Step::kDeletePod;
+}
+
+}  // namespace
+
+Step stepOf(const net::HttpRequest& request, const kube::ClusterCache& truth) {
+  const auto path = sim::parseTarget(request.target);
+  if (!path || !path->resource) return Step::kOther;
+  if (request.method == Method::kGet) return readStep(*path);
+  if (path->plural == "leases") return request.method == Method::kPost ? Step::kMakeLease : Step::kRenewLease;
+  if (path->plural == "events") return Step::kEvent;
+  if (path->plural == "services") return Step::kCreateService;
+  if (path->plural == "configmaps") return Step::kCreateConfigMap;
+  if (path->plural == "trainingjobs") return jobStep(request, *path, truth);
+  return path->plural == "pods" ? podStep(request, *path) : Step::kOther;
+}
+
+}  // namespace trainyard::simulation

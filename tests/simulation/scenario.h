@@ -1,0 +1,86 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "simulation/faults.h"
+
+namespace trainyard::simulation {
+
+struct RolePlan {
+  std::string name;
+  int replicas = 1;
+  int gpus = 1;
+};
+
+struct JobPlan {
+  std::string name;
+  std::vector<RolePlan> roles;
+  std::chrono::milliseconds submitAt{0};
+  std::chrono::milliseconds runFor{1'000};
+  int exitCode = 0;
+  bool restartWhole = true;  // restartScope Gang, else Pod
+  bool elastic = false;      // the first role
+  std::string required;      // locality level, empty: anywhere
+};
+
+enum class Trouble {
+  kDeleteJob,
+  kSuspendJob,
+  kResumeJob,
+  kEditJob,   // of a suspended job: other template, other size
+  kScaleJob,  // of an elastic one
+  kRecreateJob,
+  kDeleteMember,
+  kStranger,
+  kTakeName,  // a pod of somebody else under a member's name
+  kDeleteNode,
+  kReturnNode,
+  kCordon,
+  kUncordon,
+  kKubeletDown,
+  kKubeletUp,
+  kNoGpus,  // allocatable 0, as while a device plug-in restarts
+  kGpusBack,
+  kTaint,
+  kUntaint,
+  kExtenderDown,
+  kExtenderUp,
+  kCrash,
+  kStop,  // in order
+  kPause,
+  kCompact,     // the server forgets its past
+  kEndWatches,  // and ends every watch
+};
+
+struct TroublePlan {
+  std::chrono::milliseconds at{0};
+  Trouble kind = Trouble::kStranger;
+  std::uint64_t pick = 0;  // which job, node or operator, modulo how many there are then
+  int amount = 0;          // GPUs of a stranger, replicas of a job, seconds of a pause
+};
+
+// All that one seed decides beforehand. The rest of a run follows from it.
+struct Scenario {
+  std::uint64_t seed = 0;
+  int nodes = 4;
+  int gpusOnNode = 8;
+  int nodesInRack = 2;
+  int operators = 2;
+  bool extender = true;
+  std::chrono::microseconds latency{500};
+  std::chrono::microseconds watchLag{2'000};
+  std::chrono::milliseconds length{30'000};  // of the time in which things go wrong
+  std::vector<JobPlan> jobs;
+  std::vector<TroublePlan> troubles;  // by time
+  FaultOdds odds;
+};
+
+[[nodiscard]] Scenario drawScenario(std::uint64_t seed);
+// One line a thing, for people who look at a failing seed.
+[[nodiscard]] std::string describe(const Scenario& scenario);
+
+}  // namespace trainyard::simulation

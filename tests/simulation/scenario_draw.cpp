@@ -1,0 +1,146 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "simulation/scenario.h"
+
+namespace trainyard::simulation {
+namespace {
+
+using std::chrono::milliseconds;
+
+class Draw {
+ public:
+  explicit Draw(std::uint64_t seed) : rng_(seed * 0x9E37'79B9'7F4A'7C15ULL + 1) { scenario_.seed = seed; }
+
+  Scenario run() {
+    cluster();
+    const int jobs = static_cast<int>(rng_.between(1, 4));
+    for (int i = 0; i < jobs; ++i) job(i);
+    strangers();
+    const int troubles = static_cast<int>(rng_.between(0, 4));
+    for (int i = 0; i < troubles; ++i) trouble();
+    std::stable_sort(scenario_.troubles.begin(), scenario_.troubles.end(),
+                     [](const auto& a, const auto& b) { return a.at < b.at; });
+    odds();
+    return std::move(scenario_);
+  }
+
+ private:
+  void cluster() {
+    scenario_.nodes = static_cast<int>(rng_.between(3, 6));
+    scenario_.gpusOnNode = rng_.chance(1, 3) ? 4 : 8;
+    scenario_.nodesInRack = static_cast<int>(rng_.between(1, 3));
+    scenario_.operators = rng_.chance(1, 6) ? 1 : 2;
+    scenario_.extender = !rng_.chance(1, 4);
+    static constexpr std::int64_t kLatencies[] = {200, 500, 5'000};
+    static constexpr std::int64_t kLags[] = {500, 2'000, 20'000, 300'000};
+    scenario_.latency = std::chrono::microseconds(kLatencies[rng_.below(3)]);
+    scenario_.watchLag = std::chrono::microseconds(kLags[rng_.below(4)]);
+    scenario_.length = milliseconds(rng_.between(12'000, 30'000));
+  }
+
+  // Most troubles come while gangs are being made, soon after a job was submitted.
+  milliseconds moment() {
+    if (!scenario_.jobs.empty() && rng_.chance(2, 3)) {
+      const auto& job = scenario_.jobs[rng_.below(scenario_.jobs.size())];
+      return job.submitAt + milliseconds(rng_.between(0, 1'500));
+    }
+    return milliseconds(rng_.between(0, scenario_.length.count()));
+  }
+
+  void job(int number) {
+    JobPlan plan;
+    plan.name = fmt::format("j{}", number);
+    plan.submitAt = milliseconds(rng_.between(0, scenario_.length.count() / 2));
+    plan.runFor = milliseconds(rng_.between(200, 6'000));
+    plan.exitCode = rng_.chance(1, 8) ? 1 : 0;
+    plan.restartWhole = rng_.chance(1, 2);
+    if (rng_.chance(1, 5)) plan.required = "rack";
+    const auto gpus = [&] { return static_cast<int>(1 << rng_.below(scenario_.gpusOnNode == 8 ? 4 : 3)); };
+    plan.roles.push_back({"worker", rng_.chance(1, 4) ? 1 : static_cast<int>(rng_.between(2, 4)), gpus()});
+    if (rng_.chance(1, 4)) plan.roles.push_back({"ps", static_cast<int>(rng_.between(1, 2)), gpus() / 2});
+    plan.elastic = rng_.chance(1, 5);
+    scenario_.jobs.push_back(std::move(plan));
+  }
+
+  void strangers() {
+    const int count = static_cast<int>(rng_.below(4));
+    for (int i = 0; i < count; ++i) {
+      add(moment(), Trouble::kStranger, static_cast<int>(1 << rng_.below(4)));
+    }
+  }
+
+  void trouble() {
+    const milliseconds at = moment();
+    const milliseconds later = at + milliseconds(rng_.between(500, 12'000));
+    switch (rng_.below(16)) {
+      case 0: return add(at, Trouble::kDeleteJob);
+      case 1: return add(at, Trouble::kRecreateJob);
+      case 2:
+        pick_ = rng_.next();
+        put(at, Trouble::kSuspendJob);
+        if (rng_.chance(1, 2))
+          put(at + (later - at) / 2, Trouble::kEditJob, static_cast<int>(rng_.between(1, 4)));
+        return put(later, Trouble::kResumeJob);
+      case 3: return add(at, Trouble::kScaleJob, static_cast<int>(rng_.between(1, 4)));
+      case 4: return add(at, Trouble::kDeleteMember);
+      case 5: return add(at, Trouble::kTakeName);
+      case 6: return pair(at, Trouble::kDeleteNode, later, Trouble::kReturnNode);
+      case 7: return pair(at, Trouble::kCordon, later, Trouble::kUncordon);
+      case 8: return pair(at, Trouble::kKubeletDown, later + milliseconds(6'000), Trouble::kKubeletUp);
+      case 9: return pair(at, Trouble::kNoGpus, later, Trouble::kGpusBack);
+      case 10: return pair(at, Trouble::kTaint, later, Trouble::kUntaint);
+      case 11: return pair(at, Trouble::kExtenderDown, later, Trouble::kExtenderUp);
+      case 12: return add(at, rng_.chance(1, 2) ? Trouble::kCrash : Trouble::kStop);
+      case 13: return add(at, Trouble::kPause, static_cast<int>(rng_.between(2, 20)));
+      case 14: return add(at, Trouble::kEndWatches);
+      default: return add(at, Trouble::kCompact);
+    }
+  }
+
+  void pair(milliseconds at, Trouble first, milliseconds later, Trouble second) {
+    pick_ = rng_.next();
+    put(at, first);
+    put(later, second);
+  }
+
+  void add(milliseconds at, Trouble kind, int amount = 0) {
+    pick_ = rng_.next();
+    put(at, kind, amount);
+  }
+
+  void put(milliseconds at, Trouble kind, int amount = 0) {
+    scenario_.troubles.push_back({at, kind, pick_, amount});
+  }
+
+  // One call of one step meets one fault for sure, in turn over all pairs; chance adds to it.
+  void odds() {
+    FaultOdds& odds = scenario_.odds;
+    static constexpr int kRates[] = {0, 2, 10, 30};
+    const int rate = kRates[rng_.below(4)];
+    for (int& perMille : odds.perMille) perMille = rng_.chance(1, 3) ? 0 : rate;
+    for (const Fault rare : {Fault::kCrashBefore, Fault::kCrashAfter, Fault::kStall, Fault::kPause}) {
+      odds.perMille[static_cast<std::size_t>(rare)] /= 4;
+    }
+    std::vector<FaultTarget> pairs;
+    for (int fault = 0; fault < kFaults; ++fault) {
+      for (int step = 0; step < kSteps; ++step) {
+        const FaultTarget target{static_cast<Step>(step), static_cast<Fault>(fault), 1};
+        if (applies(target.fault, target.step)) pairs.push_back(target);
+      }
+    }
+    odds.target = pairs[scenario_.seed % pairs.size()];
+    odds.target->occurrence = static_cast<int>(rng_.between(1, 3));
+  }
+
+  base::Rng rng_;
+  Scenario scenario_;
+  std::uint64_t pick_ = 0;
+};
+
+}  // namespace
+
+Scenario drawScenario(std::uint64_t seed) { return Draw(seed).run(); }
+
+}  // namespace trainyard::simulation

@@ -1,0 +1,43 @@
+#include <fmt/format.h>
+
+#include "simulation/scenario.h"
+
+namespace trainyard::simulation {
+namespace {
+
+constexpr std::string_view kWords[] = {
+    "delete job", "suspend job", "resume job",  "edit job",    "scale job",  "recreate job",  "delete member",
+    "stranger",   "take name",   "delete node", "return node", "cordon",     "uncordon",      "kubelet down",
+    "kubelet up", "no GPUs",     "GPUs back",   "taint",       "untaint",    "extender down", "extender up",
+    "crash",      "stop",        "pause",       "compact",     "end watches"};
+
+}  // namespace
+
+std::string describe(const Scenario& scenario) {
+  std::string text = fmt::format(
+      "seed {}: {} nodes of {} GPUs, {} in a rack, {} operators, {} extender, latency {} us, watch lag {} "
+      "us, {} ms\n",
+      scenario.seed, scenario.nodes, scenario.gpusOnNode, scenario.nodesInRack, scenario.operators,
+      scenario.extender ? "with" : "no", scenario.latency.count(), scenario.watchLag.count(),
+      scenario.length.count());
+  for (const JobPlan& job : scenario.jobs) {
+    text += fmt::format("  {:>6} ms job {} runs {} ms, exit {}, restarts {}{}{}:", job.submitAt.count(),
+                        job.name, job.runFor.count(), job.exitCode, job.restartWhole ? "whole" : "pods",
+                        job.elastic ? ", elastic" : "",
+                        job.required.empty() ? "" : ", within one " + job.required);
+    for (const RolePlan& role : job.roles)
+      text += fmt::format(" {} {} x {} GPUs", role.name, role.replicas, role.gpus);
+    text += '\n';
+  }
+  for (const TroublePlan& trouble : scenario.troubles) {
+    text += fmt::format("  {:>6} ms {} (pick {}, amount {})\n", trouble.at.count(),
+                        kWords[static_cast<std::size_t>(trouble.kind)], trouble.pick % 60, trouble.amount);
+  }
+  if (const auto& target = scenario.odds.target) {
+    text += fmt::format("  \"{}\" number {} meets \"{}\"\n", toString(target->step), target->occurrence,
+                        toString(target->fault));
+  }
+  return text;
+}
+
+}  // namespace trainyard::simulation

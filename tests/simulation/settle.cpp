@@ -1,0 +1,125 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "simulation/world.h"
+
+namespace trainyard::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+
+// After the last fault: a lease runs out, an attempt meets its deadline, backs off, and goes well.
+constexpr base::Instant::duration kLongest = 400s;
+constexpr base::Instant::duration kLook = 500ms;
+
+}  // namespace
+
+// Whether the gang would fit the empty, healed cluster: counted one node at a time, without the product's
+// help.
+bool World::fits(const model::Job& job) const {
+  std::vector<int> members;
+  for (const model::Role& role : job.spec.roles) {
+    const int gpus = static_cast<int>(role.shape.requests.gpus());
+    members.insert(members.end(), static_cast<std::size_t>(job.spec.startReplicas(role)), gpus);
+  }
+  std::sort(members.rbegin(), members.rend());
+  const int size = job.spec.locality.required.empty() ? scenario_.nodes : scenario_.nodesInRack;
+  for (int first = 0; first < scenario_.nodes; first += size) {
+    std::vector<int> free(static_cast<std::size_t>(std::min(size, scenario_.nodes - first)),
+                          scenario_.gpusOnNode);
+    // Sizes are powers of two: the largest first, each where it fits first, is as good as any packing.
+    const bool all = std::all_of(members.begin(), members.end(), [&](int gpus) {
+      const auto node = std::find_if(free.begin(), free.end(), [&](int left) { return left >= gpus; });
+      if (node == free.end()) return false;
+      *node -= gpus;
+      return true;
+    });
+    if (all) return true;
+  }
+  return false;
+}
+
+// Everything that can end has ended.
+bool World::atRest() const {
+  for (const auto& job : truth().jobs.all()) {
+    if (job->deleting) return false;
+    if (!job->finished() && fits(*job)) return false;
+    const auto& gang = job->status.gang;
+    if (!job->finished() && (gang.proposal || gang.placed || !job->status.pending)) return false;
+  }
+  return std::all_of(truth().pods.all().begin(), truth().pods.all().end(),
+                     [](const auto& pod) { return pod->finished(); });
+}
+
+// A gang that no cluster of this size can hold waits, says why, and holds nothing.
+void World::checkWaiting() {
+  using enum model::PendingReason;
+  for (const auto& job : truth().jobs.all()) {
+    if (job->finished()) continue;
+    const auto reason = job->status.pending->reason;
+    if (reason == kTooLarge || reason == kWaitingForTopology || reason == kWaitingForTurn) continue;
+    problem(fmt::format("job {} can never fit but says {}: {}", job->key, model::toString(reason),
+                        job->status.pending->message));
+  }
+}
+
+void World::settle() {
+  const base::Instant end = cluster_->loop().now() + kLongest;
+  while (cluster_->loop().now() < end) {
+    runFor(kLook);
+    if (atRest()) {
+      runFor(3s);
+      if (atRest()) return checkWaiting();
+    }
+    if (!cluster_->invariants().violations().empty() || !laws_->violations().empty()) return;
+  }
+  problem("not everything came to its end");
+}
+
+void World::checkEnd() {
+  const auto take = [&](const std::vector<std::string>& all) {
+    for (const std::string& each : all) problem(each);
+  };
+  take(cluster_->invariants().violations());
+  take(laws_->violations());
+  if (!result_.problems.empty()) return;
+  take(cluster_->invariants().leftovers());
+  for (const auto& pod : truth().pods.all()) {
+    // A node that had just lost GPUs, or was new, may refuse a pod: then its owner would make another.
+    const bool stranger = pod->key.name.starts_with("stranger-") && !pod->statusReason.starts_with("OutOf");
+    if (stranger && pod->phase != model::PodPhase::kSucceeded) {
+      problem(fmt::format("stranger {} did not finish well: {}", pod->key, pod->statusReason));
+    }
+  }
+  for (const std::string& name : submitted_) {
+    if (job(name)) continue;
+    const std::string service = "/api/v1/namespaces/default/services/" + name;
+    if (cluster_->request(net::Method::kGet, service))
+      problem(fmt::format("service {} outlived its job", name));
+  }
+}
+
+std::string World::describeEnd() const {
+  std::string text;
+  for (const auto& job : truth().jobs.all()) {
+    text += fmt::format("  job {} {} epoch {}{}{}{}{}\n", job->key.name, job->status.phase,
+                        job->status.gang.lastEpoch, job->status.gang.placed ? " placed" : "",
+                        job->status.gang.proposal ? " proposal " + job->status.gang.proposal->id : "",
+                        job->deleting ? " deleting" : "",
+                        job->status.pending ? ": " + job->status.pending->message : "");
+  }
+  for (const auto& pod : truth().pods.all()) {
+    text += fmt::format("  pod {} on {}{}{}{}{}\n", pod->key.name, pod->node, pod->gated ? " gated" : "",
+                        pod->terminating ? " terminating" : "", pod->finished() ? " finished" : "",
+                        pod->unschedulableMessage.empty() ? "" : ": " + pod->unschedulableMessage);
+  }
+  for (const auto& node : truth().nodes.all()) {
+    text +=
+        fmt::format("  node {} {}{} {} GPUs, {} taints\n", node->name, node->ready ? "ready" : "not ready",
+                    node->unschedulable ? " cordoned" : "", node->allocatable.gpus(), node->taints.size());
+  }
+  return text;
+}
+
+}  // namespace trainyard::simulation

@@ -1,0 +1,212 @@
+#include <fmt/format.h>
+
+#include "simulation/objects.h"
+#include "simulation/world.h"
+
+namespace trainyard::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kJobs = "/apis/trainyard.dev/v1alpha1/namespaces/default/trainingjobs/";
+constexpr const char* kPods = "/api/v1/namespaces/default/pods/";
+constexpr const char* kNodes = "/api/v1/nodes/";
+constexpr const char* kMergePatch = "application/merge-patch+json";
+
+std::string allocatable(int gpus) {
+  return fmt::format(R"({{"status":{{"allocatable":{{"nvidia.com/gpu":"{}"}}}}}})", gpus);
+}
+
+std::string unschedulable(bool on) { return fmt::format(R"({{"spec":{{"unschedulable":{}}}}})", on); }
+
+std::string suspended(bool on) { return fmt::format(R"({{"spec":{{"run":{{"suspend":{}}}}}}})", on); }
+
+}  // namespace
+
+const JobPlan* World::pickJob(std::uint64_t pick) const {
+  return scenario_.jobs.empty() ? nullptr : &scenario_.jobs[pick % scenario_.jobs.size()];
+}
+
+void World::strike(const TroublePlan& trouble) {
+  trace_.add(cluster_->loop().now(), "trouble", std::to_string(static_cast<int>(trouble.kind)),
+             std::to_string(trouble.pick));
+  switch (trouble.kind) {
+    case Trouble::kDeleteJob:
+    case Trouble::kSuspendJob:
+    case Trouble::kResumeJob:
+    case Trouble::kEditJob:
+    case Trouble::kScaleJob:
+    case Trouble::kRecreateJob:
+    case Trouble::kDeleteMember:
+    case Trouble::kTakeName: return strikeJob(trouble);
+    case Trouble::kStranger: return stranger(trouble.amount);
+    case Trouble::kExtenderDown: return cluster_->setExtenderUp(false);
+    case Trouble::kExtenderUp: return cluster_->setExtenderUp(true);
+    case Trouble::kCrash:
+    case Trouble::kStop:
+    case Trouble::kPause: return strikeOperator(trouble);
+    case Trouble::kCompact: return cluster_->server().compact();
+    case Trouble::kEndWatches: return cluster_->server().endWatches();
+    default: return strikeNode(trouble);
+  }
+}
+
+// --- jobs
+// -----------------------------------------------------------------------------------------------------------
+
+void World::strikeJob(const TroublePlan& trouble) {
+  const JobPlan* plan = pickJob(trouble.pick);
+  if (plan == nullptr) return;
+  if (trouble.kind == Trouble::kTakeName) return takeName(*plan);
+  const JobPtr now = job(plan->name);
+  if (!now) return;
+  switch (trouble.kind) {
+    case Trouble::kDeleteJob: return deleteJob(plan->name);
+    case Trouble::kSuspendJob: return patchJob(plan->name, suspended(true));
+    case Trouble::kResumeJob: return patchJob(plan->name, suspended(false));
+    case Trouble::kEditJob:
+      // As the definition's rules allow it.
+      if (now->spec.run.suspend) patchJob(plan->name, editedJson(*plan, trouble.amount));
+      return;
+    case Trouble::kScaleJob:
+      if (plan->elastic)
+        patchJob(plan->name, fmt::format(R"({{"spec":{{"elastic":{{"replicas":{}}}}}}})", trouble.amount));
+      return;
+    case Trouble::kRecreateJob:
+      deleteJob(plan->name);
+      cluster_->loop().postAfter(std::chrono::milliseconds(trouble.pick % 3'000),
+                                 [this, plan] { submit(*plan); });
+      return;
+    default: return deleteMember(now->uid, trouble.pick);
+  }
+}
+
+void World::deleteJob(const std::string& name) {
+  static_cast<void>(cluster_->request(net::Method::kDelete, kJobs + name));
+}
+
+void World::patchJob(const std::string& name, const std::string& patch) {
+  const auto done = cluster_->request(net::Method::kPatch, kJobs + name, patch, kMergePatch);
+  if (!done) problem(fmt::format("job {} could not be changed: {}", name, done.error().message));
+}
+
+void World::deleteMember(const model::Uid& job, std::uint64_t pick) {
+  std::vector<std::string> names;
+  for (const auto& pod : truth().pods.all()) {
+    if (pod->controllerUid == job) names.push_back(pod->key.name);
+  }
+  if (names.empty()) return;
+  static_cast<void>(cluster_->request(net::Method::kDelete, kPods + names[pick % names.size()]));
+}
+
+void World::stranger(int gpus) {
+  const auto runFor = std::chrono::milliseconds(500 + 700 * (strangers_ % 7));
+  const std::string name = fmt::format("stranger-{}", strangers_++);
+  const auto made = cluster_->create(strangerJson(name, std::min(gpus, scenario_.gpusOnNode), runFor));
+  if (!made) problem(fmt::format("stranger {} was refused: {}", name, made.error().message));
+}
+
+void World::takeName(const JobPlan& plan) {
+  static_cast<void>(cluster_->create(strangerJson(plan.name + "-worker-0", 0, 2s)));
+}
+
+// --- nodes
+// ----------------------------------------------------------------------------------------------------------
+
+void World::strikeNode(const TroublePlan& trouble) {
+  const std::string name = fmt::format("n{:04}", trouble.pick % static_cast<std::uint64_t>(scenario_.nodes));
+  const model::NodeName node(name);
+  if (trouble.kind == Trouble::kReturnNode) return returnNode(name);
+  if (!truth().nodes.find(node)) return;
+  switch (trouble.kind) {
+    case Trouble::kDeleteNode:
+      if (const auto body = cluster_->request(net::Method::kGet, kNodes + name)) goneNodes_[name] = *body;
+      static_cast<void>(cluster_->request(net::Method::kDelete, kNodes + name));
+      return;
+    case Trouble::kCordon: return patchNode(name, unschedulable(true), false);
+    case Trouble::kUncordon: return patchNode(name, unschedulable(false), false);
+    case Trouble::kKubeletDown: return cluster_->kubelets().setUp(node, false);
+    case Trouble::kKubeletUp: return cluster_->kubelets().setUp(node, true);
+    case Trouble::kNoGpus: return patchNode(name, allocatable(0), true);
+    case Trouble::kGpusBack: return patchNode(name, allocatable(scenario_.gpusOnNode), true);
+    case Trouble::kTaint: return setTaint(name, true);
+    case Trouble::kUntaint: return setTaint(name, false);
+    default: return;
+  }
+}
+
+void World::patchNode(const std::string& name, const std::string& patch, bool status) {
+  static_cast<void>(
+      cluster_->request(net::Method::kPatch, kNodes + name + (status ? "/status" : ""), patch, kMergePatch));
+}
+
+// A merge patch writes the whole list; the node controller's own taints are put back by it.
+void World::setTaint(const std::string& name, bool on) {
+  patchNode(name,
+            on ? R"({"spec":{"taints":[{"key":"example.com/maintenance","effect":"NoSchedule"}]}})"
+               : R"({"spec":{"taints":null}})",
+            false);
+}
+
+void World::returnNode(const std::string& name) {
+  const auto gone = goneNodes_.find(name);
+  if (gone == goneNodes_.end() || truth().nodes.find(model::NodeName(name))) return;
+  static_cast<void>(cluster_->create(nodeJson(gone->second)));
+  goneNodes_.erase(gone);
+}
+
+// --- operators
+// ------------------------------------------------------------------------------------------------------
+
+void World::strikeOperator(const TroublePlan& trouble) {
+  const auto all = cluster_->operators();
+  if (all.empty()) return;
+  // Mostly the one that has something to lose.
+  const auto leader = cluster_->leader();
+  const int number = leader && trouble.pick % 4 != 0 ? *leader : all[trouble.pick % all.size()];
+  if (trouble.kind == Trouble::kPause) return pause(number, std::chrono::seconds(trouble.amount));
+  if (trouble.kind == Trouble::kCrash) return killAndReplace(number);
+  if (paused_.contains(number)) return;
+  cluster_->stopOperator(number);
+  cluster_->loop().postAfter(1s, [this] { cluster_->startOperator(); });
+}
+
+void World::pause(int number, base::Instant::duration span) {
+  if (!paused_.insert(number).second) return;
+  cluster_->pauseOperator(number);
+  cluster_->loop().postAfter(span, [this, number] {
+    paused_.erase(number);
+    cluster_->resumeOperator(number);
+  });
+}
+
+void World::killAndReplace(int number) {
+  cluster_->killOperator(number);
+  cluster_->loop().postAfter(1s, [this] { cluster_->startOperator(); });
+}
+
+// --- the end of all troubles
+// ----------------------------------------------------------------------------------------
+
+void World::heal() {
+  cluster_->setExtenderUp(true);
+  for (int i = 0; i < scenario_.nodes; ++i) {
+    const std::string name = fmt::format("n{:04}", i);
+    returnNode(name);
+    cluster_->kubelets().setUp(model::NodeName(name), true);
+    patchNode(name, unschedulable(false), false);
+    patchNode(name, allocatable(scenario_.gpusOnNode), true);
+    setTaint(name, false);
+  }
+  for (const JobPlan& plan : scenario_.jobs) {
+    const JobPtr now = job(plan.name);
+    if (now && now->spec.run.suspend) patchJob(plan.name, suspended(false));
+    // Whoever took a member's name gives it back.
+    const auto pod = truth().pods.find({"default", plan.name + "-worker-0"});
+    if (pod && pod->controllerUid.empty()) {
+      static_cast<void>(cluster_->request(net::Method::kDelete, kPods + pod->key.name));
+    }
+  }
+}
+
+}  // namespace trainyard::simulation

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/cluster.h"
+#include "simulation/chaos.h"
+#include "simulation/scenario.h"
+
+namespace trainyard::simulation {
+
+struct RunOptions {
+  bool trace = false;  // every call on stderr
+  bool log = false;    // what the programs say
+  std::shared_ptr<const sim::Registry> types = nullptr;
+};
+
+struct RunResult {
+  std::vector<std::string> problems;  // none: the seed passed
+  std::uint64_t trace = 0;
+  std::uint64_t lines = 0;
+  HitTable hits;
+  std::string left;  // the cluster as it ended, when it did not pass
+};
+
+// One seed: builds the cluster, lets the troubles come, heals everything, and looks whether all came to its
+// end.
+[[nodiscard]] RunResult runSeed(std::uint64_t seed, const RunOptions& options);
+
+// A scenario under way.
+class World {
+ public:
+  World(Scenario scenario, const RunOptions& options);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+  RunResult run();
+
+ private:
+  using JobPtr = std::shared_ptr<const model::Job>;
+
+  bool build();
+  void submit(const JobPlan& plan);
+  // trouble.cpp
+  void strike(const TroublePlan& trouble);
+  void strikeJob(const TroublePlan& trouble);
+  void strikeNode(const TroublePlan& trouble);
+  void strikeOperator(const TroublePlan& trouble);
+  void deleteJob(const std::string& name);
+  void patchJob(const std::string& name, const std::string& patch);
+  void stranger(int gpus);
+  void deleteMember(const model::Uid& job, std::uint64_t pick);
+  void takeName(const JobPlan& plan);
+  void returnNode(const std::string& name);
+  void patchNode(const std::string& name, const std::string& patch, bool status);
+  void setTaint(const std::string& name, bool on);
+  void pause(int number, base::Instant::duration span);
+  void killAndReplace(int number);
+  void heal();
+  // settle.cpp
+  void settle();
+  [[nodiscard]] bool atRest() const;
+  [[nodiscard]] bool fits(const model::Job& job) const;
+  void checkWaiting();
+  void checkEnd();
+  [[nodiscard]] std::string describeEnd() const;
+
+  [[nodiscard]] const kube::ClusterCache& truth() const { return cluster_->observer().cache(); }
+  [[nodiscard]] const JobPlan* pickJob(std::uint64_t pick) const;
+  [[nodiscard]] JobPtr job(const std::string& name) const { return truth().jobs.find({"default", name}); }
+  void runFor(base::Instant::duration span);
+  void problem(std::string text) { result_.problems.push_back(std::move(text)); }
+
+  Scenario scenario_;
+  std::shared_ptr<const sim::Registry> types_;
+  std::unique_ptr<base::LogSink> log_;
+  Trace trace_;
+  Chaos chaos_;
+  std::unique_ptr<sim::SimulatedCluster> cluster_;
+  std::unique_ptr<ProtocolLaws> laws_;
+  std::map<std::string, std::string> goneNodes_;  // name and body of nodes that were deleted
+  std::set<std::string> submitted_;
+  std::set<int> paused_;
+  std::uint64_t steps_ = 0;
+  int strangers_ = 0;
+  RunResult result_;
+};
+
+}  // namespace trainyard::simulation
