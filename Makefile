@@ -3,7 +3,8 @@
 ARGS ?=
 PRESET ?= release
 
-.PHONY: help deps build demo test sanitize simulate lint bench tools cluster-up cluster-status cluster-down clean
+.PHONY: help deps build demo test faults sanitize simulate lint bench tools cluster-up cluster-status cluster-down \
+  clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -20,6 +21,9 @@ demo: build ## a cluster, real jobs, live on the terminal (ARGS=--once: unattend
 
 test: deps ## all tests
 	tools/test $(ARGS)
+
+faults: deps ## kills, pauses, lost answers and failing nodes at every point of a gang's life
+	tools/test faults
 
 sanitize: deps ## the tests under the address and undefined-behaviour sanitizers
 	cmake --preset asan

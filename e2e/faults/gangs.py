@@ -27,8 +27,8 @@ class Lives:
         self._count = 0
 
     def _names(self, *names):
-        """The names of jobs in this life: the same ones again where it is waited for that nothing at all is left of
-        the last one's, Services and ConfigMaps included."""
+        """The names of jobs in this life: the same ones again where it is waited for that nothing at all is
+        left of the last one's, Services and ConfigMaps included."""
         self._count += 1
         return names if WHOLE else [f"{name}{self._count}" for name in names]
 
@@ -91,7 +91,8 @@ class Lives:
 
         def anew():
             job = self._seen.job(self._namespace, name)
-            return job["status"]["gang"].get("placed", {}).get("epoch", 0) > epoch and phase_of(job) == "Running"
+            placed = job["status"]["gang"].get("placed", {})
+            return placed.get("epoch", 0) > epoch and phase_of(job) == "Running"
         self._seen.wait(anew, "it runs anew")
         _, members = self.running(name)
         assert len({label(pod, "epoch") for pod in members}) == 1, self._seen.digest()

@@ -1,5 +1,5 @@
-"""kill -9 of the operator at every write of a gang's life: before the write is sent, and after it was carried out but
-before the answer. Whoever comes next finishes; no member doubled, none lost, no GPU leaked.
+"""kill -9 of the operator at every write of a gang's life: before the write is sent, and after it was carried
+out but before the answer. Whoever comes next finishes; no member doubled, none lost, no GPU leaked.
 
 A single kill again: TRAINYARD_FAULTS_KILL=start:7:kill-after e2e/run --faults kills
 """

@@ -1,9 +1,11 @@
-"""A leader is stopped (SIGSTOP) at a write, for longer than its Lease, while a second operator runs; then its write
-reaches the server after all, and it goes on: no half-bound gang, no double reservation that survives the barrier, and
-the former leader ends.
+"""A leader is stopped (SIGSTOP) at a write, for longer than its Lease, while a second operator runs; then its
+write reaches the server after all, and it goes on: no half-bound gang, no double reservation that survives
+the barrier, and the former leader ends.
 
-The write is held back by the proxy until the other one leads, until that one has placed the gang, or until the gang's
-life is over and nothing is left of it. A single pause again: TRAINYARD_FAULTS_PAUSE=start:7:placed e2e/run --faults pauses
+The write is held back by the proxy until the other one leads, until that one has placed the gang, or until
+the gang's life is over and nothing is left of it.
+
+A single pause again: TRAINYARD_FAULTS_PAUSE=start:7:placed e2e/run --faults pauses
 """
 import os
 import signal
@@ -28,7 +30,8 @@ class Pauses(FaultCase):
         self.addCleanup(self.leases.stop)
 
     def leader(self, timeout=PATIENCE, other_than=("",)):
-        self.leases.wait(lambda all_: support.holder(all_) not in other_than, f"none of {other_than} leads", timeout)
+        self.leases.wait(lambda all_: support.holder(all_) not in other_than, f"none of {other_than} leads",
+                         timeout)
         return support.holder(self.leases.objects)
 
     def count(self, life):
@@ -38,7 +41,7 @@ class Pauses(FaultCase):
         return self.proxy.state(leader)["counts"]["write"]
 
     def pause(self, life, k, moment):
-        what = f"stopped at write {k}, which goes on when {moment} (TRAINYARD_FAULTS_PAUSE={life}:{k}:{moment})"
+        what = f"stopped at write {k}, held until {moment} (TRAINYARD_FAULTS_PAUSE={life}:{k}:{moment})"
         leader = self.leader()
         for client in self.CLIENTS:
             self.proxy.reset(client)
@@ -64,7 +67,8 @@ class Pauses(FaultCase):
         self.assertEqual(self.replicas[leader].deaths[deaths:], ["exit code 1"], what)
         self.seen.settled()
         self.seen.gone(self.namespace, auxiliaries=WHOLE)
-        say(f"{life:8} write {k:3} {moment:12} {hits[0]['verb']:6} {hits[0]['path'].replace(self.namespace, 'NS')}")
+        path = hits[0]["path"].replace(self.namespace, "NS")
+        say(f"{life:8} write {k:3} {moment:12} {hits[0]['verb']:6} {path}")
         return True
 
     def pause_everywhere(self, life):

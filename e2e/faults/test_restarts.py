@@ -1,4 +1,5 @@
-"""kube-scheduler, both extender replicas and the operator are killed at random while gangs start, run and end.
+"""kube-scheduler, both extender replicas and the operator are killed at random while gangs start, run and
+end.
 
 When and whom follows from a seed: TRAINYARD_FAULTS_SEED=7 e2e/run --faults restarts
 """
@@ -31,7 +32,8 @@ class Restarts(FaultCase):
         cls.operator = Replica(cluster, cls.proxy, "operator-a", identity="operator-a")
         cls.replicas = {
             "operator-a": cls.operator, "kube-scheduler": Tended(cluster, "kube-scheduler"),
-            **{f"extender-{i}": ExtenderReplica(cluster, f"extender-{i}", port) for i, port in enumerate(ports)}}
+            "extender-0": ExtenderReplica(cluster, "extender-0", ports[0]),
+            "extender-1": ExtenderReplica(cluster, "extender-1", ports[1])}
         cls.seen = Invariants(cluster.kubeconfig, patience=300)
 
     def test_killed_at_random(self):

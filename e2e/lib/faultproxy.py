@@ -2,13 +2,15 @@
 
     python3 -m lib.faultproxy --upstream PORT --ca CA --control PORT --log FILE --client NAME=PORT …
 
-Every client has a port of its own (plain HTTP; its credentials go through), a count and rules. Requests are of a kind:
-`watch`, `read`, `lease` (anything about Leases), `event` (a POST or PATCH of an Event), `write` (all others that
-change something, dry runs included). Only those of one kind are counted together, so the writes of a gang's life have
-the same numbers whatever the time takes. A request is numbered when all of it has arrived.
+Every client has a port of its own (plain HTTP; its credentials go through), a count and rules. Requests are
+of a kind: `watch`, `read`, `lease` (anything about Leases), `event` (a POST or PATCH of an Event), `write`
+(all others that change something, dry runs included). Only those of one kind are counted together, so the
+writes of a gang's life have the same numbers whatever the time takes. A request is numbered when all of it
+has arrived.
 
-A rule: {"kind": "write", "fault": F} and, all optional, "nth": only the n-th of that kind; "share", "seed": each one
-with this probability; "times": at most so often; "match": regular expression, searched in "VERB PATH". Faults:
+A rule: {"kind": "write", "fault": F} and, all optional, "nth": only the n-th of that kind; "share", "seed":
+each one with this probability; "times": at most so often; "match": regular expression, searched in "VERB
+PATH". Faults:
     kill-before    SIGKILL to the client, the request never reaches the server
     kill-after     the server carries it out, then SIGKILL to the client
     stop           SIGSTOP to the client; this request and all later writes wait for the command "forward"
@@ -17,11 +19,11 @@ with this probability; "times": at most so often; "match": regular expression, s
     cut            all watches of the client are cut, the request goes on
     delay          "seconds" before it goes on
     delay-reply    "seconds" after it was carried out
-    answer         "code" (and "reason", "retryAfter") in place of the server's; 200 and "expired" for a watch: an
-                   ERROR event of code 410
+    answer         "code" (and "reason", "retryAfter") in place of the server's; 200 and "expired" for a
+                   watch: an ERROR event of code 410
 
-Control: one JSON object a line, answered by one: {"do": "reset"|"rules"|"pid"|"state"|"wait"|"forward"|"cut", …}.
-The log holds one JSON object a request, written when it is over.
+Control: one JSON object a line, answered by one: {"do": D, "client": NAME, …} with D one of reset, rules, pid,
+state, wait, forward, cut. The log holds one JSON object a request, written when it is over.
 """
 import argparse
 import asyncio
@@ -132,7 +134,7 @@ def made_up(rule):
         status["details"] = {"retryAfterSeconds": rule["retryAfter"]}
         extra = f"Retry-After: {rule['retryAfter']}\r\n"
     if rule.get("expired"):
-        status.update(code=410, reason="Expired", message="too old resource version: a fault made by the tests")
+        status.update(code=410, reason="Expired", message="too old: a fault made by the tests")
         body = json.dumps({"type": "ERROR", "object": status}) + "\n"
     else:
         body = json.dumps(status)
@@ -341,8 +343,8 @@ class Connection:
 # ---- several replicas behind one address
 
 class Service:
-    """Hands each connection to one of the ports in turn, to the next where nobody listens, as a Service of Kubernetes
-    does. What goes through it is neither counted nor looked at."""
+    """Hands each connection to one of the ports in turn, to the next where nobody listens, as a Service of
+    Kubernetes does. What goes through it is neither counted nor looked at."""
 
     def __init__(self, ports):
         self._ports = collections.deque(ports)

@@ -1,4 +1,5 @@
-"""Our programs behind the fault proxy (lib/faultproxy.py), and started again when they end, as Kubernetes would.
+"""Our programs behind the fault proxy (lib/faultproxy.py), and started again when they end, as Kubernetes
+would.
 
     with FaultProxy(cluster, ["operator-a"]) as proxy:
         replica = Replica(cluster, proxy, "operator-a", identity="a")
@@ -6,8 +7,8 @@
         ...
         proxy.state("operator-a")["hits"]
 
-A successor takes over at once, without waiting for the Lease of the killed one to run out, where both have the same
---identity: the Lease then names the successor itself, which takes it with a higher term.
+A successor takes over at once, without waiting for the Lease of the killed one to run out, where both have
+the same --identity: the Lease then names the successor itself, which takes it with a higher term.
 """
 import json
 import socket
@@ -19,8 +20,8 @@ from .errors import E2EError
 
 
 class FaultProxy:
-    """names: the clients it is for; each gets a port of its own. services: {port: [ports]}, addresses that stand for
-    several."""
+    """names: the clients it is for; each gets a port of its own. services: {port: [ports]}, addresses that
+    stand for several."""
 
     def __init__(self, cluster, names, services=None, process="fault-proxy"):
         self._cluster, self.process = cluster, process
@@ -82,7 +83,8 @@ class FaultProxy:
         return self.order(client, "state")
 
     def wait_hits(self, client, count, timeout=60):
-        """Waits, at most timeout seconds, until faults have struck count times since the reset; returns the state."""
+        """Waits, at most timeout seconds, until faults have struck count times since the reset; returns the
+        state."""
         return self.order(client, "wait", hits=count, timeout=timeout)
 
     def story(self, client, lines=40):

@@ -1,4 +1,5 @@
-"""What must hold at every moment, whatever fails: looked at from outside, by the watches of the official client.
+"""What must hold at every moment, whatever fails: looked at from outside, by the watches of the official
+client.
 
     with Invariants(cluster.kubeconfig) as seen:
         ...
@@ -10,8 +11,8 @@
 Checked at every event of every pod:
 - no node holds more than its allocatable, by pods that are bound to it and have not ended;
 - no two gangs are let onto one place: the members that are bound or pinned to a node fit it together;
-- no member is doubled: of one job, epoch, role and index at most one pod is ever bound, and the bound members of a
-  job whose gang restarts as a whole are of one epoch.
+- no member is doubled: of one job, epoch, role and index at most one pod is ever bound, and the bound members
+  of a job whose gang restarts as a whole are of one epoch.
 From time to time: no gang stays half bound, and no pod outlives its job, for longer than bound_seconds.
 Watches that break are begun again by a list, whose differences count as events.
 """
@@ -205,8 +206,8 @@ class _Feed(threading.Thread):
 
 
 class Invariants:
-    """kubeconfig: of somebody who may read everything. bound_seconds: how long a gang may be on its way; above the
-    protocol's own deadline for one attempt."""
+    """kubeconfig: of somebody who may read everything. bound_seconds: how long a gang may be on its way;
+    above the protocol's own deadline for one attempt."""
 
     def __init__(self, kubeconfig, bound_seconds=180, patience=120):
         api = config.new_client_from_config(str(kubeconfig))
@@ -275,13 +276,13 @@ class Invariants:
         return [pod for pod in self.pods.values() if owner_of(pod) == uid]
 
     def settled(self, timeout=None):
-        """Waits until no gang is on its way: each is over, placed whole with all its members where its record says, or
-        has nothing; and every member's job exists."""
+        """Waits until no gang is on its way: each is over, placed whole with all its members where its record
+        says, or has nothing; and every member's job exists."""
         self.wait(lambda: not self._unsettled(), "all gangs are whole or have nothing", timeout)
 
     def gone(self, *namespaces, timeout=None, auxiliaries=True):
-        """Waits until the namespaces hold no job, no pod, and none of our Services and ConfigMaps. These go by the
-        garbage collector, which takes half a minute to learn of a new cluster's TrainingJobs."""
+        """Waits until the namespaces hold no job, no pod, and none of our Services and ConfigMaps. These go
+        by the garbage collector, which takes half a minute to learn of a new cluster's TrainingJobs."""
         def left():
             return [key for group in (self.jobs, self.pods) for key in group if key[0] in namespaces]
         self.wait(lambda: not left(), f"nothing is left in {', '.join(namespaces)}", timeout)
@@ -379,7 +380,7 @@ class Invariants:
         bound = self._bound_ever[member]
         bound.add(uid_of(pod))
         if len(bound) > 1:
-            self._accuse(f"doubled: {self._words(pod)} is one of {len(bound)} pods that were bound for this member")
+            self._accuse(f"doubled: {self._words(pod)} is one of {len(bound)} pods bound for this member")
         job = next((job for job in self.jobs.values() if uid_of(job) == uid), None)
         if job and job["spec"].get("failure", {}).get("restartScope", "Gang") == "Gang":
             epochs = {label(each, "epoch") for each in self.members(uid) if node_of(each) and not ended(each)}
@@ -429,7 +430,8 @@ class Invariants:
         late = [key for key, since in self._since.items() if time.monotonic() - since > self._bound]
         if late and self._violation is None:
             current = self._unsettled()
-            self._violation = Violation(f"for more than {self._bound} s: {[current.get(key) for key in late]}")
+            words = [current.get(key) for key in late]
+            self._violation = Violation(f"for more than {self._bound} s: {words}")
 
     @staticmethod
     def _words(item):
@@ -437,12 +439,14 @@ class Invariants:
         name = "/".join(filter(None, key_of(item)))
         going = " going" if "deletionTimestamp" in meta else ""
         if "containers" in item.get("spec", {}):
-            place = node_of(item) or (f"->{pinned_to(item)}" if pinned_to(item) else "gated" if gated(item) else "-")
-            return f"pod {name} {uid_of(item)[:8]} epoch={label(item, 'epoch')} {place} {status.get('phase')}{going}"
+            aim = f"->{pinned_to(item)}" if pinned_to(item) else "gated" if gated(item) else "-"
+            return (f"pod {name} {uid_of(item)[:8]} epoch={label(item, 'epoch')} {node_of(item) or aim} "
+                    f"{status.get('phase')}{going}")
         if "roles" in item.get("spec", {}):
             gang = status.get("gang", {})
             proposal = gang.get("proposal")
             way = f" {proposal['kind']}/{proposal['phase']}/{proposal['epoch']}" if proposal else ""
-            return (f"job {name} {uid_of(item)[:8]} {status.get('phase')} placed="
-                    f"{gang.get('placed', {}).get('epoch')}{way} {status.get('pending', {}).get('reason', '')}{going}")
+            why = status.get("pending", {}).get("reason", "")
+            return (f"job {name} {uid_of(item)[:8]} {status.get('phase')} "
+                    f"placed={gang.get('placed', {}).get('epoch')}{way} {why}{going}")
         return f"node {name} {status.get('allocatable', {}).get('nvidia.com/gpu')} GPUs{going}"

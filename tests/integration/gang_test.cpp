@@ -187,6 +187,43 @@ TEST_CASE("a member's name that belongs to somebody else is said, and the job st
 
 namespace {
 
+// Refuses the first deletion of a pod as a lost race, which it is not: the pod stays.
+class RefusedDelete final : public sim::FaultPlan {
+ public:
+  sim::RequestFault beforeRequest(const sim::FaultPoint& point) override {
+    if (hits > 0 || point.request->method != net::Method::kDelete) return {};
+    ++hits;
+    return {.kind = sim::RequestFault::Kind::kAnswer, .answer = sim::refusal(409)};
+  }
+
+  int hits = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a deletion that is refused by a conflict is not taken for done") {
+  RefusedDelete fault;
+  Lab lab({.operatorFaults = &fault});
+  lab->startOperator();
+  lab.run(3s);
+  lab.submit("refused", {.runFor = ""});
+  REQUIRE(lab.waitPhase("refused", "Running"));
+  lab.deletePod("refused-worker-0");
+
+  const bool anew = lab.until(
+      [&] {
+        const auto& placed = lab.job("refused")->status.gang.placed;
+        return placed && placed->epoch > 1 && lab.phase("refused") == "Running";
+      },
+      60s);
+  INFO(lab.describe());
+  CHECK(anew);
+  CHECK(fault.hits == 1);
+  lab.requireSound();
+}
+
+namespace {
+
 std::string limitRange(const std::string& cpu) {
   return fmt::format(
       R"({{"apiVersion":"v1","kind":"LimitRange","metadata":{{"name":"big"}},"spec":{{"limits":[{{"type":"Container","defaultRequest":{{"cpu":"{0}"}},"default":{{"cpu":"{0}"}}}}]}}}})",
