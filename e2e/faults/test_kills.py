@@ -6,11 +6,13 @@ A single kill again: TRAINYARD_FAULTS_KILL=start:7:kill-after e2e/run --faults k
 import os
 import unittest
 
-from gangs import WHOLE, FaultCase, say
+import support
+from gangs import SEED, WHOLE, FaultCase, say
 
 CLUSTER = {"nodes": 4}
 LIVES = ("start", "one", "restart", "compete", "abort")
 WAYS = ("kill-before", "kill-after")
+TURNS = 6
 ONLY = os.environ.get("TRAINYARD_FAULTS_KILL")
 
 
@@ -26,15 +28,22 @@ class Kills(FaultCase):
         what = f"{way} at write {k} (TRAINYARD_FAULTS_KILL={life}:{k}:{way})"
         client = self.operator.client
         self.proxy.reset(client)
-        self.proxy.rules(client, {"kind": "write", "nth": k, "fault": way})
-        deaths = len(self.operator.deaths)
-        self.live(life, what)
-        hits = self.proxy.state(client)["hits"]
-        died = self.operator.deaths[deaths:]
-        self.assertEqual(died, ["killed by SIGKILL"] * len(hits), what)
+        hits = self.suffer(life, what, {"kind": "write", "nth": k, "fault": way})
         for hit in hits:
             say(f"{life:8} write {k:3} {way:12} {hit['verb']:6} {hit['path'].replace(self.namespace, 'NS')}")
         return bool(hits)
+
+    def suffer(self, life, what, *rules):
+        """Returns the hits; nobody died of anything else."""
+        client, deaths = self.operator.client, len(self.operator.deaths)
+        self.proxy.rules(client, *rules)
+        self.live(life, what)
+        # Of several writes that are under way at the same time one is enough.
+        kills = self.proxy.state(client)["kills"]
+        died = support.await_value(lambda: self.operator.deaths[deaths:], lambda now: len(now) >= kills,
+                                   "every kill is noticed")
+        self.assertEqual(died, ["killed by SIGKILL"] * kills, what)
+        return self.proxy.state(client)["hits"]
 
     def kill_everywhere(self, life):
         writes = self.count(life)
@@ -44,6 +53,17 @@ class Kills(FaultCase):
             # What is written together may be counted otherwise next time: on until a life has no k-th write.
             while self.kill(life, k, way) or k < writes:
                 k += 1
+
+    def kill_again_and_again(self):
+        """Successors as well, a tenth of all writes before and a tenth after they are carried out."""
+        for turn in range(TURNS):
+            for life in LIVES:
+                seed = SEED + turn
+                self.proxy.reset(self.operator.client)
+                rules = [{"kind": "write", "share": 0.1, "fault": way, "seed": f"{seed} {life} {way}"}
+                         for way in WAYS]
+                hits = self.suffer(life, f"TRAINYARD_FAULTS_SEED={seed}", *rules)
+                say(f"{life:8} seed {seed}: {len(hits)} operators killed")
 
     def test_only(self):
         if not ONLY:
@@ -69,6 +89,7 @@ def _some(life, step, offset):
 if WHOLE and not ONLY:
     for _life in LIVES:
         setattr(Kills, f"test_{_life}", _everywhere(_life))
+    Kills.test_again_and_again = Kills.kill_again_and_again
 elif not ONLY:
     Kills.test_start_some = _some("start", 4, 1)
     Kills.test_restart_some = _some("restart", 7, 3)

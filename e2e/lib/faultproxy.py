@@ -187,7 +187,7 @@ class Client:
 
     def reset(self):
         self.counts = collections.Counter()
-        self.rules, self.hits = [], []
+        self.rules, self.hits, self.kills = [], [], 0
         self.forward.set()
 
     def set_rules(self, rules):
@@ -222,6 +222,7 @@ class Client:
         pid, ticks = await self.pid
         processes.send(pid, ticks, sig)
         if sig == signal.SIGKILL:
+            self.kills += 1
             self.pid = asyncio.get_running_loop().create_future()
             # What it had sent before its end and we had not read yet is lost with it.
             for connection in list(self.connections):
@@ -237,8 +238,8 @@ class Client:
         self._log.write(line + "\n")
 
     def state(self):
-        return {"counts": dict(self.counts), "hits": self.hits, "watches": len(self.watches),
-                "tail": list(self.tail)}
+        return {"counts": dict(self.counts), "hits": self.hits, "kills": self.kills,
+                "watches": len(self.watches), "tail": list(self.tail)}
 
 
 class Connection:
@@ -282,7 +283,7 @@ class Connection:
     async def _carry_out(self, request, data, rule):
         fault = rule.fault if rule else None
         if fault == "kill-before":
-            await self._client.signal(signal.SIGKILL)
+            await self._kill()
             raise Closed
         if fault == "drop":
             raise Closed
@@ -307,7 +308,7 @@ class Connection:
             return code
         answer = head + (await collect(self._server, headers) if request["verb"] != "HEAD" else b"")
         if fault == "kill-after":
-            await self._client.signal(signal.SIGKILL)
+            await self._kill()
         if fault in ("kill-after", "lose"):
             request["done"] = code
             raise Closed
@@ -315,6 +316,12 @@ class Connection:
             await asyncio.sleep(rule.data["seconds"])
         await self._wire.send(answer)
         return code
+
+    async def _kill(self):
+        """Whoever sent this request, if it lives still: not its successor."""
+        await self._client.pid
+        if not self._orphan:
+            await self._client.signal(signal.SIGKILL)
 
     async def _ask(self, data):
         if self._server is None or self._server.ended():
