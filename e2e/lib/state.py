@@ -25,7 +25,7 @@ class State:
                 "spare": spare, "tools": {name: str(path) for name, path in tools.items()},
                 "options": options, "processes": {}}
         state = cls(folder, data)
-        state._write()
+        state._write(data)
         return state
 
     @classmethod
@@ -46,13 +46,14 @@ class State:
 
     @contextmanager
     def edit(self):
-        """Reloads, lets the caller change data, writes: several Python processes may hold one cluster."""
+        """Reloads, lets the caller change data, writes: several processes and threads may hold one cluster."""
         with open(self.dir / ".lock", "w", encoding="ascii") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if (self.dir / FILE).exists():
-                self.data = State.load(self.dir).data
-            yield self.data
-            self._write()
+            # Another thread may reload meanwhile: what is written is what was changed here.
+            data = State.load(self.dir).data if (self.dir / FILE).exists() else self.data
+            yield data
+            self._write(data)
+            self.data = data
 
     def reload(self):
         self.data = State.load(self.dir).data
@@ -66,7 +67,7 @@ class State:
             known = ", ".join(self.data["processes"]) or "none"
             raise E2EError(f"no process {name!r} in {self.dir} (there are: {known})") from None
 
-    def _write(self):
+    def _write(self, data):
         partial = self.dir / (FILE + ".partial")
-        partial.write_text(json.dumps(self.data, indent=1) + "\n")
+        partial.write_text(json.dumps(data, indent=1) + "\n")
         os.replace(partial, self.dir / FILE)
