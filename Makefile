@@ -3,7 +3,7 @@
 ARGS ?=
 PRESET ?= release
 
-.PHONY: help deps build demo test faults sanitize simulate lint bench tools cluster-up cluster-status cluster-down \
+.PHONY: help deps build demo test faults sanitize simulate lint fuzz bench tools cluster-up cluster-status cluster-down \
   clean
 
 help: ## list the targets
@@ -35,6 +35,9 @@ simulate: build ## the operator through drawn lives with faults at every API cal
 
 lint: deps ## formatting and static checks
 	tools/lint $(ARGS)
+
+fuzz: deps ## a million generated inputs for every parser (half an hour; ARGS="pod job --runs 50000")
+	tools/fuzz $(ARGS)
 
 bench: deps ## the benchmarks
 	tools/bench $(ARGS)

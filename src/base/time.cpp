@@ -13,6 +13,9 @@ using std::chrono::microseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
+constexpr WallTime kFirstMoment = std::chrono::sys_days{std::chrono::year{0} / 1 / 1};
+constexpr WallTime kEndOfTime = std::chrono::sys_days{std::chrono::year{10'000} / 1 / 1};
+
 struct CivilTime {
   std::chrono::year_month_day date;
   std::chrono::hh_mm_ss<microseconds> time;
@@ -109,7 +112,13 @@ Result<WallTime> parseTime(std::string_view text) {
     return fail(ErrorCode::kInvalid, fmt::format("\"{}\" is not an RFC 3339 time", text.substr(0, 64)));
   }
   const WallTime midnight = std::chrono::sys_days{date};
-  return midnight + hours{hour} + minutes{minute} + seconds{second} + fraction - offset;
+  const WallTime moment = midnight + hours{hour} + minutes{minute} + seconds{second} + fraction - offset;
+  // The offset may lead out of the years that can be written.
+  if (moment < kFirstMoment || moment >= kEndOfTime) {
+    return fail(ErrorCode::kInvalid,
+                fmt::format("\"{}\" is outside the years 0 to 9999", text.substr(0, 64)));
+  }
+  return moment;
 }
 
 }  // namespace trainyard::base

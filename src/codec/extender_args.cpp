@@ -23,17 +23,31 @@ tl::unexpected<base::Error> refuse(std::string_view where, simdjson::error_code 
   return refuse(where, simdjson::error_message(code));
 }
 
-bool isNull(ondemand::value& value) {
-  ondemand::json_type type{};
-  return value.type().get(type) == simdjson::SUCCESS && type == ondemand::json_type::null && value.is_null();
-}
-
 // Twice the nodes of the largest clusters known. Each name is answered with a sentence, so that a request of
 // nothing but names would have an answer twenty times its size.
 constexpr std::size_t kMaxNodeNames = 100'000;
 
 constexpr std::string_view kNotCacheCapable =
     "whole objects were sent; the extender's configuration needs nodeCacheCapable: true";
+
+// Whether it is null, or what stands there instead of one ("nul").
+base::Result<bool> isNull(std::string_view where, ondemand::value& value) {
+  ondemand::json_type type{};
+  if (const auto error = value.type().get(type)) return refuse(where, error);
+  if (type != ondemand::json_type::null) return false;
+  bool null = false;
+  if (value.is_null().get(null) != simdjson::SUCCESS || !null)
+    return refuse(where, "neither null nor a value");
+  return true;
+}
+
+// For what must be null, because the other form of the request is the one we speak.
+base::Result<void> expectNull(std::string_view where, ondemand::value& value) {
+  const auto null = isNull(where, value);
+  if (!null) return base::fail(null.error());
+  if (!*null) return refuse(where, kNotCacheCapable);
+  return {};
+}
 
 // One member of the request, seen at most once: the second of two equal keys would silently win otherwise.
 class Once {
@@ -82,7 +96,9 @@ base::Result<void> readVictimPods(ondemand::value& value, MetaVictims& into) {
   const auto where = [&] {
     return fmt::format("NodeNameToMetaVictims[{}].Pods[{}]", into.node, into.uids.size());
   };
-  if (isNull(value)) return {};
+  const auto null = isNull(where(), value);
+  if (!null) return base::fail(null.error());
+  if (*null) return {};
   ondemand::array pods;
   if (value.get_array().get(pods)) return refuse(where(), "expected a list of pods");
   for (auto entry : pods) {
@@ -234,10 +250,13 @@ base::Result<ExtenderArgs> ExtenderArgsParser::parse(std::string& body) {
         }
         if (key == "Nodes") {
           if (auto once = nodes.see(); !once) return once;
-          if (!isNull(value)) return refuse(key, kNotCacheCapable);
-        } else if (key == "NodeNames") {
+          return expectNull(key, value);
+        }
+        if (key == "NodeNames") {
           if (auto once = names.see(); !once) return once;
-          if (isNull(value)) return {};
+          const auto null = isNull(key, value);
+          if (!null) return base::fail(null.error());
+          if (*null) return {};
           namesGiven = true;
           return readNames(value).map([&](auto read) { args.nodeNames = std::move(read); });
         }
@@ -264,10 +283,13 @@ base::Result<PreemptionArgs> ExtenderArgsParser::parsePreemption(std::string& bo
         }
         if (key == "NodeNameToVictims") {
           if (auto once = victims.see(); !once) return once;
-          if (!isNull(value)) return refuse(key, kNotCacheCapable);
-        } else if (key == "NodeNameToMetaVictims") {
+          return expectNull(key, value);
+        }
+        if (key == "NodeNameToMetaVictims") {
           if (auto once = metaVictims.see(); !once) return once;
-          if (isNull(value)) return {};
+          const auto null = isNull(key, value);
+          if (!null) return base::fail(null.error());
+          if (*null) return {};
           given = true;
           return readCandidates(value).map([&](auto read) { args.candidates = std::move(read); });
         }

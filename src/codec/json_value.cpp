@@ -138,7 +138,10 @@ base::Result<JsonDocument> JsonDocument::parse(std::string_view text) {
   }
   JsonDocument document(std::make_unique<Impl>());
   dom::element root;
-  auto error = document.impl_->parser.allocate(std::max<std::size_t>(text.size(), 64), kLimits.maxDepth);
+  // simdjson would copy nothing from a null pointer, which is undefined.
+  auto error = text.empty() ? simdjson::EMPTY : simdjson::SUCCESS;
+  if (!error)
+    error = document.impl_->parser.allocate(std::max<std::size_t>(text.size(), 64), kLimits.maxDepth);
   if (!error) error = document.impl_->parser.parse(text.data(), text.size()).get(root);
   if (error)
     return base::fail(base::ErrorCode::kInvalid, fmt::format("not JSON: {}", simdjson::error_message(error)));

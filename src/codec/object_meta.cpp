@@ -1,47 +1,35 @@
 #include "codec/object_meta.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
+
+#include "codec/json_value.h"
 
 namespace trainyard::codec {
 namespace {
-
-// Far above any real object; deeper ones are refused, not followed.
-constexpr std::size_t kMaxDepth = 64;
 
 tl::unexpected<base::Error> refuse(std::string_view why) {
   return base::fail(base::ErrorCode::kInvalid, fmt::format("object: {}", why));
 }
 
-std::string text(simdjson::simdjson_result<simdjson::dom::element> value) {
-  std::string_view out;
-  return value.get(out) == simdjson::SUCCESS ? std::string(out) : std::string();
-}
+std::string text(JsonValue value) { return std::string(value.string().value_or("")); }
 
-std::string controllerOf(simdjson::dom::object meta) {
-  simdjson::dom::array owners;
-  if (meta["ownerReferences"].get(owners) != simdjson::SUCCESS) return {};
-  for (const simdjson::dom::element owner : owners) {
-    bool controller = false;
-    if (owner["controller"].get(controller) == simdjson::SUCCESS && controller) return text(owner["uid"]);
-  }
-  return {};
+std::string controllerOf(JsonValue meta) {
+  std::string uid;
+  meta.find("ownerReferences").forEachElement([&](JsonValue owner) {
+    if (uid.empty() && owner.find("controller").boolean().value_or(false)) uid = text(owner.find("uid"));
+  });
+  return uid;
 }
 
 }  // namespace
 
 base::Result<ObjectMeta> decodeObjectMeta(std::string_view json) {
-  simdjson::dom::parser parser;
-  if (const auto error = parser.allocate(json.size(), kMaxDepth))
-    return refuse(simdjson::error_message(error));
-  simdjson::dom::element root;
-  if (const auto error = parser.parse(json.data(), json.size()).get(root)) {
-    return refuse(simdjson::error_message(error));
-  }
-  simdjson::dom::object meta;
-  if (root["metadata"].get(meta) != simdjson::SUCCESS) return refuse("metadata is missing");
-  ObjectMeta out{text(meta["namespace"]), text(meta["name"]), text(meta["uid"]),
-                 text(meta["resourceVersion"]), controllerOf(meta)};
+  const auto document = JsonDocument::parse(json);
+  if (!document) return refuse(document.error().message);
+  const JsonValue meta = document->root().find("metadata");
+  if (meta.type() != JsonType::kObject) return refuse("metadata is missing");
+  ObjectMeta out{text(meta.find("namespace")), text(meta.find("name")), text(meta.find("uid")),
+                 text(meta.find("resourceVersion")), controllerOf(meta)};
   if (out.name.empty()) return refuse("metadata.name is missing");
   return out;
 }

@@ -20,9 +20,11 @@ base::Result<ListenAddress> parseListenAddress(std::string_view text) {
     return refuse("the port must be 0 to 65535");
   if (host.starts_with('[') && host.ends_with(']')) {
     host = host.substr(1, host.size() - 2);
+    if (host.find(':') == std::string_view::npos) return refuse("only an IPv6 address stands in brackets");
   } else if (host.find(':') != std::string_view::npos) {
     return refuse("write an IPv6 address in brackets");
   }
+  if (host.find_first_of("[]") != std::string_view::npos) return refuse("brackets do not match");
   return ListenAddress{host.empty() ? "0.0.0.0" : std::string(host), port};
 }
 

@@ -1,5 +1,6 @@
 #include "sim/api_json.h"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -79,6 +80,8 @@ class DuplicateFinder {
   std::vector<Frame> frames_;
 };
 
+constexpr int kMaxYamlValues = 1'000'000;
+
 // YAML 1.1 core scalars as the API server's converter reads them: a plain scalar may be null, bool or number.
 Json scalar(const YAML::Node& node) {
   const std::string& text = node.Scalar();
@@ -91,22 +94,42 @@ Json scalar(const YAML::Node& node) {
   return text;
 }
 
-Json convert(const YAML::Node& node, int depth) {
+// `left` counts the values that may still be made: aliases of aliases grow without limit.
+Json convert(const YAML::Node& node, int depth, int& left) {
   if (depth > kMaxJsonDepth) throw YAML::Exception(node.Mark(), "too deeply nested");
+  if (--left < 0) throw YAML::Exception(node.Mark(), "too many values");
   switch (node.Type()) {
     case YAML::NodeType::Scalar: return scalar(node);
     case YAML::NodeType::Sequence: {
       Json list = Json::array();
-      for (const auto& item : node) list.push_back(convert(item, depth + 1));
+      for (const auto& item : node) list.push_back(convert(item, depth + 1, left));
       return list;
     }
     case YAML::NodeType::Map: {
       Json object = Json::object();
-      for (const auto& member : node) object[member.first.Scalar()] = convert(member.second, depth + 1);
+      for (const auto& member : node) object[member.first.Scalar()] = convert(member.second, depth + 1, left);
       return object;
     }
     default: return nullptr;
   }
+}
+
+// At lines "---", which no document may contain. YAML::LoadAll would find them itself, but never returns from
+// some texts ("!!str,").
+std::vector<std::string> splitDocuments(const std::string& text) {
+  std::vector<std::string> documents(1);
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    if (line.starts_with("---") &&
+        (line.size() == 3 || line[3] == '\n' || line[3] == ' ' || line[3] == '\r')) {
+      documents.emplace_back();
+    }
+    documents.back() += line;
+    at = end;
+  }
+  return documents;
 }
 
 const Json& emptyArray() {
@@ -136,8 +159,10 @@ base::Result<Json> parseJson(std::string_view text, std::vector<std::string>* du
 base::Result<std::vector<Json>> parseYaml(const std::string& text) {
   try {
     std::vector<Json> documents;
-    for (const auto& node : YAML::LoadAll(text)) {
-      if (!node.IsNull()) documents.push_back(convert(node, 0));
+    int left = kMaxYamlValues;
+    for (const auto& part : splitDocuments(text)) {
+      const YAML::Node node = YAML::Load(part);
+      if (!node.IsNull()) documents.push_back(convert(node, 0, left));
     }
     return documents;
   } catch (const YAML::Exception& problem) {

@@ -15,6 +15,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+constexpr std::size_t kMaxNodes = 20'000;
+
 // One line that cannot be read; turned into a Result at the top, so that every reader below stays flat.
 struct Nonsense {
   std::string what;
@@ -183,6 +185,8 @@ class Reader {
       expandNames(words[at], names);
     }
     if (names.empty()) refuse("nodes: no name");
+    nodes_ += names.size();
+    if (nodes_ > kMaxNodes) refuse(fmt::format("nodes: more than {}", kMaxNodes));
     for (const std::string& name : names) {
       NodeBuilder builder = node(name);
       Words amounts;
@@ -357,6 +361,7 @@ class Reader {
   };
 
   int line_ = 0;
+  std::size_t nodes_ = 0;
   std::string title_;
   SnapshotBuilder builder_;
   std::vector<model::TopologyLevel> levels_;

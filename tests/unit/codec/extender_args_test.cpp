@@ -98,6 +98,19 @@ TEST_CASE("no candidates is a valid question, no list at all is none") {
   CHECK(failure(with(R"(,"Nodes":null,"NodeNames":null)")) == "extender request: NodeNames: is null");
 }
 
+TEST_CASE("what only begins like null is refused, not thrown") {
+  for (const char* text : {"nul", "nulL", "nullx", "n"}) {
+    CAPTURE(text);
+    CHECK_THAT(failure(with(fmt::format(R"(,"NodeNames":{})", text))),
+               Catch::StartsWith("extender request: "));
+    CHECK_THAT(failure(with(fmt::format(R"(,"NodeNames":["n"],"Nodes":{})", text))),
+               Catch::StartsWith("extender request: "));
+    CHECK_THAT(
+        preemptionFailure(with(fmt::format(R"(,"NodeNameToMetaVictims":{{"n":{{"Pods":{}}}}})", text))),
+        Catch::StartsWith("extender request: "));
+  }
+}
+
 TEST_CASE("more names than any cluster has are refused") {
   const auto names = [](std::size_t count) {
     std::string list = "\"n\"";

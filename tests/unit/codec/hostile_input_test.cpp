@@ -137,6 +137,7 @@ TEST_CASE("of members of the same name the first counts, everywhere") {
 }
 
 TEST_CASE("text that is no JSON is refused") {
+  CHECK_FALSE(codec::decodePod(std::string_view()));
   for (const std::string_view text :
        {"", " ", "null", "7", "\"x\"", "{\"metadata\":{\"name\":\"a\"}} x", "{\"a\":\"\xff\"}",
         "{\"a\":\"\x01\"}", "{\"a\":\"\\ud800\"}", "{'a':1}", "{\"a\":1,}", "\xEF\xBB\xBF{"}) {

@@ -1,0 +1,14 @@
+#include "codec/node.h"
+
+#include "fuzz/targets.h"
+
+namespace trainyard::fuzz {
+
+void node(std::string_view input) {
+  const auto node = codec::decodeNode(input);
+  if (!node) return require(node.error().message.starts_with("node"), "a refusal says what cannot be read");
+  require(!node->name.empty(), "a node has a name");
+  require(node->allocatable.gpus() >= 0, "a node offers no less than nothing");
+}
+
+}  // namespace trainyard::fuzz

@@ -1,0 +1,17 @@
+#include "codec/pod.h"
+
+#include "codec/json_value.h"
+#include "codec/member_pod.h"
+#include "fuzz/targets.h"
+
+namespace trainyard::fuzz {
+
+void pod(std::string_view input) {
+  const auto pod = codec::decodePod(input);
+  if (!pod) return require(pod.error().message.starts_with("pod"), "a refusal says what cannot be read");
+  require(pod->shape.requests.gpus() >= 0, "a pod asks for no less than nothing");
+  const std::string patch = codec::encodeReleasePatch(pod->uid, pod->shape, model::NodeName("n1"));
+  require(codec::JsonDocument::parse(patch).has_value(), "the patch that releases a pod is JSON");
+}
+
+}  // namespace trainyard::fuzz

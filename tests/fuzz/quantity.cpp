@@ -1,0 +1,24 @@
+#include "base/quantity.h"
+
+#include <fmt/format.h>
+
+#include "fuzz/targets.h"
+#include "sim/api_types.h"
+
+namespace trainyard::fuzz {
+
+void quantity(std::string_view input) {
+  const auto read = base::Quantity::parse(input);
+  const auto canonical = sim::canonicalQuantity(std::string(input));
+  require(read.has_value() == canonical.has_value(), "both readers agree on what a quantity is");
+  if (!read) return require(!read.error().message.empty(), "a refusal says why");
+  const auto again = base::Quantity::parse(fmt::format("{}m", read->milli()));
+  require(again && *again == *read, "a written quantity reads as the same");
+  require(read->unitsRoundedDown() <= read->unitsRoundedUp(), "rounding goes the way it says");
+  const auto twice = sim::canonicalQuantity(*canonical);
+  require(twice && *twice == *canonical, "the canonical text of a canonical text is itself");
+  const auto value = base::Quantity::parse(*canonical);
+  require(value && (*value == *read || input.ends_with('i')), "the canonical text has the same value");
+}
+
+}  // namespace trainyard::fuzz

@@ -1,0 +1,30 @@
+#include <catch2/catch.hpp>
+
+#include "sim/api_json.h"
+
+namespace trainyard::sim {
+namespace {
+
+TEST_CASE("YAML is read as the API server's converter reads it") {
+  const auto documents = parseYaml("a: &x {n: 1, t: '1'}\nb: *x\n---\n- ~\n");
+  REQUIRE(documents);
+  CHECK(*documents == std::vector<Json>{Json::parse(R"({"a":{"n":1,"t":"1"},"b":{"n":1,"t":"1"}})"),
+                                        Json::parse("[null]")});
+}
+
+TEST_CASE("aliases of aliases, and of themselves, come to an end") {
+  std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 9; ++i) {
+    text += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
+    for (int j = 0; j < 10; ++j) text += (j == 0 ? "*a" : ", *a") + std::to_string(i - 1);
+    text += "]\n";
+  }
+  const auto documents = parseYaml(text);
+  REQUIRE_FALSE(documents);
+  CHECK_THAT(documents.error().message, Catch::Contains("too many values"));
+  CHECK_FALSE(parseYaml("&a [*a]"));
+  static_cast<void>(parseYaml("!!str,"));  // reading it comes to an end, that is all
+}
+
+}  // namespace
+}  // namespace trainyard::sim
