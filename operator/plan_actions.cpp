@@ -19,9 +19,19 @@ namespace {
 using base::Error;
 using base::ErrorCode;
 
+// What the API server itself said. The request, code and reason in front of it are for logs: the user made no
+// request.
+std::string_view saidBy(const Error& error) {
+  const std::string_view whole = error.message;
+  if (error.reason.empty()) return whole;
+  const std::string marker = fmt::format(" {}: ", error.reason);
+  const std::size_t at = whole.find(marker);
+  return at == std::string_view::npos ? whole : whole.substr(at + marker.size());
+}
+
 // The API server speaks of "spec.containers…"; the user wrote that below spec.roles[…].template.
 std::string templateComplaint(const std::string& role, const Error& error) {
-  return fmt::format("spec.roles[{}].template: {}", role, error.message);
+  return fmt::format("spec.roles[{}].template: {}", role, saidBy(error));
 }
 
 base::Result<std::string> memberPod(const model::Job& job, const model::Role& role, int index,
@@ -145,16 +155,16 @@ void PlanExecutor::ensureOwned(const StepPtr& step, const kube::ResourceType& ty
                                std::string body) {
   const model::Job& job = *step->decision.job;
   deps_.metrics.countWrite(type.plural);
-  deps_.api.create(
-      type.collection(job.key.ns), std::move(body), guarded([this, step, &type, name](const Answer& answer) {
-        if (!answer && answer.error().code == ErrorCode::kAlreadyExists) return checkOwner(step, type, name);
-        if (!answer && isDefinite(answer.error().code)) {
-          refuseCreation(step, answer.error().code == ErrorCode::kInvalid ? "Invalid" : "Forbidden",
-                         answer.error().message);
-          return partDone(step, true);
-        }
-        partDone(step, answer.has_value());
-      }));
+  deps_.api.create(type.collection(job.key.ns), std::move(body),
+                   guarded([this, step, &type, name](const Answer& answer) {
+                     if (!answer && answer.error().code == ErrorCode::kAlreadyExists)
+                       return checkOwner(step, type, name);
+                     if (!answer && isDefinite(answer.error().code)) {
+                       refuseCreation(step, answer.error());
+                       return partDone(step, true);
+                     }
+                     partDone(step, answer.has_value());
+                   }));
 }
 
 void PlanExecutor::checkOwner(const StepPtr& step, const kube::ResourceType& type, const std::string& name) {
@@ -181,7 +191,7 @@ void PlanExecutor::run(const StepPtr& step, const core::CreateMember& action) {
   if (role == nullptr) return partDone(step, true);
   const auto body = memberPod(job, *role, action.index, action.epoch, action.pinned);
   if (!body) {
-    refuseCreation(step, "Invalid", body.error().message);
+    refuseCreation(step, body.error());
     return partDone(step, true);
   }
   const std::string name = model::podName(job.key.name, action.role, action.index);
@@ -195,10 +205,8 @@ void PlanExecutor::run(const StepPtr& step, const core::CreateMember& action) {
                      switch (answer.error().code) {
                        case ErrorCode::kAlreadyExists: return memberNameTaken(step, name);
                        case ErrorCode::kInvalid:
-                         refuseCreation(step, "Invalid", answer.error().message);
-                         return partDone(step, true);
                        case ErrorCode::kForbidden:
-                         refuseCreation(step, "Forbidden", answer.error().message);
+                         refuseCreation(step, answer.error());
                          return partDone(step, true);
                        default: return partDone(step, false);
                      }
@@ -290,6 +298,11 @@ void PlanExecutor::checkGone(const core::DeletePod& action, const std::pair<mode
                   if (!gone) deletesSent_.erase(sent);
                   done(gone);
                 }));
+}
+
+void PlanExecutor::refuseCreation(const StepPtr& step, const Error& error) {
+  refuseCreation(step, error.code == ErrorCode::kForbidden ? "Forbidden" : "Invalid",
+                 std::string(saidBy(error)));
 }
 
 void PlanExecutor::refuseCreation(const StepPtr& step, std::string reason, std::string message) {

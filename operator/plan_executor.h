@@ -88,6 +88,7 @@ class PlanExecutor {
                    std::string body);
   void checkOwner(const StepPtr& step, const kube::ResourceType& type, const std::string& name);
   void memberNameTaken(const StepPtr& step, const std::string& name);
+  void refuseCreation(const StepPtr& step, const base::Error& error);
   void refuseCreation(const StepPtr& step, std::string reason, std::string message);
   void noteRelease(const model::Job& job);
   void deletePod(const core::DeletePod& action, std::function<void(bool good)> done);

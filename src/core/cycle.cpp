@@ -150,10 +150,15 @@ class Cycle {
   // Members were lost: the whole gang starts anew, or only they do, on places planned now. Without room for
   // it the gang goes back to waiting: a few members alone would hold GPUs for nothing.
   void replaceLost(const JobPtr& job, const std::vector<Member>& members, StatusNews news) {
+    // An attempt to replace them was given up: the others run on, and it is not tried again at once.
+    if (news.pending = backingOff(*job); news.pending) {
+      news.verdict = {};
+      return write(job, job->status.gang, {}, news);
+    }
     const bool whole = job->spec.restartScope == model::RestartScope::kGang;
     const std::vector<Member>& replaced = whole ? members : news.verdict.lost;
     PlaceRequest request = requestFor(*job, replaced);
-    auto planned = place(request, roomWithout(*job, replaced), input_.snapshot.topology);
+    auto planned = placeAvoiding(request, roomWithout(*job, replaced));
     std::vector<model::Assignment> add;
     if (auto* placement = std::get_if<Placement>(&planned)) add = std::move(placement->assignments);
     const auto kind = whole || add.empty() ? model::ProposalKind::kRestart : model::ProposalKind::kReplace;
@@ -258,17 +263,28 @@ class Cycle {
       return keepTurn(job);
     }
     ++plan_.waiting;
-    const auto& backoff = job->status.gang.backoff;
-    if (backoff && input_.snapshot.now < backoff->until) {
-      wakeAt(backoff->until);
-      StatusNews news;
-      news.pending =
-          model::Pending{model::PendingReason::kBackingOff,
-                         fmt::format("attempt {} was given up ({}); the next follows at {}", backoff->count,
-                                     backoff->reason, base::formatTime(backoff->until))};
-      return write(job, job->status.gang, {}, news);
-    }
+    StatusNews news;
+    if (news.pending = backingOff(*job); news.pending) return write(job, job->status.gang, {}, news);
     waiting_.push_back(job);
+  }
+
+  // Why the next attempt has to wait; nothing when it need not.
+  std::optional<model::Pending> backingOff(const Job& job) {
+    const auto& backoff = job.status.gang.backoff;
+    if (!backoff || input_.snapshot.now >= backoff->until) return std::nullopt;
+    wakeAt(backoff->until);
+    return model::Pending{model::PendingReason::kBackingOff,
+                          fmt::format("attempt {} was given up ({}); the next follows at {}", backoff->count,
+                                      backoff->reason, base::formatTime(backoff->until))};
+  }
+
+  // Better a node that failed the last attempt than to wait for one that may never come; the back-off grows.
+  std::variant<Placement, Misfit> placeAvoiding(PlaceRequest& request, const Ledger& room) const {
+    if (request.job->status.gang.backoff) request.avoidNodes = request.job->status.gang.backoff->avoidNodes;
+    auto placed = place(request, room, input_.snapshot.topology);
+    if (std::holds_alternative<Placement>(placed) || request.avoidNodes.empty()) return placed;
+    request.avoidNodes.clear();
+    return place(request, room, input_.snapshot.topology);
   }
 
   // --- phases 4, 5 and 9: the waiting jobs
@@ -297,14 +313,7 @@ class Cycle {
   // Plans the whole gang and takes its room; what it waits for when there is none.
   std::optional<model::Pending> tryPlace(const JobPtr& job) {
     PlaceRequest request = wholeGang(*job);
-    if (job->status.gang.backoff) request.avoidNodes = job->status.gang.backoff->avoidNodes;
-    auto placed = place(request, ledger_, input_.snapshot.topology);
-    // Better a node that failed the last attempt than to wait for one that may never come; the back-off
-    // grows.
-    if (std::holds_alternative<Misfit>(placed) && !request.avoidNodes.empty()) {
-      request.avoidNodes.clear();
-      placed = place(request, ledger_, input_.snapshot.topology);
-    }
+    auto placed = placeAvoiding(request, ledger_);
     if (const auto* misfit = std::get_if<Misfit>(&placed)) {
       return explainMisfit(*job, *misfit, ledger_, input_.snapshot);
     }

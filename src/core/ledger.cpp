@@ -16,11 +16,14 @@ using model::Job;
 using model::Pod;
 using model::Resources;
 
-// Where a pod holds room: its node once bound, before that the node it is let go to. nullptr: nowhere.
-const model::NodeName* heldNode(const Pod& pod) {
+// Where a pod holds room: its node once bound; before that, of a member, the node it is let go to. Others
+// that are pinned to a node do not count before they are bound, which those of DaemonSets are at once:
+// whoever names a scheduler that does not exist would keep all nodes for nothing. nullptr: nowhere.
+const model::NodeName* heldNode(const Pod& pod, bool member) {
   if (pod.finished()) return nullptr;
   if (pod.bound()) return &pod.node;
-  return pod.pinned && !pod.gated ? &*pod.pinned : nullptr;
+  // Nobody binds a pod that is being deleted.
+  return member && pod.pinned && !pod.gated && !pod.terminating ? &*pod.pinned : nullptr;
 }
 
 // Moves as much as possible of `wanted` onto `credit`: what stays in `wanted` is not covered yet.
@@ -64,7 +67,8 @@ class Ledger::Builder {
       const std::size_t owner = ownerOf(*pod, snapshot);
       const Job* job = owner < snapshot.jobs.size() ? snapshot.jobs[owner].get() : nullptr;
       std::optional<std::size_t> node;
-      if (const model::NodeName* name = heldNode(*pod)) node = ledger_.find(*name);
+      if (const model::NodeName* name = heldNode(*pod, job != nullptr || isOrphan(*pod)))
+        node = ledger_.find(*name);
       if (node) {
         ledger_.nodes_[*node].free.subtract(pod->shape.requests);
         ledger_.entries_.push_back({static_cast<std::uint32_t>(*node), 0, job, pod.get()});
@@ -105,6 +109,12 @@ class Ledger::Builder {
     const Pod* pod = nullptr;
   };
   using Credits = std::map<std::size_t, Resources>;
+
+  // A member that was let go may be bound though its job is gone, until the garbage collector has seen it.
+  bool isOrphan(const Pod& pod) const {
+    return pod.controllerKind == model::names::kTrainingJobKind && pod.member &&
+           !jobIndex_.contains(pod.controllerUid.str());
+  }
 
   // The index of the job whose member the pod is. The uid alone proves nothing: a controller reference can be
   // copied, into another namespace too, and labels name a place for anybody who writes them.

@@ -15,7 +15,7 @@ namespace trainyard::core {
 //
 // Counted, per node (docs/architecture.md, "What counts as used"):
 //  - bound pods that are not finished, terminating ones included;
-//  - ungated, unbound pods pinned to the node, whether or not their job still exists;
+//  - members that were let go to the node and are not bound yet, whether or not their job still exists;
 //  - places of every job's placed record and proposal that no counted pod fills yet, with the template's
 //    requests (an Aborting proposal included, until it is gone from the record). A member that exists on its
 //    place, bound or pinned, counts by its own requests instead: admission may have enlarged it.

@@ -166,6 +166,28 @@ TEST_CASE("a lost member is replaced alone where the job asks for it") {
   CHECK(proposal->add.front().indices.str() == "1");
 }
 
+TEST_CASE("a replacement that was given up is tried again after its back-off, on another node first") {
+  model::Job bert = running();
+  bert.spec.restartScope = model::RestartScope::kPod;
+  bert.status.gang.backoff = model::Backoff{at(107), 3, {model::NodeName("n2")}, "node n2 refused it"};
+  const auto plan = [&](std::int64_t now) {
+    return cycle(input(threeNodes().now(now).add(bert).add(memberOn(bert, 0, "n1"))));
+  };
+  const Plan early = plan(100);
+  CHECK(proposalFor(early, "ml/bert") == nullptr);
+  CHECK(early.wakeAt == at(107));
+  REQUIRE(decisionFor(early, "ml/bert"));
+  REQUIRE(decisionFor(early, "ml/bert")->status->pending);
+  CHECK(decisionFor(early, "ml/bert")->status->pending->reason == model::PendingReason::kBackingOff);
+  CHECK(decisionFor(early, "ml/bert")->status->gang.placed == bert.status.gang.placed);
+
+  const Plan later = plan(107);
+  const model::Proposal* proposal = proposalFor(later, "ml/bert");
+  REQUIRE(proposal != nullptr);
+  CHECK(proposal->kind == model::ProposalKind::kReplace);
+  CHECK(proposal->add.front().node == model::NodeName("n3"));
+}
+
 TEST_CASE("a gang that lost a member and finds no room goes back to waiting") {
   const model::Job bert = running();
   const Plan plan =

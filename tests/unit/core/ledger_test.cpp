@@ -54,10 +54,25 @@ TEST_CASE("a pod of a node that is gone counts nowhere") {
   CHECK(freeGpus(oneNode().add(pod("s/x").on("n9").gpus(3)), "n1") == 8);
 }
 
-TEST_CASE("unbound pods hold room once they are pinned and ungated") {
-  CHECK(freeGpus(oneNode().add(pod("s/x").pinnedTo("n1").gpus(3)), "n1") == 5);
-  CHECK(freeGpus(oneNode().add(pod("s/x").pinnedTo("n1").gpus(3).gated()), "n1") == 8);
-  CHECK(freeGpus(oneNode().add(pod("s/x").gpus(3)), "n1") == 8);
+TEST_CASE("members hold room once they are pinned and ungated, even without a place") {
+  // Of an attempt that the record does not have any more.
+  const model::Job bert = job("ml/bert").role("worker", 1, gpus(3));
+  const auto member = [&] { return pod("").memberOf(bert, "worker", 0).pinnedTo("n1"); };
+  CHECK(freeGpus(oneNode().add(bert).add(member()), "n1") == 5);
+  CHECK(freeGpus(oneNode().add(bert).add(member().gated()), "n1") == 8);
+  CHECK(freeGpus(oneNode().add(bert).add(member().terminating()), "n1") == 8);
+  CHECK(freeGpus(oneNode().add(bert).add(pod("").memberOf(bert, "worker", 0)), "n1") == 8);
+}
+
+TEST_CASE("others that are pinned hold nothing before they are bound: they may never be") {
+  CHECK(freeGpus(oneNode().add(pod("s/x").pinnedTo("n1").gpus(3)), "n1") == 8);
+  CHECK(freeGpus(oneNode().add(pod("s/x").ownedBy("DaemonSet", "d").pinnedTo("n1").gpus(3)), "n1") == 8);
+  CHECK(freeGpus(oneNode().add(pod("s/x").pinnedTo("n1").on("n1").gpus(3)), "n1") == 5);
+  const model::Job bert = job("ml/bert").role("worker", 1, gpus(3));
+  model::Pod copy = pod("").memberOf(bert, "worker", 0).pinnedTo("n1");
+  SECTION("in another namespace") { copy.key.ns = "intruder"; }
+  SECTION("under another name") { copy.key.name = "bert-worker-0-copy"; }
+  CHECK(freeGpus(oneNode().add(bert).add(copy), "n1") == 8);
 }
 
 TEST_CASE("a pinned pod holds its node though its job is gone") {
