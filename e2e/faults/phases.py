@@ -19,6 +19,7 @@ from support import EXTENDER, given
 
 # Short: what every test run can afford. Whole: e2e/run --faults.
 WHOLE = os.environ.get("TRAINYARD_FAULTS") == "whole"
+SEED = int(os.environ.get("TRAINYARD_FAULTS_SEED", "20261"))
 PATIENCE = 120
 NAME = "gang"
 SIZE = 4
@@ -138,7 +139,7 @@ class PhaseCase(support.Case):
 
     @contextlib.contextmanager
     def _hold_creating(self):
-        with self.door.hold("CREATE", f"{NAME}-worker-3") as hold:
+        with self.door.hold("CREATE", self.namespace, f"{NAME}-worker-3") as hold:
             self.create()
             hold.wait()
             self.wait(lambda: len(self.members()) == SIZE - 1, "three members exist")
@@ -146,7 +147,7 @@ class PhaseCase(support.Case):
 
     @contextlib.contextmanager
     def _hold_releasing(self):
-        with self.door.hold("UPDATE", f"{NAME}-worker-3") as hold:
+        with self.door.hold("UPDATE", self.namespace, f"{NAME}-worker-3") as hold:
             self.create()
             hold.wait()
             self.wait(lambda: sum(1 for pod in self.members().values() if node_of(pod)) == SIZE - 1,

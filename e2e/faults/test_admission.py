@@ -8,6 +8,7 @@ import unittest
 import support
 from phases import ALL, NAME, SIZE, PhaseCase
 
+RUNS = "whole"
 CLUSTER = {"nodes": 6}
 # Of 96 cores: two of these never fit one node, one of these does not either.
 ONE_A_NODE, NOWHERE = 50, 100
@@ -181,7 +182,7 @@ class Edited(AdmissionCase):
         self.assert_first_attempt()
 
     def test_between_reservation_and_pods(self):
-        with self.door.hold("CREATE") as hold:
+        with self.door.hold("CREATE", self.namespace) as hold:
             self.create()
             hold.wait(SIZE)
             self.patch(run={"suspend": True})

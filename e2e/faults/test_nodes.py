@@ -13,6 +13,7 @@ from lib.invariants import node_of, pinned_to
 from phases import ALL, NAME, WHOLE, PhaseCase
 from support import GPU, given, kubectl
 
+RUNS = "whole"
 CLUSTER = {"nodes": 6}
 SHAPE = kwok.Shape()
 FAULTS = ("deleted", "cordoned", "drained", "unready", "shrunk")
@@ -204,11 +205,6 @@ class Nodes(PhaseCase):
             support.core().delete_node("n0006")
 
 
-# What every test run can afford.
-SHORT = {("creating", "deleted"), ("released", "cordoned"), ("releasing", "unready"), ("running", "unready"),
-         ("running", "shrunk"), ("running", "drained")}
-
-
 def _make_test(phase, kind):
     def test(self):
         self.case(phase, kind)
@@ -217,10 +213,7 @@ def _make_test(phase, kind):
 
 for _phase in ALL:
     for _kind in FAULTS:
-        if WHOLE or (_phase, _kind) in SHORT:
-            setattr(Nodes, f"test_{_phase}_{_kind}", _make_test(_phase, _kind))
-if not WHOLE:
-    del Nodes.test_waiting_added
+        setattr(Nodes, f"test_{_phase}_{_kind}", _make_test(_phase, _kind))
 
 if __name__ == "__main__":
     unittest.main()

@@ -4,7 +4,7 @@ middle of its creation, its release or its deletion, without any hook in the pro
     with Door(cluster) as door:
         core.create_namespace({"metadata": {"name": "x", "labels": door.labels}})
         door.watches("x")                                   # the API server asks about this namespace from here on
-        with door.hold("CREATE", "gang-worker-3") as hold:
+        with door.hold("CREATE", "x", "gang-worker-3") as hold:
             ...
             hold.wait()                                     # it is asked for: the others are through, this one waits
         # leaving the block opens the door
@@ -25,15 +25,15 @@ _LABEL = {"e2e-door": "yes"}
 
 
 class Hold:
-    """operation: CREATE, UPDATE (a release is one) or DELETE; name: of the pod, None for all pods."""
+    """operation: CREATE, UPDATE (a release is one) or DELETE; name: of the pod, None for all of the namespace."""
 
-    def __init__(self, door, operation, name):
-        self._door, self._operation, self._name = door, operation, name
+    def __init__(self, door, operation, namespace, name):
+        self._door, self._operation, self._namespace, self._name = door, operation, namespace, name
         self.arrived = []
 
     def matches(self, request):
         return (request["operation"] == self._operation and not request.get("dryRun")
-                and self._name in (None, name_of(request)))
+                and request["namespace"] == self._namespace and self._name in (None, name_of(request)))
 
     def wait(self, count=1, timeout=60):
         """Waits until count requests stand before the door."""
@@ -111,8 +111,8 @@ class Door:
                 raise AssertionError(f"the API server does not ask about {namespace} within {timeout} s")
             core.create_namespaced_pod(namespace, probe, dry_run="All")
 
-    def hold(self, operation, name=None):
-        hold = Hold(self, operation, name)
+    def hold(self, operation, namespace, name=None):
+        hold = Hold(self, operation, namespace, name)
         with self._changed:
             self._holds.append(hold)
         return hold

@@ -215,6 +215,7 @@ class Invariants:
         self._core, self._bound, self._patience = core, bound_seconds, patience
         self._changed = threading.Condition()
         self._violation = None
+        self._homes = {}                                # uid of a job -> its namespace and name, for ever
         self._since = {}                                # what must not last -> when it began
         self._bound_ever = collections.defaultdict(set)  # (job uid, epoch, role, index) -> pod uids
         self.pods, self.nodes, self.jobs = {}, {}, {}
@@ -273,7 +274,7 @@ class Invariants:
         return phase_of(self.job(namespace, name))
 
     def members(self, uid):
-        return [pod for pod in self.pods.values() if owner_of(pod) == uid]
+        return [pod for pod in self.pods.values() if self._gang(pod) == uid]
 
     def settled(self, timeout=None):
         """Waits until no gang is on its way: each is over, placed whole with all its members where its record
@@ -306,6 +307,16 @@ class Invariants:
             unsettled = self._unsettled()
             return "\n  ".join(["there are:", *sorted(lines), f"not settled: {unsettled}", "the last events:",
                                 *self.tail])
+
+    def _gang(self, pod):
+        """uid of the TrainingJob whose member the pod is: an owner, labels and a name are not enough each by itself,
+        anybody can copy them into another namespace or under another name."""
+        uid = owner_of(pod)
+        if uid not in self._homes:
+            return uid
+        namespace, name = self._homes[uid]
+        member = (namespace, f"{name}-{label(pod, 'role')}-{label(pod, 'index')}")
+        return uid if key_of(pod) == member else None
 
     # ---- events
 
@@ -343,6 +354,7 @@ class Invariants:
             self.jobs.pop(key_of(job), None)
         else:
             self.jobs[key_of(job)] = job
+            self._homes[uid_of(job)] = key_of(job)
         self._note_unsettled()
 
     def _pod(self, kind, pod):
@@ -357,7 +369,7 @@ class Invariants:
 
     def _check_room(self, old, pod):
         """Only what comes to a node is judged: a node that shrinks harms nobody."""
-        for what, where in (("bound", node_of), ("bound or pinned members", lambda each: owner_of(each) and (
+        for what, where in (("bound", node_of), ("bound or pinned members", lambda each: self._gang(each) and (
                 node_of(each) or pinned_to(each)))):
             node = where(pod)
             fresh = not old or uid_of(old) != uid_of(pod) or where(old) != node
@@ -373,7 +385,7 @@ class Invariants:
                     self._accuse(f"{node} has {room:g} {name}, and {total[name]:g} are {what}:\n  {names}")
 
     def _check_doubles(self, pod):
-        uid = owner_of(pod)
+        uid = self._gang(pod)
         if not uid or not node_of(pod):
             return
         member = (uid, label(pod, "epoch"), label(pod, "role"), label(pod, "index"))
@@ -395,8 +407,8 @@ class Invariants:
         jobs = {uid_of(job): job for job in self.jobs.values()}
         groups = collections.defaultdict(list)
         for pod in self.pods.values():
-            if owner_of(pod):
-                groups[owner_of(pod)].append(pod)
+            if self._gang(pod):
+                groups[self._gang(pod)].append(pod)
         for uid, pods in groups.items():
             if uid not in jobs:
                 found[uid] = f"pods without their job: {', '.join(pod['metadata']['name'] for pod in pods)}"

@@ -1,0 +1,299 @@
+"""How gangs end and begin anew: deleted in every phase, members lost one by one or with their node, pods that do not want
+to go. No pod outlives its job, none is doubled, and nobody is given up by force while his node may still run him.
+"""
+import contextlib
+import time
+import unittest
+
+import support
+from lib import kwok
+from lib.invariants import label, node_of, uid_of
+from phases import ALL, NAME, PhaseCase
+from support import given, kubectl
+
+RUNS = "whole"
+CLUSTER = {"nodes": 6}
+KEEP = "e2e.invalid/keep"
+OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
+# A node that has been silent for so long is given up.
+UNREACHABLE_SECONDS = 60
+
+
+class EndingCase(PhaseCase):
+    def member(self, index):
+        return self.members().get(f"{NAME}-worker-{index}")
+
+    def delete_job(self):
+        support.delete_job(self.namespace, NAME)
+
+    def delete_member(self, index, **options):
+        support.core().delete_namespaced_pod(f"{NAME}-worker-{index}", self.namespace, **options)
+
+    def keep(self, index, kept=True):
+        """Somebody's finalizer on a member."""
+        support.core().patch_namespaced_pod(
+            f"{NAME}-worker-{index}", self.namespace, {"metadata": {"finalizers": [KEEP] if kept else None}})
+
+    def anew(self, epoch=1, timeout=None):
+        """Waits until the gang runs whole after a loss; its nodes."""
+        self.wait(lambda: self.gang().get("placed", {}).get("epoch", 0) > epoch
+                  or self.replaced() and not self.gang().get("proposal"), "it has begun anew", timeout)
+        return self.whole()
+
+    def replaced(self):
+        """Epochs of single members."""
+        return [each["epoch"] for each in self.gang().get("placed", {}).get("assignments", []) if each.get("epoch")]
+
+    @contextlib.contextmanager
+    def silent(self, node):
+        """Nobody hears of its kubelet, and its pods hear of nobody."""
+        given().crash_node(node)
+        self.say_unready(node)
+        try:
+            yield
+        finally:
+            given().revive_node(node)
+            self.wait(lambda: kwok.is_ready(self.seen.nodes[node]), f"{node} is back")
+
+    def say_unready(self, node):
+        def said():
+            support.core().patch_node_status(node, {"status": {"conditions": [
+                {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "by the test"}]}})
+            return self.seen.nodes[node]
+        support.await_value(said, lambda item: not kwok.is_healthy(item), f"{node} is not ready")
+
+
+class Deleted(EndingCase):
+    """In every phase: the job goes, and nothing of it is left."""
+
+    def deleted(self, phase):
+        with self.held(phase):
+            self.delete_job()
+            if phase in ("running", "waiting"):
+                self.seen.gone(self.namespace) if phase == "running" else self.wait(lambda: not self.job(), "it goes")
+        self.seen.gone(self.namespace)
+        self.room_is_free()
+
+    def room_is_free(self):
+        """Its places are free at once: another gang takes them all."""
+        self.create("next", replicas=6)
+        self.whole("next")
+
+    def test_one_that_waits_behind_it_follows(self):
+        with self.held("released"):
+            self.create("next", replicas=6)
+            self.reach("Queued", "next")
+            self.delete_job()
+        self.whole("next")
+
+
+class Members(EndingCase):
+    """A member is lost: the gang starts anew, or the member does."""
+
+    def test_restart(self):
+        self.create()
+        self.whole()
+        before = self.uids()
+        self.delete_member(1)
+        self.anew()
+        self.assertTrue(set(before.values()).isdisjoint(self.uids().values()))
+        self.assertEqual({label(pod, "epoch") for pod in self.members().values()}, {"2"})
+        self.told("MemberLost", f"{NAME}-worker-1")
+        self.told("Placed")
+
+    def test_restart_waits_where_nothing_is_free(self):
+        """The node of the lost member is closed, and nothing else is free: it waits with nothing, and says why."""
+        self.create(replicas=6)
+        self.whole()
+        kubectl("cordon", "n0001")
+        self.addCleanup(kubectl, "uncordon", "n0001")
+        victim = next(name for name, pod in self.members().items() if node_of(pod) == "n0001")
+        self.delete_member(int(victim.rpartition("-")[2]))
+        self.wait(lambda: self.pending().get("reason") and not self.members(), "it waits and has no pod")
+        self.assertIn("needs 6 nodes with 8 nvidia.com/gpu each", self.pending()["message"])
+        kubectl("uncordon", "n0001")
+        self.whole()
+
+    def replace(self, index):
+        others = {name: uid for name, uid in self.uids().items() if name != f"{NAME}-worker-{index}"}
+        old = uid_of(self.member(index))
+        epoch = self.gang()["lastEpoch"]
+        self.delete_member(index)
+        self.wait(lambda: self.gang()["lastEpoch"] > epoch and not self.gang().get("proposal"), "it is replaced")
+        self.whole()
+        now = self.uids()
+        self.assertNotEqual(now.pop(f"{NAME}-worker-{index}"), old)
+        self.assertEqual(now, others, "nobody else was touched")
+        self.assertEqual(label(self.member(index), "epoch"), str(epoch + 1))
+
+    def test_replace(self):
+        self.create(failure={"restartScope": "Pod"})
+        self.whole()
+        for index in (1, 0, 1):
+            self.replace(index)
+        self.told("MemberLost", f"{NAME}-worker-1")
+        support.finish(self.namespace, NAME)
+        self.reach("Succeeded")
+
+    def test_replace_elsewhere(self):
+        """Where the lost member was, nobody can be any more."""
+        self.create(failure={"restartScope": "Pod"})
+        self.whole()
+        node = node_of(self.member(2))
+        kubectl("cordon", node)
+        self.addCleanup(kubectl, "uncordon", node)
+        self.replace(2)
+        self.assertNotEqual(node_of(self.member(2)), node)
+
+    def test_replace_refused(self):
+        """A quota forbids the replacement: it is tried now and then, not again and again; the others run on."""
+        self.create(failure={"restartScope": "Pod"})
+        self.whole()
+        others = {name: uid for name, uid in self.uids().items() if name != f"{NAME}-worker-2"}
+        support.core().create_namespaced_resource_quota(
+            self.namespace, {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "3"}}})
+        with support.Recorder(support.core().list_namespaced_resource_quota, self.namespace) as quotas:
+            quotas.wait(lambda all_: all_[(self.namespace, "few")].get("status", {}).get("hard"), "it counts")
+        self.delete_member(2)
+        self.told("Aborted", "exceeded quota")
+        # 1 s, 2 s, 4 s of back-off: at least 7 s for three more attempts.
+        first, begun = self.gang()["lastEpoch"], time.monotonic()
+        self.wait(lambda: self.gang()["lastEpoch"] >= first + 3, "three more attempts")
+        self.assertGreater(time.monotonic() - begun, 5, self.story())
+        self.assertEqual({name: uid for name, uid in self.uids().items() if name in others}, others)
+        support.core().delete_namespaced_resource_quota("few", self.namespace)
+        self.wait(lambda: self.member(2) and node_of(self.member(2)), "it is replaced")
+        self.whole()
+        self.assertEqual({name: uid for name, uid in self.uids().items() if name in others}, others)
+
+    def test_lost_again_while_it_restarts(self):
+        self.create()
+        self.whole()
+        with self.door.hold("CREATE", self.namespace, f"{NAME}-worker-3") as hold:
+            self.delete_member(1)
+            hold.wait()
+            self.wait(lambda: self.member(0), "a new member exists")
+            self.delete_member(0)
+        self.anew()
+
+    def test_refused_by_its_kubelet(self):
+        """As when the devices that the scheduler counted are not there."""
+        with self.held("placed"):
+            node = node_of(self.member(1))
+            support.core().patch_namespaced_pod_status(f"{NAME}-worker-1", self.namespace, {"status": {
+                "phase": "Failed", "reason": "OutOfnvidia.com/gpu", "message": "by the test"}})
+            self.told("MemberLost", "OutOfnvidia.com/gpu", node)
+        self.anew()
+
+    def test_deleted_before_it_is_released(self):
+        with self.held("creating"):
+            before = uid_of(self.member(1))
+            self.delete_member(1)
+            self.wait(lambda: not self.member(1), "it is gone")
+        self.whole()
+        self.assertNotEqual(uid_of(self.member(1)), before)
+        self.assertEqual(self.gang()["placed"]["epoch"], 1, "made anew in the same attempt")
+
+    def test_deleted_after_its_release(self):
+        with self.held("released"):
+            self.delete_member(1)
+            self.told("Aborted", "worker-1")
+        self.whole()
+        self.assertGreater(self.gang()["placed"]["epoch"], 1)
+
+
+class Stuck(EndingCase):
+    """Members that do not want to go."""
+
+    def test_finalizer_of_somebody(self):
+        """The job waits for it, for ever if need be; and once it is gone, so is the job."""
+        self.create()
+        self.whole()
+        self.keep(1)
+        self.delete_job()
+        self.wait(lambda: list(self.members()) == [f"{NAME}-worker-1"], "the others go")
+        self.assertTrue(self.job(), "the job stays until its pods are gone")
+        self.assertIn("deletionTimestamp", self.member(1)["metadata"])
+        self.keep(1, False)
+        self.seen.gone(self.namespace)
+
+    def test_restart_waits_for_who_goes(self):
+        self.create()
+        self.whole()
+        self.keep(1)
+        self.delete_member(1)
+        self.wait(lambda: list(self.members()) == [f"{NAME}-worker-1"], "the others go")
+        self.assertEqual(self.gang()["proposal"]["phase"], "Claiming")
+        self.assertIn("Restarting", kubectl("get", "tj", NAME, "-n", self.namespace))
+        self.keep(1, False)
+        self.anew()
+
+    def test_gated_and_kept(self):
+        """It was never bound: nobody runs it, and nobody forces it."""
+        with self.held("creating"):
+            self.keep(1)
+            self.delete_job()
+        self.wait(lambda: list(self.members()) == [f"{NAME}-worker-1"], "the others go")
+        self.keep(1, False)
+        self.seen.gone(self.namespace)
+
+    def test_on_a_node_out_of_service(self):
+        """Somebody says that the machine is off: its member is given up at once, the gang starts elsewhere."""
+        self.create()
+        self.whole()
+        node = node_of(self.member(1))
+        with self.silent(node):
+            self.delete_member(1)
+            self.wait(lambda: list(self.members()) == [f"{NAME}-worker-1"], "the others go")
+            taint = f"{OUT_OF_SERVICE}=nodeshutdown:NoExecute"
+            kubectl("taint", "node", node, taint)
+            self.addCleanup(self.untaint, node)
+            self.assertNotIn(node, self.anew())
+            kubectl("taint", "node", node, taint + "-")
+
+    @staticmethod
+    def untaint(node):
+        support.core().patch_node(node, {"spec": {"taints": None}})
+
+    def test_on_a_node_that_is_gone(self):
+        self.create()
+        self.whole()
+        node = node_of(self.member(1))
+        given().crash_node(node)
+        self.addCleanup(self.recreate, node)
+        self.delete_member(1)
+        self.wait(lambda: list(self.members()) == [f"{NAME}-worker-1"], "the others go")
+        support.core().delete_node(node)
+        self.assertNotIn(node, self.anew())
+
+    @staticmethod
+    def recreate(node):
+        kwok.create_nodes(given().api, [int(node[1:])], kwok.Shape())
+        kwok.wait_ready(given().api, [node], 60)
+
+    def test_on_a_silent_node(self):
+        """Not before the node was silent for its time: a second process of the same rank would spoil the job."""
+        self.create()
+        self.whole()
+        node = node_of(self.member(1))
+        with self.silent(node):
+            begun = time.monotonic()
+            self.delete_job()
+            self.wait(lambda: list(self.members()) == [f"{NAME}-worker-1"], "the others go")
+            self.wait(lambda: not self.members(), "it is given up", 2 * UNREACHABLE_SECONDS)
+            # The condition's time is in whole seconds.
+            self.assertGreater(time.monotonic() - begun, UNREACHABLE_SECONDS - 2)
+            self.seen.gone(self.namespace)
+
+
+def _make_test(phase):
+    def test(self):
+        self.deleted(phase)
+    return test
+
+
+for _phase in ALL:
+    setattr(Deleted, f"test_{_phase}", _make_test(_phase))
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,38 @@
+"""What every test run can afford of the cases about nodes, admission, endings, spoofing and strangers, on one cluster.
+The files themselves run whole with e2e/run --faults.
+"""
+import fnmatch
+import unittest
+
+RUNS = "short"
+CLUSTER = {"nodes": 6}
+CASES = (
+    "test_nodes.Nodes.test_creating_deleted",
+    "test_nodes.Nodes.test_releasing_unready",
+    "test_nodes.Nodes.test_released_cordoned",
+    "test_nodes.Nodes.test_running_unready",
+    "test_nodes.Nodes.test_running_shrunk",
+    "test_nodes.Nodes.test_running_drained",
+    "test_admission.Enlarged.test_sidecar_one_a_node",
+    "test_admission.Enlarged.test_enlarged_while_waiting",
+    "test_admission.Taken.test_pod",
+    "test_admission.Edited.test_between_pods_and_release",
+    "test_endings.Deleted.test_releasing",
+    "test_endings.Members.test_restart",
+    "test_endings.Members.test_replace",
+    "test_endings.Stuck.test_restart_waits_for_who_goes",
+    "test_spoofing.Spoofing.test_onto_reserved_places",
+    "test_spoofing.Spoofing.test_nobody_fills_a_place_by_pretending",
+    "test_strangers.Strangers.test_extender_killed",
+)
+
+
+def load_tests(loader, *_):
+    patterns = loader.testNamePatterns or ["*"]
+    chosen = [name for name in CASES if any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
+    loader.testNamePatterns = None
+    return loader.loadTestsFromNames(chosen)
+
+
+if __name__ == "__main__":
+    unittest.main()

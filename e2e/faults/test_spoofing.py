@@ -1,0 +1,189 @@
+"""Pods that pretend: with a gang's labels, with its owner, under its members' names, of somebody else's kind
+TrainingJob, in its own namespace or in another. None of them is let onto a reserved place, none reserves anything,
+and none makes anybody believe that a member is there.
+"""
+import json
+import unittest
+
+import support
+from lib.invariants import node_of, phase_of, uid_of
+from phases import NAME, SIZE, PhaseCase
+from support import GROUP, VERSION, condition, given
+
+RUNS = "whole"
+CLUSTER = {"nodes": 6}
+SECOND_SCHEDULER = "second-scheduler"
+KEEP = "e2e.invalid/keep"
+
+
+def start_second_scheduler():
+    """Another stock kube-scheduler with the same extender: the first one stands still while gangs are caught."""
+    cluster = given()
+    if SECOND_SCHEDULER in cluster.processes():
+        return
+    config = json.loads((cluster.dir / "kube-scheduler.yaml").read_text())
+    config["profiles"] = [{"schedulerName": SECOND_SCHEDULER}]
+    path = cluster.dir / f"{SECOND_SCHEDULER}.yaml"
+    path.write_text(json.dumps(config))
+    port = cluster.spare_ports[0]
+    argv = [cluster.tools["kube-scheduler"], f"--config={path}", "--bind-address=127.0.0.1",
+            f"--secure-port={port}", "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics"]
+    cluster.run(SECOND_SCHEDULER, argv, ready=f"https://127.0.0.1:{port}/readyz", timeout=60)
+
+
+class Spoofing(PhaseCase):
+    def setUp(self):
+        super().setUp()
+        start_second_scheduler()
+
+    # ---- who pretends
+
+    def pretender(self, name, gpus=8, member=0, node=None, owner=None, pin=None, keep=False):
+        """A stranger's pod with the labels of a member of the gang. owner: changes of a copied controller reference;
+        pin: a node, as a released member is pinned; keep: somebody's finalizer, so that it stays."""
+        job = self.job()
+        body = support.pod(name, gpus, node=node, scheduler=SECOND_SCHEDULER)
+        if not gpus:
+            body["spec"]["containers"][0].pop("resources")
+        body["metadata"]["labels"] = {
+            "trainyard.dev/job-name": NAME, "trainyard.dev/job-uid": uid_of(job), "trainyard.dev/role": "worker",
+            "trainyard.dev/index": str(member), "trainyard.dev/epoch": str(self.gang()["lastEpoch"])}
+        if owner is not None:
+            body["metadata"]["ownerReferences"] = [{
+                "apiVersion": f"{GROUP}/{VERSION}", "kind": "TrainingJob", "name": NAME, "uid": uid_of(job),
+                "controller": True, **owner}]
+        if keep:
+            body["metadata"]["finalizers"] = [KEEP]
+        if pin:
+            body["spec"]["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [{"matchFields": [
+                    {"key": "metadata.name", "operator": "In", "values": [pin]}]}]}}}
+        return body
+
+    def send(self, namespace, body):
+        support.core().create_namespaced_pod(namespace, body)
+        self.addCleanup(self.let_go, namespace, body["metadata"]["name"])
+        return namespace, body["metadata"]["name"]
+
+    def let_go(self, namespace, name):
+        for step in (lambda: support.core().patch_namespaced_pod(
+                         name, namespace, {"metadata": {"finalizers": None}}),
+                     lambda: support.core().delete_namespaced_pod(name, namespace, grace_period_seconds=0)):
+            try:
+                step()
+            except support.client.exceptions.ApiException as error:
+                if error.status != 404:
+                    raise
+
+    def refused_or_gone(self, keys):
+        """Waits until each pod was refused its place, or was taken away by whoever clears up; none was bound."""
+        def told(key):
+            pod = self.seen.pods.get(key)
+            found = condition(pod, "PodScheduled") if pod else None
+            return not pod or found and found["status"] == "False" and found.get("reason") in (
+                "Unschedulable", "SchedulerError") or "deletionTimestamp" in pod["metadata"]
+        self.wait(lambda: all(map(told, keys)), f"{keys} are refused or gone")
+
+    def never_bound(self, keys):
+        """Of these pods none ever had a node, as the watch saw them."""
+        for key in keys:
+            pod = self.seen.pods.get(key)
+            self.assertFalse(pod and node_of(pod), self.seen.digest())
+
+    # ---- cases
+
+    def test_onto_reserved_places(self):
+        """All places of the cluster are the gang's, and none of its members is bound: its scheduler stands still."""
+        other = self.make_namespace(f"{self.namespace}-other")
+        with self.standing_still("kube-scheduler"):
+            self.create(replicas=6)
+            self.wait(lambda: len(self.members()) == 6 and phase_of(self.job()) == "Starting", "its pods exist")
+            foreign = {"apiVersion": "example.com/v1"}
+            sent = [
+                self.send(other, self.pretender("labels-alone")),
+                self.send(self.namespace, self.pretender("labels-at-home")),
+                self.send(other, self.pretender("copied-owner", owner={}, keep=True)),
+                self.send(other, self.pretender(f"{NAME}-worker-0", owner={}, keep=True, node=self.place(0))),
+                self.send(other, self.pretender(f"{NAME}-worker-1", node=self.place(1), member=1)),
+                self.send(self.namespace, self.pretender("copied-owner", owner={}, keep=True)),
+                self.send(self.namespace, self.pretender(f"{NAME}-worker-0-copy", owner={}, node=self.place(0))),
+                self.send(self.namespace, self.pretender(f"{NAME}-worker-00", owner={}, pin=self.place(0))),
+                self.send(self.namespace, self.pretender(f"{NAME}-worker-6", owner={}, member=6)),
+                self.send(self.namespace, self.pretender("another-group", owner=foreign, node=self.place(0))),
+                self.send(other, self.pretender("another-uid", owner={"uid": "no-such-job"})),
+            ]
+            self.refused_or_gone(sent)
+            self.never_bound(sent)
+        self.whole()
+        self.never_bound(sent)
+        self.assertEqual(self.gang()["placed"]["epoch"], 1, self.story())
+
+    def place(self, member):
+        for each in self.gang()["proposal"]["add"]:
+            if str(member) in each["indices"].split(","):
+                return each["node"]
+        return None
+
+    def test_nobody_fills_a_place_by_pretending(self):
+        """Small pods that ask for no GPU, bound to the gang's nodes, say that they are its members. Whoever believed
+        them would count the places as filled by what they take, and let a stranger onto the GPUs."""
+        other = self.make_namespace(f"{self.namespace}-other")
+        with self.held("creating"):
+            sent = []
+            for member in range(SIZE):
+                node = self.place(member)
+                # Whoever clears up takes them away; their finalizers keep them where they are.
+                sent.append(self.send(other, self.pretender(
+                    f"{NAME}-worker-{member}", gpus=0, member=member, node=node, owner={}, keep=True)))
+                sent.append(self.send(self.namespace, self.pretender(
+                    f"copy-{member}", gpus=0, member=member, node=node, owner={}, keep=True)))
+            self.wait(lambda: all(node_of(self.seen.pods.get(key, {"spec": {}})) for key in sent[::2]) or
+                      all("deletionTimestamp" in self.seen.pods.get(key, {"metadata": {}})["metadata"]
+                          for key in sent[::2]), "they are bound, or were to be cleared up")
+            strangers = [self.send(other, support.pod(f"stranger-{i}", 8, scheduler=SECOND_SCHEDULER))
+                         for i in range(3)]
+            # Two nodes are free, four are the gang's.
+            self.wait(lambda: sum(1 for key in strangers if node_of(self.seen.pods.get(key, {"spec": {}}))) == 2,
+                      "two strangers find a place")
+            left = [key for key in strangers if not node_of(self.seen.pods[key])]
+            self.refused_or_gone(left)
+            places = [self.place(member) for member in range(SIZE)]
+            self.assertTrue(all(node_of(self.seen.pods[key]) not in places for key in strangers))
+        self.assertEqual(self.whole(), sorted(places))
+        self.assertEqual(self.gang()["placed"]["epoch"], 1, self.story())
+        self.assertIsNone(node_of(self.seen.pods[left[0]]))
+
+    def test_nobody_reserves_by_pretending(self):
+        """Pinned as released members are, and never bound: their scheduler does not exist. Others pass."""
+        other = self.make_namespace(f"{self.namespace}-other")
+        self.create(replicas=1, gpus=1)
+        self.whole()
+        foreign = {"apiVersion": "example.com/v1"}
+        free = sorted(set(self.seen.nodes) - set(self.whole()))
+        sent = []
+        for index, node in enumerate(free):
+            for namespace, name, owner in ((self.namespace, f"copy-{index}", {}), (other, f"copy-{index}", {}),
+                                           (other, f"foreign-{index}", foreign), (other, f"labels-{index}", None)):
+                body = self.pretender(name, owner=owner, pin=node, keep=True)
+                body["spec"]["schedulerName"] = "nobody"
+                sent.append(self.send(namespace, body))
+        self.wait(lambda: all(key in self.seen.pods for key in sent), "all of them exist")
+        strangers = [self.send(other, support.pod(f"stranger-{node}", 8, node=node)) for node in free]
+        self.wait(lambda: all(node_of(self.seen.pods.get(key, {"spec": {}})) for key in strangers),
+                  "strangers pass where nobody but pretenders is")
+
+    def test_the_real_owner_of_a_name_in_another_namespace(self):
+        """Two jobs of the same name and members in two namespaces have nothing to do with each other."""
+        other = self.make_namespace(f"{self.namespace}-other")
+        self.create(replicas=2)
+        support.create_job(other, support.job(NAME, replicas=2))
+        self.whole()
+        self.wait(lambda: phase_of(self.seen.job(other, NAME)) == "Running", "the other runs as well")
+        before = self.uids()
+        support.delete_job(other, NAME)
+        self.seen.gone(other)
+        self.assertEqual(self.uids(), before)
+
+
+if __name__ == "__main__":
+    unittest.main()
