@@ -179,6 +179,17 @@ class BadRequests(unittest.TestCase):
                 send_all(sock, whole[:length])
                 sock.unwrap()
 
+    def test_half_a_request_and_silence(self):
+        whole = head(FILTER, 200) + json.dumps(question("a", nodes())).encode()
+        with contextlib.ExitStack() as stack:
+            halves = [stack.enter_context(connect(port(), self.context)) for _ in range(3)]
+            for sock, length in zip(halves, (1, 60, len(head(FILTER, 200)) + 50)):
+                send_all(sock, whole[:length])
+            for sock in halves:
+                status, body = read_answer(sock)
+                self.assertEqual(status, 408)
+                self.assertIn("did not arrive in time", body)
+
     def test_requests_that_are_none(self):
         for raw, wanted, word in [
                 (b"GET /v1/extender/filter HTTP/1.1\r\nHost: x\r\n\r\n", 405, "only POST"),
