@@ -143,11 +143,11 @@ class Tended:
     def _start(self):
         try:
             self._cluster.start(self.name)
-            self._started()
         except E2EError:
-            # Killed again before it was ready: the next round sees that.
-            if self._cluster.alive(self.name):
-                raise
+            # Killed again before it was ready: the next round sees that. Or it waits for others, as long as they need.
+            if not self._cluster.alive(self.name):
+                return
+        self._started()
 
 
 class Replica(Tended):
