@@ -3,7 +3,7 @@ write reaches the server after all, and it goes on: no half-bound gang, no doubl
 the barrier, and the former leader ends.
 
 The write is held back by the proxy until the other one leads, until that one has placed the gang, or until
-the gang's life is over and nothing is left of it.
+the gang's life is over and nothing is left of it; "again": and then it meets the next job of the same name.
 
 A single pause again: TRAINYARD_FAULTS_PAUSE=start:7:placed e2e/run --faults pauses
 """
@@ -17,7 +17,7 @@ from gangs import PATIENCE, WHOLE, FaultCase, say
 
 CLUSTER = {"nodes": 4}
 # When the held write goes on.
-MOMENTS = ("other-leads", "placed", "over")
+MOMENTS = ("other-leads", "placed", "over", "again")
 ONLY = os.environ.get("TRAINYARD_FAULTS_PAUSE")
 
 
@@ -57,12 +57,14 @@ class Pauses(FaultCase):
                 self.leader(other_than=("", leader))
                 if moment == "placed":
                     self.seen.settled()
-                elif moment == "over":
+                elif moment in ("over", "again"):
                     lived.result()
             finally:
                 self.proxy.order(leader, "forward")
                 self.replicas[leader].signal(signal.SIGCONT)
             lived.result()
+        if moment == "again":
+            self.live(life, what)
         support.await_value(lambda: self.replicas[leader].deaths[deaths:], bool, f"{leader} ends", PATIENCE)
         self.assertEqual(self.replicas[leader].deaths[deaths:], ["exit code 1"], what)
         self.seen.settled()

@@ -13,7 +13,8 @@ each one with this probability; "times": at most so often; "match": regular expr
 PATH". Faults:
     kill-before    SIGKILL to the client, the request never reaches the server
     kill-after     the server carries it out, then SIGKILL to the client
-    stop           SIGSTOP to the client; this request and all later writes wait for the command "forward"
+    stop           SIGSTOP to the client; this request and all later writes wait for "forward", which returns
+                   when they are carried out
     lose           the server carries it out, the connection is cut in place of the answer
     drop           the connection is cut, the server never sees the request
     cut            all watches of the client are cut, the request goes on
@@ -22,8 +23,8 @@ PATH". Faults:
     answer         "code" (and "reason", "retryAfter") in place of the server's; 200 and "expired" for a
                    watch: an ERROR event of code 410
 
-Control: one JSON object a line, answered by one: {"do": D, "client": NAME, …} with D one of reset, rules, pid,
-state, wait, forward, cut. The log holds one JSON object a request, written when it is over.
+Control: one JSON object a line, answered by one: {"do": D, "client": NAME, …} with D one of reset, rules,
+pid, state, wait, forward, cut. The log holds one JSON object a request, written when it is over.
 """
 import argparse
 import asyncio
@@ -181,6 +182,7 @@ class Client:
         self.pid = asyncio.get_running_loop().create_future()
         self.forward = asyncio.Event()
         self.forward.set()
+        self.writing = 0
         self.connections, self.watches = set(), set()
         self.tail = collections.deque(maxlen=_TAIL)
         self.reset()
@@ -297,11 +299,9 @@ class Connection:
             await self._client.signal(signal.SIGSTOP)
         if fault == "delay":
             await asyncio.sleep(rule.data["seconds"])
-        if request["kind"] == "write":
-            await self._client.forward.wait()
         if self._orphan:
             raise Closed
-        status, headers, head = await self._ask(data)
+        status, headers, head = await self._ask(request, data)
         code = int(status[1])
         if request["kind"] == "watch" and code == 200:
             await self._stream(headers, head)
@@ -323,11 +323,21 @@ class Connection:
         if not self._orphan:
             await self._client.signal(signal.SIGKILL)
 
-    async def _ask(self, data):
-        if self._server is None or self._server.ended():
-            self._server = Wire(*await asyncio.open_connection(**self._client.upstream))
-        await self._server.send(data)
-        return await self._server.head()
+    async def _ask(self, request, data):
+        """Sends the request on, writes when they may; returns what the answer begins with."""
+        write = request["kind"] == "write"
+        self._client.writing += write
+        try:
+            if write:
+                await self._client.forward.wait()
+            if self._server is None or self._server.ended():
+                self._server = Wire(*await asyncio.open_connection(**self._client.upstream))
+            await self._server.send(data)
+            return await self._server.head()
+        finally:
+            self._client.writing -= write
+            async with self._client.changed:
+                self._client.changed.notify_all()
 
     async def _stream(self, headers, head):
         """A watch, until one of the three sides has enough."""
@@ -428,6 +438,8 @@ class Proxy:
             client.set_pid(order["pid"], order["ticks"])
         elif do == "forward":
             client.forward.set()
+            async with client.changed:
+                await client.changed.wait_for(lambda: client.writing == 0)
         elif do == "cut":
             client.cut_watches()
         elif do == "wait":

@@ -47,6 +47,10 @@ def uid_of(item):
     return item["metadata"]["uid"]
 
 
+def version_of(item):
+    return int(item["metadata"]["resourceVersion"])
+
+
 def label(item, name):
     return item["metadata"].get("labels", {}).get(_LABEL + name)
 
@@ -146,6 +150,7 @@ class _Feed(threading.Thread):
         self._take, self._failed = take, failed
         self._known = {}
         self._response = None
+        self.version = 0                                # of the newest object that was taken
         self.stopping = threading.Event()
         self.listed = threading.Event()
 
@@ -170,8 +175,11 @@ class _Feed(threading.Thread):
     def _call(self, **more):
         return self._function(*self._args, _preload_content=False, **more)
 
+    def list(self):
+        return json.loads(self._call(_request_timeout=30).data)
+
     def _relist(self):
-        answer = json.loads(self._call(_request_timeout=30).data)
+        answer = self.list()
         fresh = {key_of(item): item for item in answer["items"]}
         for key, item in list(self._known.items()):
             if key not in fresh or uid_of(fresh[key]) != uid_of(item):
@@ -202,6 +210,7 @@ class _Feed(threading.Thread):
             self._known.pop(key_of(item), None)
         else:
             self._known[key_of(item)] = item
+        self.version = max(self.version, version_of(item))
         self._take(kind, item)
 
 
@@ -276,14 +285,34 @@ class Invariants:
     def members(self, uid):
         return [pod for pod in self.pods.values() if self._gang(pod) == uid]
 
+    def catch_up(self):
+        """Waits until the watches have told of everything that there is now."""
+        for feed in self._feeds:
+            newest = max(map(version_of, self._listed(feed)), default=0)
+            self.wait(lambda feed=feed, newest=newest: feed.version >= newest, "the watches catch up")
+
+    def _listed(self, feed):
+        deadline = time.monotonic() + self._patience
+        while True:
+            try:
+                return feed.list()["items"]
+            except Exception:  # pylint: disable=broad-except
+                # The API server may be away for a moment, as it may be for the watches.
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
+
     def settled(self, timeout=None):
         """Waits until no gang is on its way: each is over, placed whole with all its members where its record
         says, or has nothing; and every member's job exists."""
+        self.catch_up()
         self.wait(lambda: not self._unsettled(), "all gangs are whole or have nothing", timeout)
 
     def gone(self, *namespaces, timeout=None, auxiliaries=True):
         """Waits until the namespaces hold no job, no pod, and none of our Services and ConfigMaps. These go
         by the garbage collector, which takes half a minute to learn of a new cluster's TrainingJobs."""
+        self.catch_up()
+
         def left():
             return [key for group in (self.jobs, self.pods) for key in group if key[0] in namespaces]
         self.wait(lambda: not left(), f"nothing is left in {', '.join(namespaces)}", timeout)
