@@ -12,7 +12,7 @@ from support import OPERATOR, given
 WHOLE = os.environ.get("TRAINYARD_FAULTS") == "whole"
 SEED = int(os.environ.get("TRAINYARD_FAULTS_SEED", "20261"))
 # How long anything may take that takes a second on a quiet machine.
-PATIENCE = 120
+PATIENCE = 300 if WHOLE else 120
 
 
 def say(text):
@@ -139,7 +139,7 @@ class FaultCase(support.Case):
         cls.proxy = FaultProxy(given(), cls.CLIENTS)
         cls.replicas = {name: Replica(given(), cls.proxy, name, identity=name) for name in cls.CLIENTS}
         cls.operator = cls.replicas[cls.CLIENTS[0]]
-        cls.seen = Invariants(given().kubeconfig, patience=PATIENCE)
+        cls.seen = Invariants(given().kubeconfig, bound_seconds=300, patience=PATIENCE)
 
     @classmethod
     def tearDownClass(cls):
