@@ -3,8 +3,8 @@
 ARGS ?=
 PRESET ?= release
 
-.PHONY: help deps build demo test faults sanitize simulate lint fuzz bench tools cluster-up cluster-status cluster-down \
-  clean
+.PHONY: help deps build demo test faults sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
+  cluster-status cluster-down clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -32,6 +32,15 @@ sanitize: deps ## the tests under the address and undefined-behaviour sanitizers
 
 simulate: build ## the operator through drawn lives with faults at every API call (ARGS="--count 10000 --table")
 	build/$(PRESET)/tests/simulation/simulate-seeds $(ARGS)
+
+planted-bugs: deps ## known bugs, planted one at a time: the simulation must find each (about ten minutes)
+	tests/simulation/planted/find $(ARGS)
+
+tsan: deps ## the core's tests and five hundred simulated lives under the thread sanitizer
+	cmake --preset tsan
+	cmake --build --preset tsan --target core_tests simulate-seeds
+	build/tsan/tests/unit/core/core_tests
+	build/tsan/tests/simulation/simulate-seeds --count 500 $(ARGS)
 
 lint: deps ## formatting and static checks
 	tools/lint $(ARGS)

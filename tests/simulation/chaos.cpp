@@ -28,21 +28,32 @@ bool Chaos::affordable(Fault fault) const {
   return fault != Fault::kPause || odds_.pauses > 0;
 }
 
+namespace {
+
+// A watch dies with its answer only when it has one: with its first line.
+bool ofLines(Fault fault, Step step) {
+  return static_cast<int>(fault) >= kRequestFaults || (isWatch(step) && fault == Fault::kCrashAfter);
+}
+
+}  // namespace
+
+// What this call was to meet, if its turn has come.
+std::optional<Fault> Chaos::target(Step step, bool line) {
+  std::optional<Fault> met;
+  std::erase_if(targets_, [&](FaultTarget& each) {
+    if (met || each.step != step || ofLines(each.fault, step) != line || --each.occurrence > 0) return false;
+    met = each.fault;
+    return true;
+  });
+  return met;
+}
+
 std::optional<Fault> Chaos::draw(Step step, bool line) {
   if (!active_) return std::nullopt;
-  const auto& target = odds_.target;
-  // A watch dies with its answer only when it has one: with its first line.
-  const auto ofLines = [&](Fault fault) {
-    return static_cast<int>(fault) >= kRequestFaults || (isWatch(step) && fault == Fault::kCrashAfter);
-  };
-  if (target && !targetMet_ && target->step == step && ofLines(target->fault) == line &&
-      ++targetSeen_ >= target->occurrence) {
-    targetMet_ = true;
-    return target->fault;
-  }
+  if (const auto fault = target(step, line)) return fault;
   for (int i = 0; i < kFaults; ++i) {
     const Fault fault = static_cast<Fault>(i);
-    if (!applies(fault, step) || ofLines(fault) != line) continue;
+    if (!applies(fault, step) || ofLines(fault, step) != line) continue;
     const int odds = odds_.perMille[static_cast<std::size_t>(i)];
     if (odds > 0 && rng_.chance(static_cast<std::uint64_t>(odds), 1000) && affordable(fault)) return fault;
   }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/executor.h"
 #include "base/rng.h"
@@ -27,7 +28,8 @@ class Chaos final : public sim::FaultPlan {
     std::function<void(const std::string& client, base::Instant::duration span)> pause;
   };
 
-  Chaos(const FaultOdds& odds, base::Rng rng, Trace& trace) : odds_(odds), rng_(rng), trace_(trace) {}
+  Chaos(const FaultOdds& odds, base::Rng rng, Trace& trace)
+      : odds_(odds), rng_(rng), trace_(trace), targets_(odds.targets) {}
 
   // Before the first request.
   void attach(World world, const kube::ClusterCache& truth, ProtocolLaws& laws);
@@ -42,6 +44,7 @@ class Chaos final : public sim::FaultPlan {
  private:
   [[nodiscard]] Step stepOf(const net::HttpRequest& request);
   [[nodiscard]] std::optional<Fault> draw(Step step, bool line);
+  [[nodiscard]] std::optional<Fault> target(Step step, bool line);
   [[nodiscard]] bool affordable(Fault fault) const;
   [[nodiscard]] sim::RequestFault apply(Fault fault, const sim::FaultPoint& point);
   void crash(const std::string& client);
@@ -54,8 +57,7 @@ class Chaos final : public sim::FaultPlan {
   const kube::ClusterCache* truth_ = nullptr;
   ProtocolLaws* laws_ = nullptr;
   bool active_ = true;
-  int targetSeen_ = 0;
-  bool targetMet_ = false;
+  std::vector<FaultTarget> targets_;  // still to come; the occurrence counts down
   HitTable hits_;
   std::map<std::string, Step> readSteps_;  // of targets, which repeat
   std::set<std::string> dead_;             // clients whose process is gone, or about to go

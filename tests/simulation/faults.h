@@ -2,8 +2,8 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string_view>
+#include <vector>
 
 namespace trainyard::simulation {
 
@@ -85,7 +85,7 @@ struct FaultOdds {
   std::array<int, kFaults> perMille{};
   int crashes = 3;  // at most, as are pauses
   int pauses = 2;
-  std::optional<FaultTarget> target;
+  std::vector<FaultTarget> targets;
 };
 
 // Hits by fault and step.

@@ -16,7 +16,9 @@ Json podTemplate(int gpus, std::chrono::milliseconds runFor, int exitCode, const
            {{"annotations",
              {{"sim.trainyard.dev/run-for", std::to_string(runFor.count()) + "ms"},
               {"sim.trainyard.dev/exit-code", std::to_string(exitCode)}}}}},
-          {"spec", {{"containers", {{{"name", "main"}, {"image", image}, {"resources", resources}}}}}}};
+          {"spec",
+           {{"terminationGracePeriodSeconds", 5},
+            {"containers", {{{"name", "main"}, {"image", image}, {"resources", resources}}}}}}};
 }
 
 Json roles(const JobPlan& plan, const std::string& image) {

@@ -94,6 +94,10 @@ void ProtocolLaws::checkRecord(const model::Job& before, const model::Job& after
     if (was.proposal)
       violated(fmt::format("job {}: proposal {} was overwritten", after.key, was.proposal->id));
   }
+  if (same && was.proposal->phase == model::ProposalPhase::kClaiming &&
+      is.proposal->phase == model::ProposalPhase::kReserved) {
+    checkClaimed(after, *is.proposal);
+  }
   if (!was.proposal || is.proposal) return;
   const bool aborted = was.proposal->phase == model::ProposalPhase::kAborting;
   if (aborted || was.proposal->add.empty()) return checkDropped(after, *was.proposal);
@@ -108,6 +112,17 @@ void ProtocolLaws::checkMerged(const model::Job& job, const model::Proposal& pro
       violated(fmt::format("job {}: proposal {} became placed, but {} was never bound", job.key, proposal.id,
                            pod));
     }
+  }
+}
+
+// Those who had to go have gone before the places of their successors are used.
+void ProtocolLaws::checkClaimed(const model::Job& job, const model::Proposal& proposal) {
+  if (!job.status.gang.placed) return;
+  for (const PodPtr& pod : truth_.cache().pods.all()) {
+    if (!isMember(*pod) || pod->controllerUid != job.uid || pod->member->epoch == proposal.epoch) continue;
+    if (late_.contains(pod->key.name) || placeOf(proposal.remove, *pod->member) == nullptr) continue;
+    violated(
+        fmt::format("job {}: proposal {} was reserved before {} was gone", job.key, proposal.id, pod->key));
   }
 }
 
@@ -139,8 +154,13 @@ void ProtocolLaws::podChanged(const PodPtr& before, const PodPtr& after) {
 
 void ProtocolLaws::checkCreated(const model::Pod& pod) {
   const auto job = truth_.cache().jobs.find({pod.key.ns, pod.member->jobName});
-  if (!job || job->uid != pod.controllerUid || job->hasReleaseFinalizer) return;
-  violated(fmt::format("pod {} was created before its job had the finalizer", pod.key));
+  if (!job || job->uid != pod.controllerUid) return;
+  if (!job->hasReleaseFinalizer) {
+    violated(fmt::format("pod {} was created before its job had the finalizer", pod.key));
+  }
+  if (late_.contains(pod.key.name) || placeInRecord(job->status.gang, *pod.member) != nullptr) return;
+  violated(fmt::format("pod {} of epoch {} was created, but the record does not name it", pod.key,
+                       pod.member->epoch));
 }
 
 void ProtocolLaws::checkLetGo(const model::Pod& pod, bool born) {
@@ -212,6 +232,10 @@ void ProtocolLaws::sends(const std::string& client, Step step, const net::HttpRe
     violated(fmt::format("{} writes ({}) while {} holds the Lease", client, toString(step), holder_));
   }
   if (step == Step::kForceDelete) checkForce(request);
+  const bool deletes = request.method == net::Method::kDelete;
+  if (deletes && request.body.find("\"uid\"") == std::string::npos) {
+    violated(fmt::format("{} deletes {} under whatever uid", client, request.target));
+  }
 }
 
 void ProtocolLaws::checkForce(const net::HttpRequest& request) {

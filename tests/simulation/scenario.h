@@ -54,6 +54,9 @@ enum class Trouble {
   kPause,
   kCompact,     // the server forgets its past
   kEndWatches,  // and ends every watch
+  kNewQueue,
+  kSuspendStarting,    // once it has a proposal
+  kMemberKubeletDown,  // of the node that a member of the job is on
 };
 
 struct TroublePlan {

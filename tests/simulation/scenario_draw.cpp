@@ -20,9 +20,9 @@ class Draw {
     strangers();
     const int troubles = static_cast<int>(rng_.between(0, 4));
     for (int i = 0; i < troubles; ++i) trouble();
+    odds();
     std::stable_sort(scenario_.troubles.begin(), scenario_.troubles.end(),
                      [](const auto& a, const auto& b) { return a.at < b.at; });
-    odds();
     return std::move(scenario_);
   }
 
@@ -130,8 +130,65 @@ class Draw {
         if (applies(target.fault, target.step)) pairs.push_back(target);
       }
     }
-    odds.target = pairs[scenario_.seed % pairs.size()];
-    odds.target->occurrence = static_cast<int>(rng_.between(1, 3));
+    FaultTarget target = pairs[scenario_.seed % pairs.size()];
+    if (!provoke(target.step)) target.occurrence = static_cast<int>(rng_.between(1, 3));
+    odds.targets.push_back(target);
+  }
+
+  // Makes a step happen that few lives come to; false for one that every life has.
+  bool provoke(Step step) {
+    const auto longJob = [&](int workers) {
+      JobPlan& plan = scenario_.jobs.front();
+      plan.submitAt = milliseconds(200);
+      plan.runFor = milliseconds(15'000);
+      plan.roles = {{"worker", workers, 1}};
+      plan.required.clear();
+      scenario_.length = std::max(scenario_.length, milliseconds(25'000));
+      pick_ = 0;
+    };
+    const auto first = [&](Step of, Fault fault) { scenario_.odds.targets.push_back({of, fault, 1}); };
+    switch (step) {
+      case Step::kClaim:
+      case Step::kClaimed:
+        longJob(3);
+        pick_ = scenario_.jobs.size() * rng_.below(3);
+        put(milliseconds(4'000 + rng_.between(0, 2'000)), Trouble::kDeleteMember);
+        return true;
+      case Step::kAbort:
+      case Step::kDropProposal: {
+        longJob(4);
+        const milliseconds at(200);
+        put(at, Trouble::kSuspendStarting);
+        put(at + milliseconds(6'000), Trouble::kResumeJob);
+        return true;
+      }
+      case Step::kRemoveFinalizer:
+        longJob(2);
+        put(milliseconds(3'000), Trouble::kDeleteJob);
+        return true;
+      case Step::kForceDelete:
+        longJob(2);
+        put(milliseconds(3'000), Trouble::kMemberKubeletDown);
+        put(milliseconds(4'500), Trouble::kDeleteJob);
+        return true;
+      case Step::kReadJob:
+        first(Step::kReserve, rng_.chance(1, 2) ? Fault::kLoseReply : Fault::kConflict);
+        return true;
+      case Step::kReadPod:
+        longJob(3);
+        // The pod must not be seen before it is created again.
+        scenario_.watchLag = std::chrono::microseconds(400'000);
+        first(Step::kCreateMember, Fault::kLoseReply);
+        return true;
+      case Step::kReadOwned:
+        longJob(3);
+        first(Step::kCreateService, Fault::kLoseReply);
+        return true;
+      case Step::kWatchOthers:
+        for (int i = 0; i < 4; ++i) add(milliseconds(500 + i * 700), Trouble::kNewQueue);
+        return true;
+      default: return false;
+    }
   }
 
   base::Rng rng_;

@@ -5,11 +5,35 @@
 namespace trainyard::simulation {
 namespace {
 
-constexpr std::string_view kWords[] = {
-    "delete job", "suspend job", "resume job",  "edit job",    "scale job",  "recreate job",  "delete member",
-    "stranger",   "take name",   "delete node", "return node", "cordon",     "uncordon",      "kubelet down",
-    "kubelet up", "no GPUs",     "GPUs back",   "taint",       "untaint",    "extender down", "extender up",
-    "crash",      "stop",        "pause",       "compact",     "end watches"};
+constexpr std::string_view kWords[] = {"delete job",
+                                       "suspend job",
+                                       "resume job",
+                                       "edit job",
+                                       "scale job",
+                                       "recreate job",
+                                       "delete member",
+                                       "stranger",
+                                       "take name",
+                                       "delete node",
+                                       "return node",
+                                       "cordon",
+                                       "uncordon",
+                                       "kubelet down",
+                                       "kubelet up",
+                                       "no GPUs",
+                                       "GPUs back",
+                                       "taint",
+                                       "untaint",
+                                       "extender down",
+                                       "extender up",
+                                       "crash",
+                                       "stop",
+                                       "pause",
+                                       "compact",
+                                       "end watches",
+                                       "new queue",
+                                       "suspend starting",
+                                       "kubelet of member down"};
 
 }  // namespace
 
@@ -33,9 +57,9 @@ std::string describe(const Scenario& scenario) {
     text += fmt::format("  {:>6} ms {} (pick {}, amount {})\n", trouble.at.count(),
                         kWords[static_cast<std::size_t>(trouble.kind)], trouble.pick % 60, trouble.amount);
   }
-  if (const auto& target = scenario.odds.target) {
-    text += fmt::format("  \"{}\" number {} meets \"{}\"\n", toString(target->step), target->occurrence,
-                        toString(target->fault));
+  for (const FaultTarget& target : scenario.odds.targets) {
+    text += fmt::format("  \"{}\" number {} meets \"{}\"\n", toString(target.step), target.occurrence,
+                        toString(target.fault));
   }
   return text;
 }

@@ -12,6 +12,8 @@ using namespace std::chrono_literals;
 // After the last fault: a lease runs out, an attempt meets its deadline, backs off, and goes well.
 constexpr base::Instant::duration kLongest = 400s;
 constexpr base::Instant::duration kLook = 500ms;
+// A life of half a minute with every fault takes some hundreds.
+constexpr std::uint64_t kMostCalls = 6'000;
 
 }  // namespace
 
@@ -83,6 +85,8 @@ void World::checkEnd() {
   };
   take(cluster_->invariants().violations());
   take(laws_->violations());
+  // A back-off that is not kept would look like patience otherwise.
+  if (trace_.lines() > kMostCalls) problem(fmt::format("{} calls and troubles in one life", trace_.lines()));
   if (!result_.problems.empty()) return;
   take(cluster_->invariants().leftovers());
   for (const auto& pod : truth().pods.all()) {

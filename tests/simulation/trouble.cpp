@@ -38,7 +38,10 @@ void World::strike(const TroublePlan& trouble) {
     case Trouble::kScaleJob:
     case Trouble::kRecreateJob:
     case Trouble::kDeleteMember:
+    case Trouble::kMemberKubeletDown:
+    case Trouble::kSuspendStarting:
     case Trouble::kTakeName: return strikeJob(trouble);
+    case Trouble::kNewQueue: return newQueue(trouble.pick);
     case Trouble::kStranger: return stranger(trouble.amount);
     case Trouble::kExtenderDown: return cluster_->setExtenderUp(false);
     case Trouble::kExtenderUp: return cluster_->setExtenderUp(true);
@@ -59,6 +62,7 @@ void World::strikeJob(const TroublePlan& trouble) {
   if (plan == nullptr) return;
   if (trouble.kind == Trouble::kTakeName) return takeName(*plan);
   const JobPtr now = job(plan->name);
+  if (trouble.kind == Trouble::kSuspendStarting) return suspendStarting(*plan, 300);
   if (!now) return;
   switch (trouble.kind) {
     case Trouble::kDeleteJob: return deleteJob(plan->name);
@@ -77,8 +81,27 @@ void World::strikeJob(const TroublePlan& trouble) {
       cluster_->loop().postAfter(std::chrono::milliseconds(trouble.pick % 3'000),
                                  [this, plan] { submit(*plan); });
       return;
+    case Trouble::kMemberKubeletDown:
+      for (const auto& pod : truth().pods.all()) {
+        if (pod->controllerUid == now->uid && pod->bound())
+          return cluster_->kubelets().setUp(pod->node, false);
+      }
+      return;
     default: return deleteMember(now->uid, trouble.pick);
   }
+}
+
+// Nobody waits in it; the operators' watches have something to tell.
+void World::newQueue(std::uint64_t pick) {
+  static_cast<void>(cluster_->create(fmt::format(
+      R"({{"apiVersion":"trainyard.dev/v1alpha1","kind":"Queue","metadata":{{"name":"q{}"}},"spec":{{}}}})",
+      pick % 1000)));
+}
+
+void World::suspendStarting(const JobPlan& plan, int looks) {
+  const JobPtr now = job(plan.name);
+  if (now && now->status.gang.proposal) return patchJob(plan.name, suspended(true));
+  if (looks > 0) cluster_->loop().postAfter(10ms, [this, &plan, looks] { suspendStarting(plan, looks - 1); });
 }
 
 void World::deleteJob(const std::string& name) {

@@ -49,9 +49,11 @@ class World {
   void strikeJob(const TroublePlan& trouble);
   void strikeNode(const TroublePlan& trouble);
   void strikeOperator(const TroublePlan& trouble);
+  void suspendStarting(const JobPlan& plan, int looks);
   void deleteJob(const std::string& name);
   void patchJob(const std::string& name, const std::string& patch);
   void stranger(int gpus);
+  void newQueue(std::uint64_t pick);
   void deleteMember(const model::Uid& job, std::uint64_t pick);
   void takeName(const JobPlan& plan);
   void returnNode(const std::string& name);
