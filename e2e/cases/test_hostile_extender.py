@@ -1,6 +1,6 @@
-"""Whoever reaches the extender's port with nonsense gets a clear answer or none, and good questions keep theirs.
+"""Whoever sends nonsense to the extender's port gets a clear answer or none, and good questions keep theirs.
 
-Everything goes over sockets of the test's own to the extender that kube-scheduler uses, while the cluster runs.
+Everything goes over sockets of the test's own to the extender that kube-scheduler uses, in a running cluster.
 """
 import contextlib
 import json
@@ -17,7 +17,8 @@ from pathlib import Path
 import support
 from lib import extender_client as client
 from lib import pki as certificates
-from lib.extender_client import FILTER, PREEMPT, PRIORITIZE, ask, connect, head, pod, question, read_answer, send_all
+from lib.extender_client import (FILTER, PREEMPT, PRIORITIZE, ask, connect, head, pod, question, read_answer,
+                                 send_all)
 
 CLUSTER = {"nodes": 32}
 # What the extender may need beyond what it had, whatever is thrown at it: its connections and the bodies that
@@ -161,7 +162,8 @@ class BadRequests(unittest.TestCase):
             for chunked in (False, True):
                 with self.subTest(verb=verb, chunked=chunked), connect(port(), self.context) as sock:
                     if chunked:
-                        send_all(sock, f"POST {verb} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
+                        send_all(sock, f"POST {verb} HTTP/1.1\r\nHost: x\r\n"
+                                       "Transfer-Encoding: chunked\r\n\r\n".encode())
                     else:
                         send_all(sock, head(verb, 50 * MIB))
                     framed = b"%x\r\n" % MIB + piece + b"\r\n" if chunked else piece
@@ -378,6 +380,11 @@ def quantile(times, share):
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
+def compare(name, share, before, beside):
+    a, b = quantile(before, share), quantile(beside, share)
+    return f"{name} {a:.2f} -> {b:.2f} ms (x{b / a:.1f})"
+
+
 class Load(unittest.TestCase):
     def test_good_questions_are_answered_beside_a_thousand_bad_ones(self):
         before, _ = memory_mb()
@@ -393,10 +400,9 @@ class Load(unittest.TestCase):
         print(f"memory of the extender: {before} MB before, at most {halfway} MB halfway, {most} MB at "
               f"the end, {after} MB after")
         for kind in ("kept", "fresh"):
-            print(f"good questions, {kind} connection: {len(quiet[kind])} quiet, {len(loud[kind])} beside it; " + ", ".join(
-                f"{name} {quantile(quiet[kind], share):.2f} -> {quantile(loud[kind], share):.2f} ms "
-                f"(x{quantile(loud[kind], share) / quantile(quiet[kind], share):.1f})"
-                for name, share in (("median", 0.5), ("p99", 0.99))))
+            print(f"good questions, {kind} connection: {len(quiet[kind])} quiet, {len(loud[kind])} beside it; "
+                  f"{compare('median', 0.5, quiet[kind], loud[kind])}, "
+                  f"{compare('p99', 0.99, quiet[kind], loud[kind])}")
         self.assertEqual(hostile.errors, [])
         self.assertEqual(quiet["wrong"], [])
         self.assertEqual(loud["wrong"], [])

@@ -1,8 +1,8 @@
 """Talks to the extender over sockets of its own, as kube-scheduler would and as nobody should.
 
 `python3 -m lib.extender_client PORT PKI NODES` asks good questions until its standard input ends, one after the
-other on a kept connection and now and then on a fresh one, and prints one JSON object: how many were answered
-rightly, what went wrong, and the times in milliseconds. A process of its own, so that a busy Python thread
+other on a kept connection and now and then on a fresh one, and prints one JSON object: the times in
+milliseconds, and what went wrong. A process of its own, so that a busy Python thread
 beside it is not taken for a slow extender.
 """
 import json
@@ -87,7 +87,7 @@ def question(name, nodes, gpus=1):
 
 
 def answered_rightly(status, body, nodes):
-    """All nodes are free, so each is either offered or, beside a reserved one, not the best."""
+    """All nodes are free and nothing is reserved, so all are offered."""
     if status != 200:
         return False
     answer = json.loads(body)
