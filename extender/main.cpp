@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "extender/process.h"
+#include "net/end_process.h"
 
 int main(int argc, char** argv) {
   trainyard::extender::ProcessOptions options;
@@ -30,5 +31,5 @@ int main(int argc, char** argv) {
     return 2;
   }
   options.logLevel = *level;
-  return trainyard::extender::runProcess(options);
+  trainyard::net::endProcess(trainyard::extender::runProcess(options));
 }

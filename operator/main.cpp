@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "kube/lease.h"
+#include "net/end_process.h"
 #include "operator/process.h"
 
 namespace {
@@ -41,5 +42,5 @@ int main(int argc, char** argv) {
     return 2;
   }
   options.logLevel = *level;
-  return trainyard::operator_::runProcess(options);
+  trainyard::net::endProcess(trainyard::operator_::runProcess(options));
 }
