@@ -2,6 +2,7 @@
 import os
 import signal
 import sys
+import threading
 
 import support
 from lib.faults import FaultProxy, Replica
@@ -17,6 +18,28 @@ PATIENCE = 300 if WHOLE else 120
 
 def say(text):
     print(text, file=sys.stderr, flush=True)
+
+
+class Background(threading.Thread):
+    """Runs function(*args) beside the test; ends with the process at the latest."""
+
+    def __init__(self, function, *args):
+        super().__init__(daemon=True)
+        self._call, self._error = (function, args), None
+        self.start()
+
+    def run(self):
+        function, args = self._call
+        try:
+            function(*args)
+        except BaseException as error:  # pylint: disable=broad-except
+            self._error = error
+
+    def result(self):
+        """Waits for its end; raises what it raised."""
+        self.join()
+        if self._error:
+            raise self._error
 
 
 class Lives:

@@ -10,10 +10,9 @@ A single pause again: TRAINYARD_FAULTS_PAUSE=start:7:placed e2e/run --faults pau
 import os
 import signal
 import unittest
-from concurrent.futures import ThreadPoolExecutor
 
 import support
-from gangs import PATIENCE, WHOLE, FaultCase, say
+from gangs import PATIENCE, WHOLE, Background, FaultCase, say
 
 CLUSTER = {"nodes": 4}
 # When the held write goes on.
@@ -47,22 +46,21 @@ class Pauses(FaultCase):
             self.proxy.reset(client)
         self.proxy.rules(leader, {"kind": "write", "nth": k, "fault": "stop"})
         deaths = len(self.replicas[leader].deaths)
-        with ThreadPoolExecutor(1) as pool:
-            lived = pool.submit(self.live, life, what)
-            while not (hits := self.proxy.wait_hits(leader, 1, timeout=1)["hits"]):
-                if lived.done():
-                    lived.result()
-                    return False
-            try:
-                self.leader(other_than=("", leader))
-                if moment == "placed":
-                    self.seen.settled()
-                elif moment in ("over", "again"):
-                    lived.result()
-            finally:
-                self.proxy.order(leader, "forward")
-                self.replicas[leader].signal(signal.SIGCONT)
-            lived.result()
+        lived = Background(self.live, life, what)
+        while not (hits := self.proxy.wait_hits(leader, 1, timeout=1)["hits"]):
+            if not lived.is_alive():
+                lived.result()
+                return False
+        try:
+            self.leader(other_than=("", leader))
+            if moment == "placed":
+                self.seen.settled()
+            elif moment in ("over", "again"):
+                lived.result()
+        finally:
+            self.proxy.order(leader, "forward")
+            self.replicas[leader].signal(signal.SIGCONT)
+        lived.result()
         if moment == "again":
             self.live(life, what)
         support.await_value(lambda: self.replicas[leader].deaths[deaths:], bool, f"{leader} ends", PATIENCE)

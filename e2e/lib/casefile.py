@@ -173,8 +173,9 @@ def main():
     parser.add_argument("--report", required=True)
     parser.add_argument("-k", dest="pattern")
     args = parser.parse_args()
-    # The cluster must end with this process, however that ends.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    # The cluster must end with this process, however that ends. Any other exception unittest takes for a failed
+    # test, and goes on with the next.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     # What all cases share lies in e2e/cases, what those of a folder share lies beside them.
     sys.path[:0] = [str(args.file.resolve().parent), str(Path(__file__).resolve().parent.parent / "cases")]
     report = Report(args.report)
