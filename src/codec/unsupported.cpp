@@ -43,7 +43,6 @@ std::vector<std::string> findUnsupported(const JsonValue& spec, const model::Job
   // 3 is the schema's default: nobody asked for it.
   const std::int64_t maxRestarts = at(spec, {"failure", "maxRestarts"}).integer().value_or(3);
   add(maxRestarts != 0 && maxRestarts != 3, "spec.failure.maxRestarts");
-  add(at(spec, {"failure", "restartScope"}).string() == "Pod", "spec.failure.restartScope");
   add(hasElements(at(spec, {"failure", "rules"})), "spec.failure.rules");
   add(at(spec, {"health", "preflight"}).boolean().value_or(false), "spec.health.preflight");
   add(isPositive(at(spec, {"health", "stallSeconds"})), "spec.health.stallSeconds");

@@ -20,12 +20,15 @@ void Removal::remove(const model::Pod& pod) {
     actions_.emplace_back(DeletePod{pod.key, pod.uid});
     return;
   }
+  const auto wake = [&](base::WallTime at) { wakeAt_ = wakeAt_ ? std::min(*wakeAt_, at) : at; };
+  // From then on people want to know who does not go.
+  if (pod.deletionTime && *pod.deletionTime > now_) wake(*pod.deletionTime);
   const auto when = forceTime(pod);
   if (!when) return;
   if (*when <= now_) {
     actions_.emplace_back(DeletePod{pod.key, pod.uid, true});
   } else {
-    wakeAt_ = wakeAt_ ? std::min(*wakeAt_, *when) : *when;
+    wake(*when);
   }
 }
 

@@ -24,7 +24,7 @@ class Removal {
   // Nothing was left to remove.
   [[nodiscard]] bool done() const { return !anyLeft_; }
   [[nodiscard]] std::vector<Action> takeActions() { return std::move(actions_); }
-  // When a stuck pod may be forced, if one is stuck.
+  // When a pod's grace period ends, or when a stuck one may be forced.
   [[nodiscard]] std::optional<base::WallTime> wakeAt() const { return wakeAt_; }
 
  private:

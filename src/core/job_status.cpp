@@ -136,11 +136,23 @@ bool restarting(const model::GangRecord& gang) {
                            gang.proposal->kind == model::ProposalKind::kReplace);
 }
 
-void describeRestarting(ConditionWriter& write, const model::Proposal& proposal, const StatusNews& news) {
+// "; pod bert-worker-1 on node n3 does not go away": the first that is still there after its grace period.
+std::string describeStuck(const std::vector<Member>& members, base::WallTime now) {
+  for (const Member& member : members) {
+    const model::Pod* pod = member.pod;
+    if (pod == nullptr || !pod->deletionTime || now < *pod->deletionTime) continue;
+    return fmt::format("; pod {} on node {} does not go away", pod->key.name, member.node);
+  }
+  return {};
+}
+
+void describeRestarting(ConditionWriter& write, const model::Proposal& proposal, const StatusNews& news,
+                        const std::string& stuck) {
   const bool aborting = proposal.phase == model::ProposalPhase::kAborting;
   std::string text = aborting               ? proposal.abortReason
                      : proposal.add.empty() ? "there is no room for the gang; it goes back to waiting"
                                             : fmt::format("starts anew on {}", news.where);
+  text += stuck;
   write.set(conditions::kRestarting, true, "MemberLost", text);
   write.set(conditions::kRunning, false, "Restarting", text);
   write.set(conditions::kScheduled, false, "Restarting", std::move(text));
@@ -190,8 +202,13 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
   }
 
   ConditionWriter write(status.conditions, now, job.generation);
-  if (!restarting(status.gang))
+  // A lost member of a gang that runs on is to be replaced later.
+  const bool replacesLater = status.gang.placed && !status.gang.proposal && news.pending.has_value();
+  if (replacesLater) {
+    write.set(conditions::kRestarting, true, model::toString(news.pending->reason), news.pending->message);
+  } else if (!restarting(status.gang)) {
     write.clear(conditions::kRestarting, "Settled", "no member is being replaced");
+  }
   if (news.admitted) {
     write.set(conditions::kAdmitted, true, "Admitted", admittedText(job.spec));
   } else {
@@ -212,7 +229,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
     describeEnd(write, news.verdict);
     status.completionTime = now;
   } else if (restarting(status.gang)) {
-    describeRestarting(write, *status.gang.proposal, news);
+    describeRestarting(write, *status.gang.proposal, news, describeStuck(members, now));
   } else if (status.gang.placed && !news.suspended) {
     describePlaced(write, news, tally);
     if (!status.startTime) status.startTime = now;

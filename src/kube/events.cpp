@@ -56,8 +56,8 @@ class EventRecorder::Impl : public std::enable_shared_from_this<Impl> {
               std::string_view note) {
     const std::string_view typeName = type == EventType::kWarning ? "Warning" : "Normal";
     const std::string key =
-        fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", regarding.ns, regarding.name, regarding.uid,
-                    regarding.kind, regarding.apiVersion, typeName, reason, action);
+        fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", regarding.ns, regarding.name, regarding.uid,
+                    regarding.kind, regarding.apiVersion, typeName, reason, action, note);
     auto at = series_.find(key);
     if (at == series_.end()) {
       if (pending_ >= options_.maxPending || series_.size() >= kMaxSeries) {

@@ -23,8 +23,10 @@ struct EventOptions {
 };
 
 // Writes Events, at most once each, without ever making the caller wait. Events that differ in nothing but
-// note and time become one object with a series: the second occurrence starts it, later ones only count in
-// memory and are written every 30 minutes and after 6 minutes of silence.
+// time become one object with a series: the second occurrence starts it, later ones only count in memory and
+// are written every 30 minutes and after 6 minutes of silence. client-go leaves the note out of the
+// comparison and keeps the first: a gang that is placed a second time would still be said to be where it was
+// before.
 class EventRecorder {
  public:
   EventRecorder(EventOptions options, ApiClient& api, base::Executor& executor, base::Logger log);

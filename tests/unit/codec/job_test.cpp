@@ -232,7 +232,7 @@ TEST_CASE("what is asked for and not built is named, defaults are not") {
           .empty());
   CHECK(
       unsupported(
-          R"(,"plan":{"mode":"Auto"},"network":{"priority":3},"failure":{"rules":[{"action":"FailJob"}]})") ==
+          R"(,"plan":{"mode":"Auto"},"network":{"priority":3},"failure":{"restartScope":"Pod","rules":[{"action":"FailJob"}]})") ==
       std::vector<std::string>{"spec.plan", "spec.network.priority", "spec.failure.rules"});
 }
 

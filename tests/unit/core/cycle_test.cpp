@@ -166,6 +166,32 @@ TEST_CASE("a lost member is replaced alone where the job asks for it") {
   CHECK(proposal->add.front().indices.str() == "1");
 }
 
+TEST_CASE("a restart that waits for a pod beyond its grace period says for which") {
+  model::Job bert = running();
+  bert.status.gang.lastEpoch = 2;
+  model::Proposal& restart = bert.status.gang.proposal.emplace();
+  restart.kind = model::ProposalKind::kRestart;
+  restart.phase = model::ProposalPhase::kClaiming;
+  restart.epoch = 2;
+  restart.generation = bert.generation;
+  restart.templateHash = bert.spec.templateHash;
+  restart.add = bert.status.gang.placed->assignments;
+  restart.remove = bert.status.gang.placed->assignments;
+  model::Pod leaving = memberOn(bert, 1, "n2");
+  leaving.terminating = true;
+  leaving.deletionTime = at(130);
+  const auto text = [&](std::int64_t now) {
+    const Plan plan = cycle(input(threeNodes().now(now).add(bert).add(leaving)));
+    REQUIRE(decisionFor(plan, "ml/bert"));
+    for (const auto& each : decisionFor(plan, "ml/bert")->status->conditions) {
+      if (each.type == "Restarting") return each.message + (plan.wakeAt == at(130) ? ", wakes" : "");
+    }
+    return std::string();
+  };
+  CHECK(text(100) == "starts anew on 2 nodes, wakes");
+  CHECK(text(130) == "starts anew on 2 nodes; pod bert-worker-1 on node n2 does not go away");
+}
+
 TEST_CASE("a replacement that was given up is tried again after its back-off, on another node first") {
   model::Job bert = running();
   bert.spec.restartScope = model::RestartScope::kPod;
@@ -180,6 +206,12 @@ TEST_CASE("a replacement that was given up is tried again after its back-off, on
   REQUIRE(decisionFor(early, "ml/bert")->status->pending);
   CHECK(decisionFor(early, "ml/bert")->status->pending->reason == model::PendingReason::kBackingOff);
   CHECK(decisionFor(early, "ml/bert")->status->gang.placed == bert.status.gang.placed);
+  const auto& conditions = decisionFor(early, "ml/bert")->status->conditions;
+  const auto restarting = std::find_if(conditions.begin(), conditions.end(),
+                                       [](const auto& each) { return each.type == "Restarting"; });
+  REQUIRE(restarting != conditions.end());
+  CHECK(restarting->status == model::ConditionStatus::kTrue);
+  CHECK(restarting->reason == "BackingOff");
 
   const Plan later = plan(107);
   const model::Proposal* proposal = proposalFor(later, "ml/bert");

@@ -57,7 +57,7 @@ TEST_CASE_METHOD(Fixture, "one occurrence is one POST with everything the API wa
 TEST_CASE_METHOD(Fixture, "the second occurrence begins a series, later ones only count") {
   waiting();
   loop.runFor(1s);
-  waiting("needs 3 nodes");
+  waiting();
   loop.runFor(1s);
   REQUIRE(http.sent.size() == 2);
   CHECK(last().method == net::Method::kPatch);
@@ -87,19 +87,21 @@ TEST_CASE_METHOD(Fixture, "a series that goes on is written every half hour") {
   CHECK(http.sent.size() <= 6);
 }
 
-TEST_CASE_METHOD(Fixture, "other reasons, types, actions and objects are other events") {
+TEST_CASE_METHOD(Fixture, "other reasons, types, actions, notes and objects are other events") {
   waiting();
+  waiting("needs 3 nodes");
+  loop.runFor(1s);
   recorder.record(job, EventType::kWarning, "Waiting", "Schedule", "");
   recorder.record(job, EventType::kNormal, "Scheduled", "Schedule", "");
   recorder.record(job, EventType::kNormal, "Waiting", "Resize", "");
   recorder.record({.apiVersion = "trainyard.dev/v1alpha1", .kind = "Queue", .name = "vision"},
                   EventType::kNormal, "Waiting", "Schedule", "");
   loop.runFor(1s);
-  REQUIRE(http.sent.size() == 5);
+  REQUIRE(http.sent.size() == 6);
   CHECK(last().target == "/apis/events.k8s.io/v1/namespaces/default/events");
   std::set<std::string> names;
   for (const auto& sent : http.sent) names.insert(sent.request.body.substr(70, 50));
-  CHECK(names.size() == 5);
+  CHECK(names.size() == 6);
 }
 
 TEST_CASE_METHOD(Fixture, "a series whose object is gone begins a new object with its count") {
