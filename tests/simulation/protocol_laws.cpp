@@ -15,6 +15,8 @@ namespace {
 // Longer than any view lags behind, or any request that was not held up on purpose is under way.
 constexpr base::Instant::duration kLongestLag = std::chrono::seconds(12);
 
+constexpr base::Instant::duration kLongestMistake = std::chrono::milliseconds(10'500);
+
 bool isMember(const model::Pod& pod) {
   return pod.controllerKind == model::names::kTrainingJobKind && pod.member.has_value();
 }
@@ -181,7 +183,10 @@ void ProtocolLaws::checkLetGo(const model::Pod& pod, bool born) {
                          pod.pinned ? pod.pinned->str() : "any node", *place));
   }
   const auto& proposal = job->status.gang.proposal;
-  if (proposal && proposal->epoch == pod.member->epoch) checkAllExist(*job, *proposal, pod);
+  if (proposal && proposal->epoch == pod.member->epoch) {
+    checkAllExist(*job, *proposal, pod);
+    if (!born) checkOpen(*job, *proposal, pod);
+  }
   checkNode(*place, pod);
 }
 
@@ -195,6 +200,23 @@ void ProtocolLaws::checkAllExist(const model::Job& job, const model::Proposal& p
       if (truth_.cache().pods.find(key) || key == pod.key) continue;
       violated(fmt::format("pod {} was let go before {} existed", pod.key, key.name));
     }
+  }
+}
+
+// A leader that does not hear of a node for longer than this has lost its Lease.
+void ProtocolLaws::checkOpen(const model::Job& job, const model::Proposal& proposal, const model::Pod& pod) {
+  const base::Instant now = executor_.now();
+  if (now < nodesLateUntil_) return;
+  for (const PodPtr& other : truth_.cache().pods.all()) {
+    const bool before = isMember(*other) && other->controllerUid == job.uid && other->uid != pod.uid &&
+                        other->member->epoch == proposal.epoch && !other->gangGated;
+    if (before) return;
+  }
+  for (const model::Assignment& each : proposal.add) {
+    const auto closed = closedSince_.find(each.node);
+    if (closed == closedSince_.end() || now - closed->second < kLongestMistake) continue;
+    violated(fmt::format("pod {} was let go although {} of its gang's places has long been closed", pod.key,
+                         each.node));
   }
 }
 
@@ -215,6 +237,11 @@ void ProtocolLaws::checkNode(const model::NodeName& node, const model::Pod& pod)
 void ProtocolLaws::nodeChanged(const NodePtr& before, const NodePtr& after) {
   const model::NodeName& name = (after ? after : before)->name;
   if (after) builtWith_.try_emplace(name, after->allocatable.gpus());
+  if (after && after->ready && !after->unschedulable) {
+    closedSince_.erase(name);
+  } else {
+    closedSince_.try_emplace(name, executor_.now());
+  }
   if (after && after->ready) {
     if (notReadySince_.erase(name) != 0) readyAgainSince_[name] = executor_.now();
   } else {
@@ -255,6 +282,8 @@ void ProtocolLaws::checkForce(const net::HttpRequest& request) {
 }
 
 void ProtocolLaws::comesLate(Step step, const net::HttpRequest& request) {
+  if (step == Step::kListNodes || step == Step::kWatchNodes)
+    nodesLateUntil_ = executor_.now() + kLongestLag * 3;
   if (step != Step::kCreateMember) return;
   const auto body = nlohmann::json::parse(request.body, nullptr, false);
   if (body.is_object()) late_.insert(body["metadata"].value("name", ""));

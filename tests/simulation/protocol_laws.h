@@ -22,6 +22,7 @@ namespace trainyard::simulation {
 //  - members let go to one node never ask for more GPUs than it was built with: no double reservation
 //  survives
 //    the barrier
+//  - the first member is let go only when no place has been closed for longer than a leader can be mistaken
 //  - nobody writes while another one holds the Lease
 //  - a pod is deleted by force only where its kubelet cannot be running it
 //  - a gated pod is made only for a job with the finalizer, and such a job goes only after its running pods
@@ -53,6 +54,7 @@ class ProtocolLaws {
   void checkLetGo(const model::Pod& pod, bool born);
   void checkAllExist(const model::Job& job, const model::Proposal& proposal, const model::Pod& pod);
   void checkNode(const model::NodeName& node, const model::Pod& pod);
+  void checkOpen(const model::Job& job, const model::Proposal& proposal, const model::Pod& pod);
   void checkForce(const net::HttpRequest& request);
   void violated(std::string what);
 
@@ -64,6 +66,8 @@ class ProtocolLaws {
   std::set<std::string> late_;  // names of pods whose creation was held up: they may come after everything
   std::map<model::Uid, base::Instant> podLost_;               // when a job last lost a pod
   std::map<model::NodeName, std::int64_t> builtWith_;         // GPUs
+  std::map<model::NodeName, base::Instant> closedSince_;      // gone, cordoned or not ready
+  base::Instant nodesLateUntil_{};                            // somebody's view of the nodes is held up
   std::map<model::NodeName, base::Instant> notReadySince_;    // absent while ready
   std::map<model::NodeName, base::Instant> readyAgainSince_;  // after such a time
 };

@@ -55,6 +55,7 @@ enum class Trouble {
   kCompact,     // the server forgets its past
   kEndWatches,  // and ends every watch
   kNewQueue,
+  kCordonStarting,     // its first place, once it has a proposal
   kSuspendStarting,    // once it has a proposal
   kMemberKubeletDown,  // of the node that a member of the job is on
 };

@@ -131,43 +131,56 @@ class Draw {
       }
     }
     FaultTarget target = pairs[scenario_.seed % pairs.size()];
+    if (stopsOperator(target.fault) && isStart(target.step)) {
+      // The successor finds a place closed that was open when it was reserved.
+      oneStart(3);
+      put(milliseconds(200), Trouble::kCordonStarting);
+    }
     if (!provoke(target.step)) target.occurrence = static_cast<int>(rng_.between(1, 3));
     odds.targets.push_back(target);
   }
 
+  static bool stopsOperator(Fault fault) {
+    return fault == Fault::kCrashBefore || fault == Fault::kCrashAfter || fault == Fault::kPause;
+  }
+  static bool isStart(Step step) { return step >= Step::kAddFinalizer && step <= Step::kCreateMember; }
+
+  // A long life of the first job, whose start is the first of the whole run.
+  void oneStart(int workers) {
+    JobPlan& plan = scenario_.jobs.front();
+    plan.submitAt = milliseconds(200);
+    plan.runFor = milliseconds(15'000);
+    plan.roles = {{"worker", workers, 1}};
+    plan.required.clear();
+    scenario_.length = std::max(scenario_.length, milliseconds(25'000));
+    pick_ = 0;
+  }
+
   // Makes a step happen that few lives come to; false for one that every life has.
   bool provoke(Step step) {
-    const auto longJob = [&](int workers) {
-      JobPlan& plan = scenario_.jobs.front();
-      plan.submitAt = milliseconds(200);
-      plan.runFor = milliseconds(15'000);
-      plan.roles = {{"worker", workers, 1}};
-      plan.required.clear();
-      scenario_.length = std::max(scenario_.length, milliseconds(25'000));
-      pick_ = 0;
-    };
     const auto first = [&](Step of, Fault fault) { scenario_.odds.targets.push_back({of, fault, 1}); };
     switch (step) {
       case Step::kClaim:
       case Step::kClaimed:
-        longJob(3);
+        oneStart(3);
         pick_ = scenario_.jobs.size() * rng_.below(3);
         put(milliseconds(4'000 + rng_.between(0, 2'000)), Trouble::kDeleteMember);
         return true;
       case Step::kAbort:
       case Step::kDropProposal: {
-        longJob(4);
+        oneStart(4);
         const milliseconds at(200);
         put(at, Trouble::kSuspendStarting);
         put(at + milliseconds(6'000), Trouble::kResumeJob);
         return true;
       }
+      case Step::kDeletePod:
       case Step::kRemoveFinalizer:
-        longJob(2);
+        oneStart(2);
         put(milliseconds(3'000), Trouble::kDeleteJob);
         return true;
       case Step::kForceDelete:
-        longJob(2);
+        oneStart(2);
         put(milliseconds(3'000), Trouble::kMemberKubeletDown);
         put(milliseconds(4'500), Trouble::kDeleteJob);
         return true;
@@ -175,13 +188,13 @@ class Draw {
         first(Step::kReserve, rng_.chance(1, 2) ? Fault::kLoseReply : Fault::kConflict);
         return true;
       case Step::kReadPod:
-        longJob(3);
+        oneStart(3);
         // The pod must not be seen before it is created again.
         scenario_.watchLag = std::chrono::microseconds(400'000);
         first(Step::kCreateMember, Fault::kLoseReply);
         return true;
       case Step::kReadOwned:
-        longJob(3);
+        oneStart(3);
         first(Step::kCreateService, Fault::kLoseReply);
         return true;
       case Step::kWatchOthers:

@@ -32,6 +32,7 @@ constexpr std::string_view kWords[] = {"delete job",
                                        "compact",
                                        "end watches",
                                        "new queue",
+                                       "cordon starting",
                                        "suspend starting",
                                        "kubelet of member down"};
 

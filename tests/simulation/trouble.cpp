@@ -11,6 +11,8 @@ using namespace std::chrono_literals;
 constexpr const char* kJobs = "/apis/trainyard.dev/v1alpha1/namespaces/default/trainingjobs/";
 constexpr const char* kPods = "/api/v1/namespaces/default/pods/";
 constexpr const char* kNodes = "/api/v1/nodes/";
+// Milliseconds in which a job must have got its proposal to be struck while it starts.
+constexpr int kLooks = 5'000;
 constexpr const char* kMergePatch = "application/merge-patch+json";
 
 std::string allocatable(int gpus) {
@@ -39,6 +41,7 @@ void World::strike(const TroublePlan& trouble) {
     case Trouble::kRecreateJob:
     case Trouble::kDeleteMember:
     case Trouble::kMemberKubeletDown:
+    case Trouble::kCordonStarting:
     case Trouble::kSuspendStarting:
     case Trouble::kTakeName: return strikeJob(trouble);
     case Trouble::kNewQueue: return newQueue(trouble.pick);
@@ -62,7 +65,9 @@ void World::strikeJob(const TroublePlan& trouble) {
   if (plan == nullptr) return;
   if (trouble.kind == Trouble::kTakeName) return takeName(*plan);
   const JobPtr now = job(plan->name);
-  if (trouble.kind == Trouble::kSuspendStarting) return suspendStarting(*plan, 300);
+  if (trouble.kind == Trouble::kSuspendStarting || trouble.kind == Trouble::kCordonStarting) {
+    return strikeStarting(*plan, trouble.kind, kLooks);
+  }
   if (!now) return;
   switch (trouble.kind) {
     case Trouble::kDeleteJob: return deleteJob(plan->name);
@@ -98,10 +103,16 @@ void World::newQueue(std::uint64_t pick) {
       pick % 1000)));
 }
 
-void World::suspendStarting(const JobPlan& plan, int looks) {
+void World::strikeStarting(const JobPlan& plan, Trouble kind, int looks) {
   const JobPtr now = job(plan.name);
-  if (now && now->status.gang.proposal) return patchJob(plan.name, suspended(true));
-  if (looks > 0) cluster_->loop().postAfter(10ms, [this, &plan, looks] { suspendStarting(plan, looks - 1); });
+  if (now && now->status.gang.proposal) {
+    if (kind == Trouble::kSuspendStarting) return patchJob(plan.name, suspended(true));
+    const auto& add = now->status.gang.proposal->add;
+    if (!add.empty()) patchNode(add.front().node.str(), unschedulable(true), false);
+    return;
+  }
+  if (looks == 0) return;
+  cluster_->loop().postAfter(1ms, [this, &plan, kind, looks] { strikeStarting(plan, kind, looks - 1); });
 }
 
 void World::deleteJob(const std::string& name) {

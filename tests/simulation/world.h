@@ -49,7 +49,7 @@ class World {
   void strikeJob(const TroublePlan& trouble);
   void strikeNode(const TroublePlan& trouble);
   void strikeOperator(const TroublePlan& trouble);
-  void suspendStarting(const JobPlan& plan, int looks);
+  void strikeStarting(const JobPlan& plan, Trouble kind, int looks);
   void deleteJob(const std::string& name);
   void patchJob(const std::string& name, const std::string& patch);
   void stranger(int gpus);
