@@ -222,6 +222,8 @@ class Cluster:
     def down(self, keep=False):
         """Ends every process of the cluster; removes its directory unless keep."""
         with self._state.edit() as data:
+            # Whoever tends a process must not start it again from here on.
+            data["ended"] = True
             records = data["processes"].items()
             live = {name: (record["pid"], record["ticks"], _STOP_SIGNALS.get(name, signal.SIGTERM))
                     for name, record in records if processes.alive(record["pid"], record["ticks"])}
@@ -240,6 +242,8 @@ class Cluster:
     def _spawn(self, name):
         with self._state.edit() as data:
             record = data["processes"][name]
+            if data.get("ended"):
+                raise E2EError(f"{name} is not started: the cluster ends")
             if processes.alive(record["pid"], record["ticks"]):
                 raise E2EError(f"{name} is running already")
             keep_open = () if self._port_lock is None else (self._port_lock,)
