@@ -36,11 +36,11 @@ simulate: build ## the operator through drawn lives with faults at every API cal
 planted-bugs: deps ## known bugs, planted one at a time: the simulation must find each (about ten minutes)
 	tests/simulation/planted/find $(ARGS)
 
-tsan: deps ## the core's tests and five hundred simulated lives under the thread sanitizer
+tsan: deps ## the core's tests and a hundred simulated lives under the thread sanitizer
 	cmake --preset tsan
 	cmake --build --preset tsan --target core_tests simulate-seeds
 	build/tsan/tests/unit/core/core_tests
-	build/tsan/tests/simulation/simulate-seeds --count 500 $(ARGS)
+	build/tsan/tests/simulation/simulate-seeds --count 100 $(ARGS)
 
 lint: deps ## formatting and static checks
 	tools/lint $(ARGS)

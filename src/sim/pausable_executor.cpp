@@ -26,14 +26,15 @@ void PausableExecutor::resume() {
   state_->paused = false;
   auto held = std::move(state_->held);
   state_->held.clear();
-  for (auto& [timer, task] : held) {
+  for (auto& each : held) {
+    const std::uint64_t timer = each.first;
     if (timer == 0) {
-      post(std::move(task));
+      post(std::move(each.second));
       continue;
     }
     // Still to be cancelled under its old name by those that run before it.
     state_->due.insert(timer);
-    world_.post([state = state_, timer = timer, task = std::move(task)]() mutable {
+    world_.post([state = state_, timer, task = std::move(each.second)]() mutable {
       if (state->due.erase(timer) != 0) deliver(state, std::move(task), timer);
     });
   }

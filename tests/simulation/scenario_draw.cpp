@@ -136,6 +136,13 @@ class Draw {
       oneStart(3);
       put(milliseconds(200), Trouble::kCordonStarting);
     }
+    if (target.fault == Fault::kStall && target.step == Step::kCreateMember) {
+      // A pod that arrives long after its attempt was given up.
+      oneStart(3);
+      put(milliseconds(200), Trouble::kSuspendStarting);
+      odds.targets.push_back(target);
+      return;
+    }
     if (!provoke(target.step)) target.occurrence = static_cast<int>(rng_.between(1, 3));
     odds.targets.push_back(target);
   }
