@@ -9,41 +9,56 @@
 
 namespace trainyard::operator_ {
 
-// A budget for status writes that only refresh words or counts: at most one a second for each job and twenty
-// a second over all, so that a thousand waiting jobs cannot crowd out the writes that place gangs.
+// When status writes that can wait are made.
 class DeferredWrites {
  public:
-  // Takes a write out of the budget; false: ask again at nextWake().
+  // For writes that only refresh words or counts: at most one a second for each job and twenty a second over
+  // all, so that a thousand waiting jobs cannot crowd out the writes that place gangs. Takes one out of the
+  // budget; false: ask again at nextWake().
   bool allow(const model::ObjectKey& job, base::Instant now) {
-    if (now - window_ >= kWindow) {
-      window_ = now;
-      used_ = 0;
-    }
     const auto last = lastWrite_.find(job);
     const base::Instant free = last == lastWrite_.end() ? now : last->second + kPerJob;
     const base::Instant slot = used_ < kPerWindow ? now : window_ + kWindow;
-    const base::Instant when = std::max(free, slot);
-    if (when > now) {
-      next_ = next_ ? std::min(*next_, when) : when;
-      return false;
-    }
+    if (!due(std::max(free, slot), now)) return false;
     ++used_;
-    lastWrite_[job] = now;
     return true;
   }
+  // For news that better news will overtake within moments, so that one write tells both. False for a while
+  // from the first call on: ask again at nextWake().
+  bool ripe(const model::ObjectKey& job, base::Instant now) {
+    return due(held_.try_emplace(job, now).first->second + kHold, now);
+  }
   // Every write counts for its own job, also those that needed no permission.
-  void note(const model::ObjectKey& job, base::Instant now) { lastWrite_[job] = now; }
-  void forget(const model::ObjectKey& job) { lastWrite_.erase(job); }
+  void note(const model::ObjectKey& job, base::Instant now) {
+    lastWrite_[job] = now;
+    held_.erase(job);
+  }
   // A new cycle asks anew.
-  void beginCycle() { next_.reset(); }
+  void beginCycle(base::Instant now) {
+    next_.reset();
+    if (now - window_ < kWindow) return;
+    window_ = now;
+    used_ = 0;
+    std::erase_if(lastWrite_, [now](const auto& entry) { return now - entry.second >= kPerJob; });
+    std::erase_if(held_, [now](const auto& entry) { return now - entry.second >= kForget; });
+  }
   [[nodiscard]] std::optional<base::Instant> nextWake() const { return next_; }
 
  private:
+  bool due(base::Instant when, base::Instant now) {
+    if (when <= now) return true;
+    next_ = next_ ? std::min(*next_, when) : when;
+    return false;
+  }
+
   static constexpr base::Instant::duration kWindow = std::chrono::seconds(1);
   static constexpr base::Instant::duration kPerJob = std::chrono::seconds(1);
+  static constexpr base::Instant::duration kHold = std::chrono::seconds(1);
+  static constexpr base::Instant::duration kForget = std::chrono::minutes(1);
   static constexpr int kPerWindow = 20;
 
   std::map<model::ObjectKey, base::Instant> lastWrite_;
+  std::map<model::ObjectKey, base::Instant> held_;  // since when
   base::Instant window_{};
   int used_ = 0;
   std::optional<base::Instant> next_;

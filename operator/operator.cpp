@@ -12,8 +12,10 @@
 namespace trainyard::operator_ {
 namespace {
 
-// Changes come in bursts: one cycle for a burst, and never more than half of the time spent planning.
+// Changes come in bursts: one cycle for a burst, and never more than a tenth of the time spent planning.
 constexpr base::Instant::duration kCoalesce = std::chrono::milliseconds(2);
+constexpr int kRestPerWork = 9;
+constexpr base::Instant::duration kDescribe = std::chrono::milliseconds(250);
 constexpr base::Instant::duration kSyncPoll = std::chrono::milliseconds(20);
 constexpr base::Instant::duration kShutDownPatience = std::chrono::seconds(5);
 
@@ -135,8 +137,7 @@ bool Operator::synced() const {
 void Operator::requestCycle() {
   if (cycleRequested_ || stopping_) return;
   cycleRequested_ = true;
-  const base::Instant earliest = lastCycleEnd_ + std::max(kCoalesce, lastCycleCost_);
-  deps_.executor.postAt(earliest, [this, alive = alive_] {
+  deps_.executor.postAt(nextCycle_, [this, alive = alive_] {
     if (!*alive) return;
     cycleRequested_ = false;
     runCycle();
@@ -153,12 +154,23 @@ void Operator::runCycle() {
   input.settings = options_.settings;
   input.term = term_;
   input.feedback = executor_.feedback(input.snapshot);
-  const core::Plan plan = core::cycle(input);
+  const core::Plan plan = core::cycle(input, memo_);
   executor_.execute(plan);
-  lastCycleEnd_ = deps_.executor.now();
-  lastCycleCost_ = lastCycleEnd_ - begin;
-  metrics_.noteCycle(lastCycleCost_, input.snapshot, plan);
+  metrics_.noteCycle(deps_.executor.now() - begin);
+  const base::Instant end = deps_.executor.now();
+  nextCycle_ = end + std::max(kCoalesce, kRestPerWork * (end - begin));
   armWake(plan);
+  describeSoon();
+}
+
+void Operator::describeSoon() {
+  if (describing_) return;
+  describing_ = true;
+  deps_.executor.postAfter(kDescribe, [this, alive = alive_] {
+    if (!*alive) return;
+    describing_ = false;
+    metrics_.describe(cache_.snapshot(deps_.executor.wallNow()));
+  });
 }
 
 // The lists that end this wait may bring no change to warm caches, and so no cycle of their own.

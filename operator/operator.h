@@ -63,6 +63,7 @@ class Operator {
   void runCycle();
   void awaitSync();
   void armWake(const core::Plan& plan);
+  void describeSoon();
   void startedLeading(std::int64_t term);
   void jobSettled();
   void releaseLease();
@@ -81,11 +82,12 @@ class Operator {
   std::int64_t term_ = 0;
   bool cycleRequested_ = false;
   bool awaitingSync_ = false;
+  bool describing_ = false;
   bool stopping_ = false;
   bool released_ = false;
   std::function<void()> stopped_;
-  base::Instant lastCycleEnd_{};
-  base::Instant::duration lastCycleCost_{};
+  core::Memo memo_;
+  base::Instant nextCycle_{};
   base::TimerId wake_{};
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

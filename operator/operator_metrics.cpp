@@ -41,11 +41,12 @@ void OperatorMetrics::countWrite(std::string_view resource) {
   found->second.increment();
 }
 
-void OperatorMetrics::noteCycle(base::Instant::duration cost, const model::Snapshot& snapshot,
-                                const core::Plan&) {
+void OperatorMetrics::noteCycle(base::Instant::duration cost) {
   cycles_.increment();
   cycleSeconds_.observe(seconds(cost));
+}
 
+void OperatorMetrics::describe(const model::Snapshot& snapshot) {
   std::map<std::string, int> phases;
   std::map<std::string, int> reasons;
   std::int64_t allocatable = 0;

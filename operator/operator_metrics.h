@@ -19,7 +19,9 @@ class OperatorMetrics {
 
   void setLeading(bool leading);
   void countWrite(std::string_view resource);
-  void noteCycle(base::Instant::duration cost, const model::Snapshot& snapshot, const core::Plan& plan);
+  void noteCycle(base::Instant::duration cost);
+  // Jobs and GPUs as they are now. Looks at every job: not for every cycle.
+  void describe(const model::Snapshot& snapshot);
   // A status that was written: counts placements, aborts and endings, and how long they took.
   void noteTransition(const model::Job& before, const model::JobStatus& after, base::WallTime now);
 

@@ -1,5 +1,7 @@
 #include "operator/plan_executor.h"
 
+#include <algorithm>
+
 #include "codec/job_status.h"
 #include "operator/plan_step.h"
 
@@ -27,8 +29,8 @@ kube::ApiCallback PlanExecutor::guarded(std::function<void(const Answer&)> callb
 }
 
 void PlanExecutor::execute(const core::Plan& plan) {
-  deferredWrites_.beginCycle();
   const base::Instant now = deps_.executor.now();
+  deferredWrites_.beginCycle(now);
   std::erase_if(deletesSent_, [&](const auto& entry) { return now - entry.second > kDeleteMemory; });
   forgetGoneJobs();
   for (const core::DeletePod& orphan : plan.orphans) {
@@ -41,32 +43,39 @@ void PlanExecutor::execute(const core::Plan& plan) {
 
 void PlanExecutor::forgetGoneJobs() {
   std::erase_if(jobs_, [&](const auto& entry) {
-    const bool gone = !entry.second.busy && deps_.cache.jobs.find(entry.first) == nullptr;
-    if (gone) deferredWrites_.forget(entry.first);
-    return gone;
+    return !entry.second.busy && deps_.cache.jobs.find(entry.first) == nullptr;
   });
 }
 
 void PlanExecutor::start(const core::JobDecision& decision) {
-  JobState& state = jobs_[decision.job->key];
-  if (state.busy) return;
+  const model::ObjectKey& key = decision.job->key;
+  if (const auto known = jobs_.find(key); known != jobs_.end() && known->second.busy) return;
   auto step = std::make_shared<Step>();
   step->decision = decision;
   if (decision.status) {
     const base::Instant now = deps_.executor.now();
-    const bool mayWrite = !decision.deferrable || deferredWrites_.allow(decision.job->key, now);
-    if (!mayWrite) {
+    if (mayWriteNow(decision, now)) {
+      deferredWrites_.note(key, now);
+    } else {
       step->decision.status.reset();
       step->decision.events.clear();
       if (step->decision.actions.empty()) return;
-    } else {
-      deferredWrites_.note(decision.job->key, now);
     }
   }
+  JobState& state = jobs_[key];
   state.busy = true;
   state.uid = decision.job->uid;
   if (step->decision.status) return writeStatus(step);
   runActions(step);
+}
+
+bool PlanExecutor::mayWriteNow(const core::JobDecision& decision, base::Instant now) {
+  switch (decision.urgency) {
+    case core::Urgency::kNow: return true;
+    case core::Urgency::kSoon: return deferredWrites_.ripe(decision.job->key, now);
+    case core::Urgency::kSpare: return deferredWrites_.allow(decision.job->key, now);
+  }
+  return true;
 }
 
 void PlanExecutor::writeStatus(const StepPtr& step) {
@@ -164,38 +173,53 @@ void PlanExecutor::finish(const StepPtr& step) {
     ++state.failures;
     state.notBefore = deps_.executor.now() + std::min(delay, kLastRetry);
   }
+  if (state.saysNothing()) jobs_.erase(step->decision.job->key);
   settled_();
 }
 
 std::map<model::ObjectKey, core::JobFeedback> PlanExecutor::feedback(const model::Snapshot& snapshot) const {
   const base::Instant now = deps_.executor.now();
   std::map<model::ObjectKey, core::JobFeedback> all;
+  // Both are sorted by key.
+  auto state = jobs_.begin();
   for (const auto& job : snapshot.jobs) {
-    core::JobFeedback feedback;
-    feedback.templateError = templateChecks_.outcome(*job, now);
-    if (const auto found = jobs_.find(job->key); found != jobs_.end()) {
-      const JobState& state = found->second;
-      feedback.busy = state.busy || now < state.notBefore;
-      const auto& proposal = job->status.gang.proposal;
-      if (proposal && state.uid == job->uid) {
-        feedback.auxiliariesReady = state.auxiliariesEpoch == proposal->epoch;
-        if (state.refusedEpoch == proposal->epoch) feedback.creationRefused = state.creationRefused;
-        if (state.releasedEpoch == proposal->epoch) feedback.released = state.released;
-      }
-    }
-    all.emplace(job->key, std::move(feedback));
+    while (state != jobs_.end() && state->first < job->key) ++state;
+    const bool known = state != jobs_.end() && state->first == job->key;
+    const model::GangRecord& gang = job->status.gang;
+    const bool waits = !gang.placed && !gang.proposal && !job->finished();
+    if (!known && !waits) continue;
+    core::JobFeedback feedback = known ? feedbackOn(*job, state->second, now) : core::JobFeedback();
+    if (waits) feedback.templateError = templateChecks_.outcome(*job, now);
+    all.emplace_hint(all.end(), job->key, std::move(feedback));
   }
   return all;
 }
 
+core::JobFeedback PlanExecutor::feedbackOn(const model::Job& job, const JobState& state, base::Instant now) {
+  core::JobFeedback feedback;
+  feedback.busy = state.busy || now < state.notBefore;
+  const auto& proposal = job.status.gang.proposal;
+  if (!proposal || state.uid != job.uid) return feedback;
+  feedback.auxiliariesReady = state.auxiliariesEpoch == proposal->epoch;
+  if (state.refusedEpoch == proposal->epoch) feedback.creationRefused = state.creationRefused;
+  if (state.releasedEpoch == proposal->epoch) feedback.released = state.released;
+  return feedback;
+}
+
 void PlanExecutor::overlay(model::Snapshot& snapshot) {
-  for (auto& job : snapshot.jobs) {
-    if (auto admitted = templateChecks_.asAdmitted(job)) job = std::move(admitted);
-    const auto found = jobs_.find(job->key);
-    if (found == jobs_.end() || !found->second.writing || found->second.uid != job->uid) continue;
-    auto copy = std::make_shared<model::Job>(*job);
-    copy->status.gang = *found->second.writing;
-    job = std::move(copy);
+  if (templateChecks_.anyReshaped()) {
+    for (auto& job : snapshot.jobs) {
+      if (auto admitted = templateChecks_.asAdmitted(job)) job = std::move(admitted);
+    }
+  }
+  for (const auto& [key, state] : jobs_) {
+    if (!state.writing) continue;
+    const auto at = std::lower_bound(snapshot.jobs.begin(), snapshot.jobs.end(), key,
+                                     [](const auto& job, const auto& wanted) { return job->key < wanted; });
+    if (at == snapshot.jobs.end() || (*at)->key != key || (*at)->uid != state.uid) continue;
+    auto copy = std::make_shared<model::Job>(**at);
+    copy->status.gang = *state.writing;
+    *at = std::move(copy);
   }
 }
 

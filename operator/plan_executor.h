@@ -63,6 +63,7 @@ class PlanExecutor {
 
   // plan_executor.cpp: the way of a decision
   void start(const core::JobDecision& decision);
+  [[nodiscard]] bool mayWriteNow(const core::JobDecision& decision, base::Instant now);
   void writeStatus(const StepPtr& step);
   void statusWritten(const StepPtr& step, const Answer& answer);
   void reread(const StepPtr& step);
@@ -70,6 +71,8 @@ class PlanExecutor {
   void partDone(const StepPtr& step, bool good);
   void finish(const StepPtr& step);
   void forgetGoneJobs();
+  [[nodiscard]] static core::JobFeedback feedbackOn(const model::Job& job, const JobState& state,
+                                                    base::Instant now);
   // Wraps a callback: does nothing once this object is gone.
   [[nodiscard]] kube::ApiCallback guarded(std::function<void(const Answer&)> callback) const;
 

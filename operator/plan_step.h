@@ -22,6 +22,12 @@ struct PlanExecutor::JobState {
   std::optional<core::JobFeedback::CreationRefused> creationRefused;
   std::int64_t releasedEpoch = 0;
   base::WallTime released{};  // the last member of it
+
+  // As good as no state: most jobs have none, so that what goes over all states goes over few.
+  [[nodiscard]] bool saysNothing() const {
+    return !busy && failures == 0 && !writing && auxiliariesEpoch == 0 && refusedEpoch == 0 &&
+           releasedEpoch == 0;
+  }
 };
 
 // The answers to the dry-runs of one CheckTemplates.

@@ -22,6 +22,8 @@ class TemplateChecks {
 
   // Absent: not known. Empty: the templates are fine. Otherwise what is wrong with which field.
   [[nodiscard]] std::optional<std::string> outcome(const model::Job& job, base::Instant now) const;
+  // Whether asAdmitted() has anything to say at all.
+  [[nodiscard]] bool anyReshaped() const { return !reshaped_.empty(); }
   // The job with the shapes that its pods will have; nullptr where they are those of its templates.
   // Planning with the templates alone would reserve too little, and every such attempt would end at the
   // barrier.

@@ -144,6 +144,9 @@ class Cluster:
     def pid(self, name):
         return self._state.process(name)["pid"]
 
+    def resident_mb(self, name):
+        return processes.resident_mb(self.pid(name))
+
     def processes(self):
         """{name: record} of all processes, dead ones included."""
         self._state.reload()

@@ -16,13 +16,21 @@ namespace trainyard::core {
 // finds it half done simply does it again.
 
 // Check the inside of the templates: creates every role's pod with dryRun=All.
-struct CheckTemplates {};
+struct CheckTemplates {
+  friend bool operator==(const CheckTemplates&, const CheckTemplates&) = default;
+};
 
-struct AddFinalizer {};
-struct RemoveFinalizer {};
+struct AddFinalizer {
+  friend bool operator==(const AddFinalizer&, const AddFinalizer&) = default;
+};
+struct RemoveFinalizer {
+  friend bool operator==(const RemoveFinalizer&, const RemoveFinalizer&) = default;
+};
 
 // The job's headless Service and ConfigMap.
-struct EnsureAuxiliaries {};
+struct EnsureAuxiliaries {
+  friend bool operator==(const EnsureAuxiliaries&, const EnsureAuxiliaries&) = default;
+};
 
 struct CreateMember {
   std::string role;
@@ -30,6 +38,7 @@ struct CreateMember {
   std::int64_t epoch = 0;
   // Set for a gang of one, which needs no gate: the pod is born pinned. Others are born gated.
   std::optional<model::NodeName> pinned = std::nullopt;
+  friend bool operator==(const CreateMember&, const CreateMember&) = default;
 };
 
 // Pins the member to its node and takes our gate away, in one write guarded by uid.
@@ -38,12 +47,14 @@ struct ReleaseMember {
   model::Uid uid;
   std::string role;
   model::NodeName node;
+  friend bool operator==(const ReleaseMember&, const ReleaseMember&) = default;
 };
 
 struct DeletePod {
   model::ObjectKey pod;
   model::Uid uid;
   bool force = false;  // without waiting for a kubelet that is gone
+  friend bool operator==(const DeletePod&, const DeletePod&) = default;
 };
 
 using Action = std::variant<CheckTemplates, AddFinalizer, RemoveFinalizer, EnsureAuxiliaries, CreateMember,
@@ -54,6 +65,7 @@ struct JobEvent {
   bool warning = false;
   std::string reason;
   std::string note;
+  friend bool operator==(const JobEvent&, const JobEvent&) = default;
 };
 
 // What the executor learnt that no watch shows. Lost with the process, and then learnt again by repeating.

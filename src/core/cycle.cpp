@@ -16,10 +16,12 @@
 #include "core/gang_removal.h"
 #include "core/job_status.h"
 #include "core/ledger.h"
+#include "core/lost_members.h"
 #include "core/members.h"
 #include "core/order.h"
 #include "core/place.h"
 #include "model/conditions.h"
+#include "model/names.h"
 
 namespace trainyard::core {
 namespace {
@@ -29,6 +31,7 @@ using model::Job;
 using JobPtr = std::shared_ptr<const Job>;
 
 constexpr std::string_view kOurselves = "trainyard.dev/operator";
+const JobFeedback kNoFeedback;
 
 std::string placedText(int pods, const std::string& where) {
   if (pods == 1) return fmt::format("The pod is placed on {}", where);
@@ -37,14 +40,16 @@ std::string placedText(int pods, const std::string& where) {
 
 class Cycle {
  public:
-  explicit Cycle(const CycleInput& input)
-      : input_(input), ledger_(input.snapshot), podsByJob_(groupByJob(input.snapshot)) {}
+  Cycle(const CycleInput& input, Memo& memo)
+      : input_(input), memo_(memo), ledger_(input.snapshot), podsByJob_(input.snapshot) {}
 
   Plan run() {
-    for (const JobPtr& job : input_.snapshot.jobs) decide(job);
+    memo_.begin(input_.snapshot);
+    decideAll();
     placeWaiting();
     sweepOrphans();
     dropNothings();
+    memo_.end(input_.snapshot.jobs.size());
     return std::move(plan_);
   }
 
@@ -52,8 +57,20 @@ class Cycle {
   // --- phase 2: one job at a time
   // -------------------------------------------------------------------------------
 
+  void decideAll() {
+    // Both are sorted by key.
+    auto told = input_.feedback.begin();
+    for (const JobPtr& job : input_.snapshot.jobs) {
+      while (told != input_.feedback.end() && told->first < job->key) ++told;
+      const bool known = told != input_.feedback.end() && told->first == job->key;
+      feedback_ = known ? &told->second : &kNoFeedback;
+      decide(job);
+    }
+  }
+
   void decide(const JobPtr& job) {
-    if (feedbackOf(*job).busy) return keepTurn(job);
+    if (feedback_->busy) return keepTurn(job);
+    if (memo_.settled(job, podsOf(*job))) return;
     if (!job->spec.run.managedBy.empty() && job->spec.run.managedBy != kOurselves) return;
     if (job->status.gang.proposal) return stepOn(job);
     if (job->deleting) return drainDeleted(job);
@@ -80,14 +97,14 @@ class Cycle {
 
   void stepOn(const JobPtr& job) {
     const GangContext context{input_.snapshot.now, &input_.settings,      &ledger_,
-                              &feedbackOf(*job),   &input_.snapshot.jobs, &input_.snapshot.pods};
+                              feedback_,           &input_.snapshot.jobs, &input_.snapshot.pods};
     GangStep step = stepProposal(*job, podsOf(*job), context);
     wakeAt(step.wakeAt);
     GangRecord record = step.record.value_or(job->status.gang);
     StatusNews news;
     news.where = placesText(record);
     JobDecision& decision = derive(job, std::move(record), news);
-    if (step.record) decision.deferrable = false;
+    if (step.record) decision.urgency = comesUp(*job, *step.record) ? Urgency::kSoon : Urgency::kNow;
     decision.actions = std::move(step.actions);
     std::move(step.events.begin(), step.events.end(), std::back_inserter(decision.events));
     if (step.record && step.record->placed && !step.record->proposal) {
@@ -96,6 +113,21 @@ class Cycle {
     Removal removal(ledger_, input_.settings, input_.snapshot.now);
     for (const model::Pod* stray : strayPods(*job, podsOf(*job))) removal.remove(*stray);
     finishRemoval(removal, decision);
+  }
+
+  // A gang that is bound and about to run: being placed and running are then told by one write.
+  bool comesUp(const Job& job, const GangRecord& record) const {
+    if (!record.placed || record.proposal || job.deleting || job.spec.run.suspend) return false;
+    const std::vector<Member> members = placedMembers(job, *record.placed, podsOf(job));
+    const auto isUp = [](const Member& m) {
+      return m.pod != nullptr && m.pod->phase == model::PodPhase::kRunning;
+    };
+    const auto comes = [](const Member& m) {
+      return m.pod != nullptr && m.pod->phase == model::PodPhase::kPending && !m.pod->terminating;
+    };
+    return std::all_of(members.begin(), members.end(),
+                       [&](const Member& m) { return isUp(m) || comes(m); }) &&
+           !std::all_of(members.begin(), members.end(), isUp);
   }
 
   void drainDeleted(const JobPtr& job) {
@@ -116,14 +148,21 @@ class Cycle {
   }
 
   void cleanUpFinished(const JobPtr& job) {
-    if (job->spec.run.cleanPodPolicy == model::CleanPodPolicy::kNone) return;
-    const bool all = job->spec.run.cleanPodPolicy == model::CleanPodPolicy::kAll;
-    JobDecision& decision = add(job);
     Removal removal(ledger_, input_.settings, input_.snapshot.now);
     for (const auto& pod : podsOf(*job)) {
-      if (all || !pod->finished()) removal.remove(*pod);
+      if (cleansUp(*job, *pod)) removal.remove(*pod);
     }
-    finishRemoval(removal, decision);
+    if (removal.done()) return memo_.settle(job, podsOf(*job));
+    finishRemoval(removal, add(job));
+  }
+
+  static bool cleansUp(const Job& job, const model::Pod& pod) {
+    switch (job.spec.run.cleanPodPolicy) {
+      case model::CleanPodPolicy::kNone: return false;
+      case model::CleanPodPolicy::kAll: return true;
+      case model::CleanPodPolicy::kRunning: return !pod.finished();
+    }
+    return false;
   }
 
   void watchPlaced(const JobPtr& job) {
@@ -133,82 +172,41 @@ class Cycle {
     StatusNews news;
     news.where = placesText(job->status.gang);
     news.verdict = judge(*job, members);
-    if (news.verdict.outcome == Outcome::kLost) return replaceLost(job, members, news);
+    if (news.verdict.outcome == Outcome::kLost) return replaceLostMembers(job, members, news);
     JobDecision& decision = derive(job, job->status.gang, news);
     // Every member has its pod here; only where there are more is it worth looking for strays.
-    if (podsOf(*job).size() > members.size()) {
+    const bool strays = podsOf(*job).size() > members.size();
+    if (strays) {
       Removal removal(ledger_, input_.settings, input_.snapshot.now);
       for (const model::Pod* stray : strayPods(*job, podsOf(*job))) removal.remove(*stray);
       finishRemoval(removal, decision);
     }
-    if (news.verdict.outcome == Outcome::kRunning) return;
-    decision.deferrable = false;
+    if (news.verdict.outcome == Outcome::kRunning) {
+      if (!strays && *decision.status == job->status) memo_.settle(job, podsOf(*job));
+      return;
+    }
+    decision.urgency = Urgency::kNow;
     decision.events.push_back(
         {news.verdict.outcome == Outcome::kFailed, news.verdict.reason, news.verdict.message});
   }
 
-  // Members were lost: the whole gang starts anew, or only they do, on places planned now. Without room for
-  // it the gang goes back to waiting: a few members alone would hold GPUs for nothing.
-  void replaceLost(const JobPtr& job, const std::vector<Member>& members, StatusNews news) {
+  void replaceLostMembers(const JobPtr& job, const std::vector<Member>& members, StatusNews news) {
     // An attempt to replace them was given up: the others run on, and it is not tried again at once.
     if (news.pending = backingOff(*job); news.pending) {
       news.verdict = {};
       return write(job, job->status.gang, {}, news);
     }
-    const bool whole = job->spec.restartScope == model::RestartScope::kGang;
-    const std::vector<Member>& replaced = whole ? members : news.verdict.lost;
-    PlaceRequest request = requestFor(*job, replaced);
-    auto planned = placeAvoiding(request, roomWithout(*job, replaced));
-    std::vector<model::Assignment> add;
-    if (auto* placement = std::get_if<Placement>(&planned)) add = std::move(placement->assignments);
-    const auto kind = whole || add.empty() ? model::ProposalKind::kRestart : model::ProposalKind::kReplace;
-    std::vector<model::Assignment> remove = kind == model::ProposalKind::kRestart
-                                                ? job->status.gang.placed->assignments
-                                                : assignmentsOf(replaced);
-    take(*job, add);
+    Replacement replacement =
+        replaceLost(*job, members, news.verdict.lost, ledger_, memo_.domains(), author());
+    take(*job, replacement.places);
     const std::string lost = news.verdict.message;
     news.verdict = {};
-    if (!add.empty()) news.where = describePlaces(add, ledger_, input_.snapshot.topology);
-    JobDecision& decision =
-        derive(job, propose(*job, kind, std::move(add), std::move(remove), {}, author()), news);
-    decision.deferrable = false;
+    if (!replacement.places.empty()) {
+      news.where = describePlaces(replacement.places, ledger_, input_.snapshot.topology);
+    }
+    JobDecision& decision = derive(job, std::move(replacement.record), news);
+    decision.urgency = Urgency::kNow;
     decision.events.push_back({true, "MemberLost", lost});
-  }
-
-  // The free room as it will be when these members are gone.
-  Ledger roomWithout(const Job& job, const std::vector<Member>& members) const {
-    Ledger room = ledger_;
-    for (const Member& member : members) {
-      const model::Role* role = job.spec.findRole(member.role);
-      const bool counted = member.pod != nullptr && !member.pod->finished();
-      const auto at = room.find(counted ? member.pod->node : member.node);
-      if (!at || role == nullptr) continue;
-      // A member that ended well holds nothing any more.
-      if (member.pod != nullptr && member.pod->phase == model::PodPhase::kSucceeded) continue;
-      room.giveBack(*at, counted ? member.pod->shape.requests : role->shape.requests, 1, &job);
-    }
-    return room;
-  }
-
-  static PlaceRequest requestFor(const Job& job, const std::vector<Member>& members) {
-    PlaceRequest request;
-    request.job = &job;
-    for (const model::Role& role : job.spec.roles) {
-      std::vector<int> indices;
-      for (const Member& member : members) {
-        if (member.role == role.name) indices.push_back(member.index);
-      }
-      if (!indices.empty()) request.groups.push_back({&role, model::IndexSet(std::move(indices))});
-    }
-    return request;
-  }
-
-  static std::vector<model::Assignment> assignmentsOf(const std::vector<Member>& members) {
-    std::vector<model::Assignment> assignments;
-    for (const Member& member : members) {
-      assignments.push_back({member.node, member.role, model::IndexSet({member.index})});
-    }
-    return assignments;
   }
 
   Author author() const { return {input_.term, input_.snapshot.now, &input_.settings}; }
@@ -245,7 +243,7 @@ class Cycle {
   }
 
   void admitOrRefuse(const JobPtr& job) {
-    const Admission admission = admit(*job, input_.snapshot, feedbackOf(*job));
+    const Admission admission = admit(*job, input_.snapshot, *feedback_);
     if (admission.refusal) {
       StatusNews news;
       news.pending = admission.refusal;
@@ -278,15 +276,6 @@ class Cycle {
                                       backoff->reason, base::formatTime(backoff->until))};
   }
 
-  // Better a node that failed the last attempt than to wait for one that may never come; the back-off grows.
-  std::variant<Placement, Misfit> placeAvoiding(PlaceRequest& request, const Ledger& room) const {
-    if (request.job->status.gang.backoff) request.avoidNodes = request.job->status.gang.backoff->avoidNodes;
-    auto placed = place(request, room, input_.snapshot.topology);
-    if (std::holds_alternative<Placement>(placed) || request.avoidNodes.empty()) return placed;
-    request.avoidNodes.clear();
-    return place(request, room, input_.snapshot.topology);
-  }
-
   // --- phases 4, 5 and 9: the waiting jobs
   // ------------------------------------------------------------------------
 
@@ -312,8 +301,7 @@ class Cycle {
 
   // Plans the whole gang and takes its room; what it waits for when there is none.
   std::optional<model::Pending> tryPlace(const JobPtr& job) {
-    PlaceRequest request = wholeGang(*job);
-    auto placed = placeAvoiding(request, ledger_);
+    auto placed = placeAvoiding(wholeGang(*job), ledger_, memo_.domains());
     if (const auto* misfit = std::get_if<Misfit>(&placed)) {
       return explainMisfit(*job, *misfit, ledger_, input_.snapshot);
     }
@@ -325,7 +313,7 @@ class Cycle {
     derive(job,
            propose(*job, model::ProposalKind::kStart, std::move(placement.assignments), {}, {}, author()),
            news)
-        .deferrable = false;
+        .urgency = Urgency::kNow;
     return std::nullopt;
   }
 
@@ -341,13 +329,22 @@ class Cycle {
   }
 
   void explain(const JobPtr& job, const model::Pending& pending) {
+    const bool sameWords = job->status.pending && sameButSince(*job->status.pending, pending);
+    if (sameWords && memo_.told(job)) return;
     StatusNews news;
     news.pending = pending;
     std::vector<JobEvent> events;
     const bool sameReason = job->status.pending && job->status.pending->reason == pending.reason;
     if (!sameReason) events.push_back({false, std::string(model::toString(pending.reason)), pending.message});
     write(job, job->status.gang, std::move(events), news);
-    plan_.decisions.back().deferrable = sameReason;
+    JobDecision& decision = plan_.decisions.back();
+    decision.urgency = sameReason ? Urgency::kSpare : Urgency::kNow;
+    if (sameWords && *decision.status == job->status) memo_.tell(job);
+  }
+
+  static bool sameButSince(const model::Pending& before, model::Pending after) {
+    after.since = before.since;
+    return before == after;
   }
 
   // --- leftovers
@@ -355,13 +352,16 @@ class Cycle {
 
   // Gated pods can never run once their job is gone, and the garbage collector may be slow or absent.
   void sweepOrphans() {
+    std::vector<const model::Pod*> gated;
+    for (const auto& pod : input_.snapshot.pods) {
+      const bool ours = pod->controllerKind == model::names::kTrainingJobKind;
+      if (ours && pod->gangGated && !pod->terminating) gated.push_back(pod.get());
+    }
+    if (gated.empty()) return;
     std::unordered_set<std::string_view> alive;
     for (const JobPtr& job : input_.snapshot.jobs) alive.insert(job->uid.str());
-    for (const auto& [uid, pods] : podsByJob_) {
-      if (alive.contains(uid.str())) continue;
-      for (const auto& pod : pods) {
-        if (pod->gangGated && !pod->terminating) plan_.orphans.push_back({pod->key, pod->uid});
-      }
+    for (const model::Pod* pod : gated) {
+      if (!alive.contains(pod->controllerUid.str())) plan_.orphans.push_back({pod->key, pod->uid});
     }
   }
 
@@ -377,17 +377,7 @@ class Cycle {
   // --- helpers
   // ------------------------------------------------------------------------------------------------------
 
-  const JobFeedback& feedbackOf(const Job& job) const {
-    static const JobFeedback kNone;
-    const auto found = input_.feedback.find(job.key);
-    return found == input_.feedback.end() ? kNone : found->second;
-  }
-
-  const JobPods& podsOf(const Job& job) const {
-    static const JobPods kNone;
-    const auto found = podsByJob_.find(job.uid);
-    return found == podsByJob_.end() ? kNone : found->second;
-  }
+  const JobPods& podsOf(const Job& job) const { return podsByJob_.of(job); }
 
   std::string placesText(const GangRecord& record) const {
     const bool changes = record.proposal && !record.proposal->add.empty();
@@ -416,7 +406,7 @@ class Cycle {
     JobDecision& decision = add(job);
     const std::vector<Member> members = membersOf(*job, record);
     decision.status = deriveStatus(*job, std::move(record), members, news, input_.snapshot.now);
-    decision.deferrable = decision.status->phase == job->status.phase;
+    decision.urgency = decision.status->phase == job->status.phase ? Urgency::kSpare : Urgency::kNow;
     return decision;
   }
 
@@ -425,15 +415,22 @@ class Cycle {
   }
 
   const CycleInput& input_;
+  Memo& memo_;
   Ledger ledger_;
-  std::unordered_map<model::Uid, JobPods> podsByJob_;
+  PodsByJob podsByJob_;
   std::vector<JobPtr> waiting_;
   std::set<const Job*> keepsTurn_;
+  const JobFeedback* feedback_ = &kNoFeedback;  // of the job that is being decided
   Plan plan_;
 };
 
 }  // namespace
 
-Plan cycle(const CycleInput& input) { return Cycle(input).run(); }
+Plan cycle(const CycleInput& input, Memo& memo) { return Cycle(input, memo).run(); }
+
+Plan cycle(const CycleInput& input) {
+  Memo memo;
+  return cycle(input, memo);
+}
 
 }  // namespace trainyard::core

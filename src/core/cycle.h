@@ -7,6 +7,7 @@
 
 #include "base/time.h"
 #include "core/action.h"
+#include "core/memo.h"
 #include "core/settings.h"
 #include "model/snapshot.h"
 
@@ -19,15 +20,22 @@ struct CycleInput {
   std::map<model::ObjectKey, JobFeedback> feedback = {};
 };
 
+// How long a status write may wait.
+enum class Urgency {
+  kNow,
+  kSoon,   // better news is expected within moments: one write may tell both
+  kSpare,  // it only refreshes words or counts: it may wait for its turn in the write budget
+};
+
 // What one job needs done. The status write comes first; actions wait until it succeeded, because they act on
 // the record as written.
 struct JobDecision {
   std::shared_ptr<const model::Job> job;
   std::optional<model::JobStatus> status = std::nullopt;
-  // The write only refreshes words or counts: it may wait for its turn in the write budget.
-  bool deferrable = false;
+  Urgency urgency = Urgency::kNow;
   std::vector<Action> actions = {};
   std::vector<JobEvent> events = {};
+  friend bool operator==(const JobDecision&, const JobDecision&) = default;
 };
 
 struct Plan {
@@ -35,6 +43,7 @@ struct Plan {
   std::vector<DeletePod> orphans;        // gated pods whose TrainingJob is gone
   std::optional<base::WallTime> wakeAt;  // look again then, though nothing changes
   std::size_t waiting = 0;               // jobs that have no places yet
+  friend bool operator==(const Plan&, const Plan&) = default;
 };
 
 // One scheduling cycle: a pure function of what the API shows. Phases, as numbered in docs/architecture.md:
@@ -45,6 +54,8 @@ struct Plan {
 //  5 place      in that order, whole gangs only; the first that must wait for room stops its queue
 //  6 preempt, 7 reserve and backfill, 8 resize: not built yet
 //  9 explain    everyone who still waits
+// `memo` is what the cycle before left, or empty: it saves work and changes nothing.
+[[nodiscard]] Plan cycle(const CycleInput& input, Memo& memo);
 [[nodiscard]] Plan cycle(const CycleInput& input);
 
 }  // namespace trainyard::core

@@ -51,10 +51,11 @@ void spend(Resources& wanted, Resources& credit) {
 
 class Ledger::Builder {
  public:
-  Builder(Ledger& ledger, const model::Snapshot& snapshot) : ledger_(ledger) {
+  Builder(Ledger& ledger, const model::Snapshot& snapshot)
+      : ledger_(ledger), jobIndex_(snapshot.jobs.size()) {
     for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) {
       const Job& job = *snapshot.jobs[i];
-      jobIndex_.emplace(job.uid.str(), i);
+      jobIndex_.add(job.uid.str(), i);
       if (!job.status.gang.proposal) continue;
       for (const model::Victim& victim : job.status.gang.proposal->victims)
         victims_.try_emplace(victim.uid.str());
@@ -63,12 +64,23 @@ class Ledger::Builder {
   }
 
   void countPods(const model::Snapshot& snapshot) {
+    // Sorted by name, the pods of one job mostly stand together, and those of one node in it.
+    const Pod* before = nullptr;
+    std::size_t named = kNobody;
+    const model::NodeName* nodeBefore = nullptr;
+    std::optional<std::size_t> nodeFound;
     for (const auto& pod : snapshot.pods) {
-      const std::size_t owner = ownerOf(*pod, snapshot);
+      if (before == nullptr || before->controllerUid != pod->controllerUid) named = namedOwnerOf(*pod);
+      before = pod.get();
+      const std::size_t owner = isMember(*pod, named, snapshot) ? named : kNobody;
       const Job* job = owner < snapshot.jobs.size() ? snapshot.jobs[owner].get() : nullptr;
-      std::optional<std::size_t> node;
-      if (const model::NodeName* name = heldNode(*pod, job != nullptr || isOrphan(*pod)))
-        node = ledger_.find(*name);
+      const bool orphan = named == kNobody && mayBeOrphan(*pod);
+      const model::NodeName* name = heldNode(*pod, job != nullptr || orphan);
+      if (name != nullptr && (nodeBefore == nullptr || *nodeBefore != *name)) {
+        nodeFound = ledger_.find(*name);
+        nodeBefore = name;
+      }
+      const std::optional<std::size_t> node = name == nullptr ? std::nullopt : nodeFound;
       if (node) {
         ledger_.nodes_[*node].free.subtract(pod->shape.requests);
         ledger_.entries_.push_back({static_cast<std::uint32_t>(*node), 0, job, pod.get()});
@@ -109,22 +121,24 @@ class Ledger::Builder {
     const Pod* pod = nullptr;
   };
   using Credits = std::map<std::size_t, Resources>;
+  static constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
 
   // A member that was let go may be bound though its job is gone, until the garbage collector has seen it.
-  bool isOrphan(const Pod& pod) const {
-    return pod.controllerKind == model::names::kTrainingJobKind && pod.member &&
-           !jobIndex_.contains(pod.controllerUid.str());
+  static bool mayBeOrphan(const Pod& pod) {
+    return pod.controllerKind == model::names::kTrainingJobKind && pod.member;
   }
 
-  // The index of the job whose member the pod is. The uid alone proves nothing: a controller reference can be
-  // copied, into another namespace too, and labels name a place for anybody who writes them.
-  std::size_t ownerOf(const Pod& pod, const model::Snapshot& snapshot) const {
-    constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
-    if (pod.controllerKind != model::names::kTrainingJobKind) return kNobody;
-    const auto found = jobIndex_.find(pod.controllerUid.str());
-    if (found == jobIndex_.end()) return kNobody;
-    const Job& job = *snapshot.jobs[found->second];
-    return job.key.ns == pod.key.ns && namedAsMember(pod, job) ? found->second : kNobody;
+  // The index of the job that the pod's controller reference names.
+  std::size_t namedOwnerOf(const Pod& pod) const {
+    return jobIndex_.find(pod.controllerUid.str()).value_or(kNobody);
+  }
+
+  // The uid alone proves nothing: a controller reference can be copied, into another namespace too, and
+  // labels name a place for anybody who writes them.
+  static bool isMember(const Pod& pod, std::size_t owner, const model::Snapshot& snapshot) {
+    if (owner == kNobody || pod.controllerKind != model::names::kTrainingJobKind) return false;
+    const Job& job = *snapshot.jobs[owner];
+    return job.key.ns == pod.key.ns && namedAsMember(pod, job);
   }
 
   void countPlacesOf(const Job& job, MemberPods& pods) {
@@ -224,16 +238,15 @@ class Ledger::Builder {
   }
 
   Ledger& ledger_;
-  std::unordered_map<std::string_view, std::size_t> jobIndex_;
+  NameIndex jobIndex_;                                  // by uid
   std::unordered_map<std::string_view, Held> victims_;  // by uid
   std::vector<MemberPods> members_;
 };
 
-Ledger::Ledger(const model::Snapshot& snapshot) {
+Ledger::Ledger(const model::Snapshot& snapshot) : byName_(snapshot.nodes.size()) {
   nodes_.reserve(snapshot.nodes.size());
-  byName_.reserve(snapshot.nodes.size());
   for (const auto& node : snapshot.nodes) {
-    byName_.emplace(node->name.str(), nodes_.size());
+    byName_.add(node->name.str(), nodes_.size());
     nodes_.push_back({node.get(), node->allocatable});
   }
   entries_.reserve(snapshot.pods.size());
@@ -244,9 +257,7 @@ Ledger::Ledger(const model::Snapshot& snapshot) {
 }
 
 std::optional<std::size_t> Ledger::find(const model::NodeName& name) const {
-  const auto found = byName_.find(name.str());
-  if (found == byName_.end()) return std::nullopt;
-  return found->second;
+  return byName_.find(name.str());
 }
 
 void Ledger::take(std::size_t node, const Resources& requests, int count, const Job* by) {

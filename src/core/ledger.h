@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "core/name_index.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -79,7 +79,7 @@ class Ledger {
   }
 
   std::vector<NodeRoom> nodes_;
-  std::unordered_map<std::string_view, std::size_t> byName_;
+  NameIndex byName_;
   std::vector<Entry> entries_;               // grouped by node
   std::vector<std::uint32_t> entriesBegin_;  // of node i, to that of node i + 1
   std::vector<Entry> taken_;

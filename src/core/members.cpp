@@ -104,16 +104,26 @@ std::vector<const model::Pod*> strayPods(const model::Job& job, const JobPods& p
   return strays;
 }
 
-std::unordered_map<model::Uid, JobPods> groupByJob(const model::Snapshot& snapshot) {
-  std::unordered_map<std::string_view, std::string_view> namespaces;
-  for (const auto& job : snapshot.jobs) namespaces.emplace(job->uid.str(), job->key.ns);
-  std::unordered_map<model::Uid, JobPods> byJob;
+PodsByJob::PodsByJob(const model::Snapshot& snapshot)
+    : jobs_(snapshot.jobs.size()), pods_(snapshot.jobs.size()) {
+  for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) jobs_.add(snapshot.jobs[i]->uid.str(), i);
+  // The pods of one job mostly stand together.
+  const model::Uid* uid = nullptr;
+  std::optional<std::size_t> owner;
   for (const auto& pod : snapshot.pods) {
     if (pod->controllerKind != model::names::kTrainingJobKind) continue;
-    const auto owner = namespaces.find(pod->controllerUid.str());
-    if (owner == namespaces.end() || owner->second == pod->key.ns) byJob[pod->controllerUid].push_back(pod);
+    if (uid == nullptr || *uid != pod->controllerUid) {
+      uid = &pod->controllerUid;
+      owner = jobs_.find(uid->str());
+    }
+    if (owner && snapshot.jobs[*owner]->key.ns == pod->key.ns) pods_[*owner].push_back(pod);
   }
-  return byJob;
+}
+
+const JobPods& PodsByJob::of(const model::Job& job) const {
+  static const JobPods kNone;
+  const auto at = jobs_.find(job.uid.str());
+  return at ? pods_[*at] : kNone;
 }
 
 }  // namespace trainyard::core

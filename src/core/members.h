@@ -2,9 +2,9 @@
 
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "core/name_index.h"
 #include "model/gang.h"
 #include "model/job.h"
 #include "model/pod.h"
@@ -41,8 +41,17 @@ using JobPods = std::vector<std::shared_ptr<const model::Pod>>;
 // lease.
 [[nodiscard]] std::vector<const model::Pod*> strayPods(const model::Job& job, const JobPods& pods);
 
-// Pods by the uid of the TrainingJob that controls them, the snapshot's jobs and others. An owner lives in
-// the namespace of what it owns: a pod elsewhere that names a job's uid has copied it, and is nobody's.
-[[nodiscard]] std::unordered_map<model::Uid, JobPods> groupByJob(const model::Snapshot& snapshot);
+// The pods of each of a snapshot's jobs, sorted by name. An owner lives in the namespace of what it owns: a
+// pod elsewhere that names a job's uid has copied it, and is nobody's. The snapshot must outlive it.
+class PodsByJob {
+ public:
+  explicit PodsByJob(const model::Snapshot& snapshot);
+  // `job` by its uid; a job of another snapshot has no pods here.
+  [[nodiscard]] const JobPods& of(const model::Job& job) const;
+
+ private:
+  NameIndex jobs_;  // by uid
+  std::vector<JobPods> pods_;
+};
 
 }  // namespace trainyard::core

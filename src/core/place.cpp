@@ -76,6 +76,15 @@ std::variant<Placement, Misfit> place(const PlaceRequest& request, const Ledger&
   return explainNoPlace(problem, *widest);
 }
 
+std::variant<Placement, Misfit> placeAvoiding(PlaceRequest request, const Ledger& ledger,
+                                              const Domains& domains) {
+  if (const auto& backoff = request.job->status.gang.backoff) request.avoidNodes = backoff->avoidNodes;
+  auto placed = place(request, ledger, domains);
+  if (std::holds_alternative<Placement>(placed) || request.avoidNodes.empty()) return placed;
+  request.avoidNodes.clear();
+  return place(request, ledger, domains);
+}
+
 std::variant<Placement, Misfit> place(const PlaceRequest& request, const Ledger& ledger,
                                       const std::vector<model::TopologyLevel>& topology) {
   std::vector<const model::Node*> nodes;

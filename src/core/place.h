@@ -55,7 +55,11 @@ struct Misfit {
 // at free cpu. Several kinds of members: see core/place_pack.h for what is exact.
 [[nodiscard]] std::variant<Placement, Misfit> place(const PlaceRequest& request, const Ledger& ledger,
                                                     const Domains& domains);
-// The same; builds the Domains anew, which costs more than placing: for one-off questions.
+// The same for a job that may back off: without the nodes that failed its last attempt where that is
+// possible. Better such a node than to wait for one that may never come; the back-off grows.
+[[nodiscard]] std::variant<Placement, Misfit> placeAvoiding(PlaceRequest request, const Ledger& ledger,
+                                                            const Domains& domains);
+// As place(); builds the Domains anew, which costs more than placing: for one-off questions.
 [[nodiscard]] std::variant<Placement, Misfit> place(const PlaceRequest& request, const Ledger& ledger,
                                                     const std::vector<model::TopologyLevel>& topology);
 

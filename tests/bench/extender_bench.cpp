@@ -82,6 +82,7 @@ void ask(benchmark::State& state, std::string_view verb, const std::string& pod,
     answered = response.body.size();
   }
   std::sort(microseconds.begin(), microseconds.end());
+  state.counters["p50_us"] = microseconds[microseconds.size() / 2];
   state.counters["p99_us"] = microseconds[microseconds.size() * 99 / 100];
   state.SetLabel(fmt::format("{} bytes in, {} out", body.size(), answered));
 }

@@ -40,10 +40,9 @@ struct Scene {
     const model::Snapshot snapshot = builder.add(bert).now(now).build();
     const Ledger ledger(snapshot);
     const Settings settings;
-    const auto byJob = groupByJob(snapshot);
-    const auto mine = byJob.find(bert.uid);
+    const PodsByJob podsByJob(snapshot);
     const GangContext context{snapshot.now, &settings, &ledger, &feedback, &snapshot.jobs, &snapshot.pods};
-    return stepProposal(bert, mine == byJob.end() ? JobPods{} : mine->second, context);
+    return stepProposal(bert, podsByJob.of(bert), context);
   }
 
   model::Pod member(int index) const { return pod("x").memberOf(bert, "worker", index).gpus(8); }
