@@ -183,6 +183,9 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
       listLater(std::chrono::milliseconds(rng_.between(0, kMaxSpreadMs)));
       return;
     }
+    // A watch that worked until it broke speaks for the server. To count it with the failures, as client-go
+    // does, leaves a scheduler blind for half a minute when a proxy keeps cutting its connections.
+    if (lines_ > 0 && executor_.now() - watchBegan_ >= kTooShort) backoff_.reset();
     const auto delay = delayFor(error);
     switch (error.code) {
       case ErrorCode::kThrottled:

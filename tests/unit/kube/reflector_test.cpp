@@ -245,6 +245,18 @@ TEST_CASE_METHOD(Fixture, "watches that keep failing make it list again") {
   CHECK(http.streams.size() == 6);
 }
 
+TEST_CASE_METHOD(Fixture, "a watch that worked until it broke is resumed soon, however often that happens") {
+  settle();
+  for (int i = 0; i < 12; ++i) {
+    const auto before = http.streams.size();
+    http.lastStream().line(event("MODIFIED", "a", 11 + i));
+    loop.runFor(1s);
+    http.lastStream().end(broken(ErrorCode::kOutcomeUnknown));
+    REQUIRE(loop.runUntilTrue([&] { return http.streams.size() == before + 1; }, 2s));
+  }
+  CHECK(http.sent.size() == 1);
+}
+
 TEST_CASE_METHOD(Fixture, "a refused watch lists again") {
   settle();
   http.script = {listOf({"b"}, 60)};
