@@ -33,7 +33,7 @@ sanitize: deps ## the tests under the address and undefined-behaviour sanitizers
 simulate: build ## the operator through drawn lives with faults at every API call (ARGS="--count 10000 --table")
 	build/$(PRESET)/tests/simulation/simulate-seeds $(ARGS)
 
-planted-bugs: deps ## known bugs, planted one at a time: the simulation must find each (about ten minutes)
+planted-bugs: deps ## known bugs, planted one at a time: the simulation must find each (ten to twenty minutes)
 	tests/simulation/planted/find $(ARGS)
 
 tsan: deps ## the core's tests and a hundred simulated lives under the thread sanitizer

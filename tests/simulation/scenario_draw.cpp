@@ -139,7 +139,9 @@ class Draw {
     if (target.fault == Fault::kStall && target.step == Step::kCreateMember) {
       // A pod that arrives long after its attempt was given up.
       oneStart(3);
-      put(milliseconds(200), Trouble::kSuspendStarting);
+      put(milliseconds(5'000), Trouble::kSuspendJob);
+      pick_ = 1;
+      put(milliseconds(4'000), Trouble::kCrash);
       odds.targets.push_back(target);
       return;
     }
