@@ -52,6 +52,7 @@ bool isDefinite(ErrorCode code) { return code == ErrorCode::kInvalid || code == 
 
 void PlanExecutor::run(const StepPtr& step, const core::CheckTemplates&) {
   const model::Job& job = *step->decision.job;
+  if (!templateChecks_.ask(job)) return partDone(step, true);
   // One more than dry-runs, so that answers that come at once cannot conclude before all were asked.
   step->templates.open = job.spec.roles.size() + 1;
   for (const model::Role& role : job.spec.roles) {
@@ -103,7 +104,9 @@ void PlanExecutor::concludeTemplates(const StepPtr& step) {
     templateChecks_.failed(job, answers.invalid);
   } else if (!answers.notAllowed.empty()) {
     templateChecks_.failedForNow(job, answers.notAllowed, deps_.executor.now());
-  } else if (!answers.unclear) {
+  } else if (answers.unclear) {
+    templateChecks_.unanswered(job);
+  } else {
     templateChecks_.passed(job, std::move(answers.shapes));
   }
   partDone(step, !answers.unclear);

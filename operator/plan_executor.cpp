@@ -189,7 +189,10 @@ std::map<model::ObjectKey, core::JobFeedback> PlanExecutor::feedback(const model
     const bool waits = !gang.placed && !gang.proposal && !job->finished();
     if (!known && !waits) continue;
     core::JobFeedback feedback = known ? feedbackOn(*job, state->second, now) : core::JobFeedback();
-    if (waits) feedback.templateError = templateChecks_.outcome(*job, now);
+    if (waits) {
+      feedback.templateError = templateChecks_.outcome(*job, now);
+      feedback.templateAsked = !feedback.templateError && templateChecks_.asked(*job);
+    }
     all.emplace_hint(all.end(), job->key, std::move(feedback));
   }
   return all;

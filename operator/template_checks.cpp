@@ -97,6 +97,7 @@ void TemplateChecks::store(const model::Job& job, Outcome outcome) {
     reshaped_.clear();
   }
   const Key key = keyOf(job);
+  asked_.erase(key);
   refusedForNow_.erase(key);
   reshaped_.erase(key);
   copies_.clear();

@@ -29,6 +29,12 @@ class TemplateChecks {
   // barrier.
   [[nodiscard]] std::shared_ptr<const model::Job> asAdmitted(const std::shared_ptr<const model::Job>& job);
 
+  // Marks the question as asked; false when an equal job's is under way. Ends with passed(), failed…() or
+  // unanswered().
+  [[nodiscard]] bool ask(const model::Job& job) { return asked_.insert(keyOf(job)).second; }
+  [[nodiscard]] bool asked(const model::Job& job) const { return asked_.contains(keyOf(job)); }
+  void unanswered(const model::Job& job) { asked_.erase(keyOf(job)); }
+
   void passed(const model::Job& job, AdmittedShapes shapes);
   void failed(const model::Job& job, std::string message);
   // Refused for a reason that may pass (quota, admission policy, a namespace without its ServiceAccount yet):
@@ -55,6 +61,7 @@ class TemplateChecks {
   static Key keyOf(const model::Job& job) { return {job.key.ns, job.spec.templateHash}; }
   void store(const model::Job& job, Outcome outcome);
 
+  std::set<Key> asked_;
   std::map<Key, Outcome> outcomes_;
   std::set<Key> refusedForNow_;                  // of outcomes_; few, where those may be many
   std::set<Key> reshaped_;                       // of outcomes_, those with shapes; mostly none

@@ -143,7 +143,8 @@ class Spoofing(PhaseCase):
             strangers = [self.send(other, support.pod(f"stranger-{i}", 8, scheduler=SECOND_SCHEDULER))
                          for i in range(3)]
             # Two nodes are free, four are the gang's.
-            self.wait(lambda: sum(1 for key in strangers if node_of(self.seen.pods.get(key, {"spec": {}}))) == 2,
+            self.wait(lambda: all(key in self.seen.pods for key in strangers) and
+                      sum(1 for key in strangers if node_of(self.seen.pods[key])) == 2,
                       "two strangers find a place")
             left = [key for key in strangers if not node_of(self.seen.pods[key])]
             self.refused_or_gone(left)

@@ -76,6 +76,8 @@ struct JobFeedback {
   bool auxiliariesReady = false;
   // Outcome of CheckTemplates for the current templates: absent: not yet known; empty: they are fine.
   std::optional<std::string> templateError = std::nullopt;
+  // An equal job's CheckTemplates is under way: its outcome will be this one's.
+  bool templateAsked = false;
   // When the last member of the proposal was let go; absent: not by this process.
   std::optional<base::WallTime> released = std::nullopt;
   // The API refused to create a member for good; the text goes to the user.

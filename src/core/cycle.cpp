@@ -257,7 +257,7 @@ class Cycle {
       return write(job, job->status.gang, std::move(events), news);
     }
     if (admission.needsTemplateCheck) {
-      add(job).actions.emplace_back(CheckTemplates{});
+      if (!feedback_->templateAsked) add(job).actions.emplace_back(CheckTemplates{});
       return keepTurn(job);
     }
     ++plan_.waiting;
@@ -281,9 +281,17 @@ class Cycle {
 
   void placeWaiting() {
     orderWaiting(waiting_, input_.snapshot);
+    countStarting();
+    bool full = false;
     std::map<model::QueueName, std::pair<JobPtr, model::Pending>> heads;
     for (const JobPtr& job : waiting_) {
       const bool tellsNothing = keepsTurn_.contains(job.get());
+      full =
+          full || (starting_ > 0 && starting_ + job->spec.totalReplicas() > input_.settings.startingMembers);
+      if (full) {
+        if (!tellsNothing) explainStarting(job);
+        continue;
+      }
       const auto head = heads.find(job->spec.queue);
       if (head != heads.end()) {
         if (!tellsNothing) explain(job, explainTurn(*head->second.first, head->second.second));
@@ -299,6 +307,22 @@ class Cycle {
     }
   }
 
+  void countStarting() {
+    for (const JobPtr& job : input_.snapshot.jobs) {
+      const auto& proposal = job->status.gang.proposal;
+      if (proposal && proposal->phase == model::ProposalPhase::kReserved)
+        starting_ += memberCount(proposal->add);
+    }
+  }
+
+  // Those before it are enough for the API server at the moment.
+  void explainStarting(const JobPtr& job) {
+    const base::WallTime patience = job->created + input_.settings.startingPatience;
+    if (input_.snapshot.now < patience && !job->status.pending) return wakeAt(patience);
+    explain(job, {model::PendingReason::kWaitingForTurn, "behind others whose pods are being started"},
+            Urgency::kSpare);
+  }
+
   // Plans the whole gang and takes its room; what it waits for when there is none.
   std::optional<model::Pending> tryPlace(const JobPtr& job) {
     auto placed = placeAvoiding(wholeGang(*job), ledger_, memo_.domains());
@@ -307,6 +331,7 @@ class Cycle {
     }
     auto& placement = std::get<Placement>(placed);
     take(*job, placement.assignments);
+    starting_ += job->spec.totalReplicas();
     if (keepsTurn_.contains(job.get())) return std::nullopt;
     StatusNews news;
     news.where = describePlaces(placement.assignments, ledger_, input_.snapshot.topology);
@@ -328,7 +353,7 @@ class Cycle {
     return request;
   }
 
-  void explain(const JobPtr& job, const model::Pending& pending) {
+  void explain(const JobPtr& job, const model::Pending& pending, Urgency ofNews = Urgency::kNow) {
     const bool sameWords = job->status.pending && sameButSince(*job->status.pending, pending);
     if (sameWords && memo_.told(job)) return;
     StatusNews news;
@@ -338,7 +363,7 @@ class Cycle {
     if (!sameReason) events.push_back({false, std::string(model::toString(pending.reason)), pending.message});
     write(job, job->status.gang, std::move(events), news);
     JobDecision& decision = plan_.decisions.back();
-    decision.urgency = sameReason ? Urgency::kSpare : Urgency::kNow;
+    decision.urgency = sameReason ? Urgency::kSpare : ofNews;
     if (sameWords && *decision.status == job->status) memo_.tell(job);
   }
 
@@ -420,6 +445,7 @@ class Cycle {
   PodsByJob podsByJob_;
   std::vector<JobPtr> waiting_;
   std::set<const Job*> keepsTurn_;
+  std::int64_t starting_ = 0;                   // members from Reserve to bound
   const JobFeedback* feedback_ = &kNoFeedback;  // of the job that is being decided
   Plan plan_;
 };

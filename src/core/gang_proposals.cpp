@@ -27,13 +27,6 @@ std::string_view idPrefix(ProposalKind kind) {
   return "change";
 }
 
-std::int64_t memberCount(const std::vector<Assignment>& assignments) {
-  std::int64_t count = 0;
-  for (const Assignment& assignment : assignments)
-    count += static_cast<std::int64_t>(assignment.indices.size());
-  return count;
-}
-
 base::WallTime startDeadline(const std::vector<Assignment>& add, base::WallTime now,
                              const Settings& settings) {
   return now + settings.startDeadline + settings.startDeadlinePerMember * memberCount(add);
@@ -58,6 +51,13 @@ model::IndexSet without(const model::IndexSet& from, const std::vector<Assignmen
 }
 
 }  // namespace
+
+std::int64_t memberCount(const std::vector<Assignment>& assignments) {
+  std::int64_t count = 0;
+  for (const Assignment& assignment : assignments)
+    count += static_cast<std::int64_t>(assignment.indices.size());
+  return count;
+}
 
 GangRecord propose(const Job& job, ProposalKind kind, std::vector<Assignment> add,
                    std::vector<Assignment> remove, std::vector<model::Victim> victims, const Author& author) {

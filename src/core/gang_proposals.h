@@ -20,6 +20,8 @@ struct Author {
   const Settings* settings = nullptr;
 };
 
+[[nodiscard]] std::int64_t memberCount(const std::vector<model::Assignment>& assignments);
+
 // A change for the planned places. Starts in Claiming where somebody has to go first (victims, or own pods in
 // `remove` that are replaced), else in Reserved.
 //   Start:    add = the whole gang

@@ -172,8 +172,12 @@ class Draw {
       case Step::kClaim:
       case Step::kClaimed:
         oneStart(3);
+        scenario_.odds.perMille.fill(0);
         pick_ = scenario_.jobs.size() * rng_.below(3);
-        put(milliseconds(4'000 + rng_.between(0, 2'000)), Trouble::kDeleteMember);
+        // Nothing else goes wrong, or few lives would come this far. Three times: a member that is just
+        // starting ends the attempt instead.
+        for (const int at : {4'000, 8'000, 12'000})
+          put(milliseconds(at + rng_.between(0, 2'000)), Trouble::kDeleteMember);
         return true;
       case Step::kAbort:
       case Step::kDropProposal: {

@@ -99,6 +99,28 @@ TEST_CASE("templates are checked before a job is planned") {
   CHECK(std::holds_alternative<CheckTemplates>(decisionFor(plan, "ml/bert")->actions.front()));
 }
 
+TEST_CASE("what an equal job is asking already is not asked again") {
+  CycleInput in = input(halfFull().add(job("ml/bert").role("worker", 1, gpus(1))));
+  in.feedback[key("ml/bert")] = {.templateAsked = true};
+  CHECK(decisionFor(cycle(in), "ml/bert") == nullptr);
+}
+
+TEST_CASE("a backlog starts a bounded number of members at a time, in order") {
+  CycleInput in = input(halfFull()
+                            .add(job("ml/a").role("worker", 3, gpus(1)).created(1))
+                            .add(job("ml/b").role("worker", 3, gpus(1)).created(2))
+                            .add(job("ml/c").role("worker", 1, gpus(1)).created(99)));
+  in.settings.startingMembers = 5;
+  const Plan plan = cycle(in);
+  CHECK(proposalFor(plan, "ml/a") != nullptr);
+  CHECK(waitsFor(plan, "ml/b") == "WaitingForTurn");
+  CHECK(decisionFor(plan, "ml/c") == nullptr);
+  CHECK(plan.wakeAt == at(109));
+
+  in.settings.startingMembers = 2;
+  CHECK(proposalFor(cycle(in), "ml/a") != nullptr);
+}
+
 TEST_CASE("a refused template is told once, and nothing else happens") {
   CycleInput in = input(halfFull().add(job("ml/bert").role("worker", 1, gpus(1))));
   in.feedback[key("ml/bert")].templateError = "spec.roles[worker].template: no such field";
