@@ -29,7 +29,7 @@ void validateLabels(const Json& meta, Causes& causes) {
                      fmt::format("\"{}\": name part must consist of alphanumeric characters", key));
     size += key.size() + (value.is_string() ? value.get_ref<const std::string&>().size() : 0);
   }
-  constexpr std::size_t kMaxAnnotations = 256U * 1024U;
+  constexpr std::size_t kMaxAnnotations = std::size_t{256} * 1024;
   if (size > kMaxAnnotations) causes.tooLong("metadata.annotations", "may not be more than 262144 bytes");
 }
 
