@@ -146,7 +146,7 @@ int main(int argc, char** argv) {
     std::cerr << "sim-apiserver: " << http.error().message << "\n";
     return 1;
   }
-  std::cout << "listening on http://127.0.0.1:" << (*http)->port() << std::endl;
+  std::cout << "listening on http://127.0.0.1:" << (*http)->port() << '\n' << std::flush;
   std::signal(SIGINT, onSignal);
   std::signal(SIGTERM, onSignal);
   pollStop(loop);

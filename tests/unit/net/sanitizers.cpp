@@ -1,3 +1,5 @@
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): names that the sanitizers look for
+
 // What ThreadSanitizer cannot see: libcpprest is not instrumented, so the reference counts that order the end
 // of its contexts look like races. Only reports with these functions on a stack are left out. Without the
 // sanitizer nobody calls this.
@@ -13,3 +15,5 @@ extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() {
   return "leak:pplx::\nleak:libcpprest.so\nleak:_ScheduleFuncWithAutoInline\n";
 }
+
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
