@@ -23,11 +23,14 @@ const model::NodeName* placeOf(const std::vector<model::Assignment>& assignments
   return nullptr;
 }
 
-bool negative(const model::Resources& free) {
-  return free.cpu.value < 0 || free.memory.value < 0 || free.pods < 0 ||
-         std::any_of(
-             free.extendedAll().begin(), free.extendedAll().end(),
-             [](const auto& each) { return each.second < 0; });
+// Whether a pod of these requests takes what is not there. What it does not ask for may be short without its
+// doing: a device plug-in that restarts leaves a node with less than its pods hold.
+bool overdraws(const model::Resources& free, const model::Resources& requests) {
+  const auto over = [](std::int64_t left, std::int64_t wants) { return left < 0 && wants > 0; };
+  return over(free.cpu.value, requests.cpu.value) || over(free.memory.value, requests.memory.value) ||
+         over(free.pods, requests.pods) ||
+         std::any_of(free.extendedAll().begin(), free.extendedAll().end(),
+                     [&](const auto& each) { return over(each.second, requests.extended(each.first)); });
 }
 
 int wanted(const model::Job& job) { return job.spec.minAvailable.value_or(job.spec.totalReplicas()); }
@@ -54,7 +57,7 @@ void Invariants::podChanged(const PodPtr& before, const PodPtr& after) {
   if (before && occupies(*before)) used_[before->node].subtract(before->shape.requests);
   if (after && occupies(*after)) {
     used_[after->node].add(after->shape.requests);
-    if (!before || !before->bound()) checkNode(after->node);
+    if (!before || !before->bound()) checkNode(after->node, after->shape.requests);
   }
   if (before && isMember(*before) && (!after || after->uid != before->uid)) {
     members_[before->controllerUid].erase(before->key.name);
@@ -71,17 +74,17 @@ void Invariants::allocatableChanged(const model::Node& before) {
   hadUntil_[before.name] = {before.allocatable, executor_.now()};
 }
 
-void Invariants::checkNode(const model::NodeName& name) {
+void Invariants::checkNode(const model::NodeName& name, const model::Resources& arrived) {
   const auto node = observer_.cache().nodes.find(name);
   if (!node) return;
   model::Resources free = node->allocatable;
   free.subtract(used_[name]);
-  if (!negative(free)) return;
+  if (!overdraws(free, arrived)) return;
   const auto had = hadUntil_.find(name);
   if (had != hadUntil_.end() && executor_.now() - had->second.second < limits_.shrinkUnknown) {
     model::Resources before = had->second.first;
     before.subtract(used_[name]);
-    if (!negative(before)) return;
+    if (!overdraws(before, arrived)) return;
   }
   violated(fmt::format("node {} holds more than it has ({} GPUs over)", name, -free.gpus()));
 }

@@ -41,7 +41,7 @@ class Invariants {
 
   void podChanged(const PodPtr& before, const PodPtr& after);
   void allocatableChanged(const model::Node& before);
-  void checkNode(const model::NodeName& node);
+  void checkNode(const model::NodeName& node, const model::Resources& arrived);
   void checkMember(const model::Pod& pod);
   void checkGang(const model::Uid& job);
   void violated(std::string what);
