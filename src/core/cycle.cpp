@@ -282,13 +282,11 @@ class Cycle {
   void placeWaiting() {
     orderWaiting(waiting_, input_.snapshot);
     countStarting();
-    bool full = false;
     std::map<model::QueueName, std::pair<JobPtr, model::Pending>> heads;
     for (const JobPtr& job : waiting_) {
       const bool tellsNothing = keepsTurn_.contains(job.get());
-      full =
-          full || (starting_ > 0 && starting_ + job->spec.totalReplicas() > input_.settings.startingMembers);
-      if (full) {
+      // Not "would exceed it with this one": a large gang without places would then stop everyone behind it.
+      if (starting_ >= input_.settings.startingMembers) {
         if (!tellsNothing) explainStarting(job);
         continue;
       }

@@ -10,7 +10,7 @@ struct Settings {
   // and a part per member, so that a large gang on a slow API server is not aborted for its size.
   std::chrono::milliseconds startDeadline{120'000};
   std::chrono::milliseconds startDeadlinePerMember{250};
-  // Members that may be on their way at a time, from Reserve to bound; one gang may always start. Without an
+  // No further gang starts while so many members are on their way, from Reserve to bound. Without an
   // end to it a backlog of thousands would let the deadlines of all pass while the API server works through
   // them. Far above what a scheduler binds in some seconds, so it costs no throughput.
   int startingMembers = 1'000;

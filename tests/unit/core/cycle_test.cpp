@@ -110,7 +110,7 @@ TEST_CASE("a backlog starts a bounded number of members at a time, in order") {
                             .add(job("ml/a").role("worker", 3, gpus(1)).created(1))
                             .add(job("ml/b").role("worker", 3, gpus(1)).created(2))
                             .add(job("ml/c").role("worker", 1, gpus(1)).created(99)));
-  in.settings.startingMembers = 5;
+  in.settings.startingMembers = 3;
   const Plan plan = cycle(in);
   CHECK(proposalFor(plan, "ml/a") != nullptr);
   CHECK(waitsFor(plan, "ml/b") == "WaitingForTurn");
