@@ -12,9 +12,9 @@
 namespace trainyard::operator_ {
 namespace {
 
-// Changes come in bursts: one cycle for a burst, and never more than a tenth of the time spent planning.
+// Changes come in bursts: one cycle for a burst, and never more than a twentieth of the time spent planning.
 constexpr base::Instant::duration kCoalesce = std::chrono::milliseconds(2);
-constexpr int kRestPerWork = 9;
+constexpr int kRestPerWork = 19;
 constexpr base::Instant::duration kDescribe = std::chrono::milliseconds(250);
 constexpr base::Instant::duration kSyncPoll = std::chrono::milliseconds(20);
 constexpr base::Instant::duration kShutDownPatience = std::chrono::seconds(5);

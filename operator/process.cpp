@@ -63,10 +63,10 @@ class Process {
     if (!config) return base::fail(config.error());
     log_.info("starting",
               {{"server", config->server}, {"source", config->source}, {"identity", options_.identity}});
-    auto connection = kube::makeApiClient(*config, loop_, rng.split(), log_,
-                                          {.userAgent = "trainyard-operator/" TRAINYARD_VERSION,
-                                           .rateLimit = {.perSecond = options_.qps, .burst = options_.burst},
-                                           .threads = 32});
+    auto connection =
+        kube::makeApiClient(*config, loop_, rng.split(), log_,
+                            {.userAgent = "trainyard-operator/" TRAINYARD_VERSION,
+                             .rateLimit = {.perSecond = options_.qps, .burst = options_.burst}});
     if (!connection) return base::fail(connection.error());
     connection_ = std::move(*connection);
     operator_ = std::make_unique<Operator>(

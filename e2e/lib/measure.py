@@ -64,16 +64,16 @@ class Rig:
         self._config.write_text(config)
         self.cluster.restart("kube-scheduler")
 
-    def load(self, kind, count, gpus=1, warm_up=False, more=()):
+    def load(self, kind, count, gpus=1, warm_up=False, run=None, more=()):
         """Runs the load generator; its numbers, and cpu: seconds of each process meanwhile."""
         self._runs += 1
         before = self.cpu()
         argv = [self._loader, f"--kubeconfig={self.cluster.kubeconfig}", f"--kind={kind}", f"--count={count}",
-                f"--gpus={gpus}", f"--run=r{self._runs}", f"--timeout={_LOAD_SECONDS}", *more]
-        run = subprocess.run(argv, env=processes.environment(), capture_output=True, text=True)
-        if run.returncode != 0:
-            raise E2EError(f"load-generator --kind={kind}: {run.stderr.strip()}")
-        result = json.loads(run.stdout)
+                f"--gpus={gpus}", f"--run={run or f'r{self._runs}'}", f"--timeout={_LOAD_SECONDS}", *more]
+        done = subprocess.run(argv, env=processes.environment(), capture_output=True, text=True)
+        if done.returncode != 0:
+            raise E2EError(f"load-generator --kind={kind}: {done.stderr.strip()}")
+        result = json.loads(done.stdout)
         result["cpu"] = {name: used - before.get(name, 0) for name, used in self.cpu().items()}
         if not warm_up:
             self.say(f"{kind} x {count}: bound after {result['boundSeconds']:.2f} s, "

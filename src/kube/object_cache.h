@@ -119,6 +119,7 @@ class ObjectCache final : public ReflectorSink {
   }
 
   void upsert(std::string_view object) override {
+    if (isEcho(object)) return;
     auto decoded = decodeOrReport(object);
     if (!decoded) return;
     noteDelivered(*decoded);
@@ -144,6 +145,24 @@ class ObjectCache final : public ReflectorSink {
   }
 
  private:
+  // The watch repeats each write of ours. Its answer was decoded already: the metadata alone tells that.
+  bool isEcho(std::string_view object) {
+    if constexpr (requires(const T& value) { value.resourceVersion; }) {
+      if (written_.empty()) return false;
+      const auto meta = codec::decodeObjectMeta(object);
+      if (!meta) return false;
+      const Key key = Traits::keyOf(*meta);
+      const Pointer known = find(key);
+      if (!known || known->uid.str() != meta->uid || known->resourceVersion != meta->resourceVersion)
+        return false;
+      if (written_.erase(key) == 0) return false;
+      noteDelivered(*known);
+      return true;
+    } else {
+      return false;
+    }
+  }
+
   base::Result<T> decodeOrReport(std::string_view text) {
     auto decoded = decode_(text);
     if (!decoded) report(decoded.error(), text);

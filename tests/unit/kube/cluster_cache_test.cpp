@@ -103,6 +103,25 @@ TEST_CASE("a snapshot is sorted and does not change with the cache") {
   CHECK(f.cache.snapshot({}).pods.size() == 1);
 }
 
+TEST_CASE("the watch's repetition of a write is known without being decoded again") {
+  Fixture f;
+  f.cache.pods.upsert(object("a", "u1", 10));
+  CHECK(f.cache.pods.applyWrite(object("a", "u1", 11)));
+  f.cache.pods.upsert(object("a", "u1", 11, true));
+  CHECK(f.cache.undecodable() == 0);
+  CHECK(f.version("a") == "11");
+  // It counts as delivered: an older answer that comes late is not taken any more.
+  CHECK_FALSE(f.cache.pods.applyWrite(object("b", "u2", 11), WriteKind::kCreate));
+
+  // Only once, and only the same incarnation in the same version.
+  f.cache.pods.upsert(object("a", "u1", 12, true));
+  CHECK(f.cache.undecodable() == 1);
+  CHECK(f.cache.pods.applyWrite(object("a", "u1", 13)));
+  f.cache.pods.upsert(object("a", "u9", 14));
+  CHECK(f.version("a") == "14");
+  f.take();
+}
+
 TEST_CASE("an object that cannot be decoded leaves what was known, and is counted and logged") {
   Fixture f;
   f.cache.pods.replace({object("a", "u1", 10), object("b", "u2", 11)});
