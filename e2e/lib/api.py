@@ -26,9 +26,9 @@ class ApiError(E2EError):
 class Api:
     """Thread-safe: each thread keeps one connection alive."""
 
-    def __init__(self, port, pki, client="admin"):
+    def __init__(self, port, pki, client="admin", host="127.0.0.1"):
         pki = Path(pki)
-        self._port = port
+        self._host, self._port = host, port
         self._context = ssl.create_default_context(cafile=str(pki / "ca.crt"))
         self._context.load_cert_chain(pki / f"{client}.crt", pki / f"{client}.key")
         self._start()
@@ -41,7 +41,7 @@ class Api:
     def fork(self):
         """The same client with connections of its own, to be closed by themselves."""
         other = object.__new__(Api)
-        other._port, other._context = self._port, self._context
+        other._host, other._port, other._context = self._host, self._port, self._context
         other._start()
         return other
 
@@ -99,7 +99,7 @@ class Api:
             if connection.sock is not None:
                 connection.sock.settimeout(timeout)
             return connection, False
-        connection = http.client.HTTPSConnection("127.0.0.1", self._port, context=self._context,
+        connection = http.client.HTTPSConnection(self._host, self._port, context=self._context,
                                                  timeout=timeout)
         self._local.connection = connection
         with self._lock:

@@ -3,7 +3,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from . import controlplane, kwok, pki, ports, tools, trainyard
+from . import controlplane, kwok, pki, ports, realnode, realnodes, tools, trainyard
 from .api import ApiError
 from .errors import E2EError
 from .progress import Progress
@@ -13,7 +13,7 @@ _READY_SECONDS = 60
 
 
 def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyard=True, bin_dir=None,
-       fast_eviction=False, audit=False, api_only=False, progress=None):
+       fast_eviction=False, audit=False, api_only=False, real=0, progress=None):
     """Starts a cluster and returns it ready; on failure ends what it started and keeps the logs.
 
     directory: must be new or empty; default: a fresh one. nodes, shape: simulated nodes (kwok.Shape).
@@ -21,6 +21,7 @@ def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyar
     bin_dir (CRDs and rights are installed in any case). fast_eviction: pods leave a crashed node within
     seconds. audit: who asked what, in D/audit.log. api_only: the API server with its garbage collector, namespaces
     and service accounts, and nobody else who would change objects: no scheduler, no nodes, no Trainyard.
+    real: real nodes besides the simulated ones (lib/realnode.py), with shape's GPUs and labels; needs root.
     """
     progress = progress or Progress(quiet=True)
     if api_only:
@@ -28,11 +29,13 @@ def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyar
     binaries = trainyard.binaries(bin_dir or trainyard.DEFAULT_BIN) if with_trainyard else {}
     if with_trainyard and not trainyard.crd_files():
         raise E2EError(f"no CRDs in {trainyard.CRDS}: the operator would have nothing to watch")
-    paths = tools.ensure(progress)
+    if real:
+        realnode.check_machine()
+    paths = tools.ensure(progress, real=bool(real))
     block = ports.claim(ports_from)
     folder = _new_directory(directory)
     options = {"nodes": nodes, "trainyard": with_trainyard, "fast_eviction": fast_eviction, "audit": audit,
-               "api_only": api_only}
+               "api_only": api_only, "real": real}
     cluster = cls(State.create(folder, block.ports, block.spare, paths, options), block.lock_fd)
     try:
         progress.say(f"cluster in {folder}, ports from {block.base}")
@@ -57,18 +60,26 @@ def _new_directory(wanted):
 
 def _bring_up(cluster, nodes, shape, binaries, progress):
     (cluster.dir / "logs").mkdir()
+    options = cluster.options
+    if options["real"]:
+        with progress.step("network made"):
+            realnodes.make_network(cluster, options["real"])
     with progress.step("certificates made"):
-        pki.create(cluster.pki)
+        pki.create(cluster.pki, **(realnodes.certificates(cluster) if cluster.plan else {}))
         pki.kubeconfig(cluster.kubeconfig, cluster.server, cluster.pki, "admin")
         for client in ("kube-controller-manager", "kube-scheduler", "kwok"):
             pki.kubeconfig(cluster.dir / f"{client}.kubeconfig", cluster.server, cluster.pki, client)
-    options = cluster.options
-    with progress.step("etcd ready"):
-        cluster.add(controlplane.etcd(cluster))
-        cluster.wait_ready("etcd", _READY_SECONDS)
-    with progress.step("kube-apiserver ready"):
-        cluster.add(controlplane.apiserver(cluster, options["fast_eviction"], options["audit"]))
-        cluster.wait_ready("kube-apiserver", _READY_SECONDS)
+    with ThreadPoolExecutor(1) as pool:
+        # The machines come up meanwhile: they need the API server's address, not the API server.
+        machines = pool.submit(realnodes.begin, cluster, progress) if cluster.plan else None
+        with progress.step("etcd ready"):
+            cluster.add(controlplane.etcd(cluster))
+            cluster.wait_ready("etcd", _READY_SECONDS)
+        with progress.step("kube-apiserver ready"):
+            cluster.add(controlplane.apiserver(cluster, options["fast_eviction"], options["audit"]))
+            cluster.wait_ready("kube-apiserver", _READY_SECONDS)
+        if machines:
+            machines.result()
 
     cluster.add(controlplane.controller_manager(cluster, options["fast_eviction"], options["api_only"]))
     if options["api_only"]:
@@ -76,6 +87,9 @@ def _bring_up(cluster, nodes, shape, binaries, progress):
     cluster.add(controlplane.scheduler(cluster, with_extender=bool(binaries)))
     stages = _copy(trainyard.MANIFESTS / "stages.yaml", cluster.dir)
     cluster.add(controlplane.kwok(cluster, stages, kwok.SELECTOR, options["fast_eviction"]))
+    if cluster.plan:
+        with progress.step("kubelets, kube-proxies and CoreDNS started"):
+            realnodes.join(cluster, shape)
     with ThreadPoolExecutor(1) as pool:
         installed = pool.submit(_install, cluster, binaries, progress)
         with progress.step(f"{nodes} nodes created"):
@@ -86,6 +100,9 @@ def _bring_up(cluster, nodes, shape, binaries, progress):
             cluster.wait_ready(name, _READY_SECONDS)
     with progress.step(f"{nodes} nodes ready and free of start-up taints"):
         _wait_nodes(cluster, nodes, progress)
+    if cluster.plan:
+        with progress.step(f"{options['real']} real nodes ready, cluster DNS answers"):
+            realnodes.wait(cluster, shape, progress)
     for name in binaries:
         with progress.step(f"{name} ready"):
             cluster.wait_ready(name, _READY_SECONDS)

@@ -2,6 +2,8 @@
 
     python3 -m lib.casefile FILE --report REPORT [-k PATTERN]
 
+A file whose CLUSTER is the word "shared" uses the running one whose directory is $TRAINYARD_E2E_SHARED.
+
 Results go to REPORT, one JSON object a line, as they come: {"test", "outcome", "seconds", "text"}.
 """
 import argparse
@@ -151,6 +153,8 @@ def run_file(path, pattern, report):
     options = options_of(path)
     if options is None:
         return run_tests(path, pattern, report, None)
+    if options == "shared":
+        return run_tests(path, pattern, report, Cluster.load(os.environ["TRAINYARD_E2E_SHARED"]))
     begun = time.monotonic()
     bin_dir = os.environ.get("TRAINYARD_E2E_BIN", str(trainyard.DEFAULT_BIN))
     with Cluster.up(bin_dir=bin_dir, **options) as cluster:

@@ -10,6 +10,7 @@
     cluster.kubeconfig                            # path, for other programs
     cluster.add_nodes(8, Shape(gpus=4))           # more simulated nodes (lib/kwok.py)
     cluster.crash_node("n0003"); cluster.revive_node("n0003")
+    cluster.real_nodes; cluster.on_node("real0", "ip", "address"); cluster.load_image("train.tar")
 
     cluster.kill("trainyard-operator")            # SIGKILL; kill(name, signal.SIGSTOP) pauses
     cluster.start("trainyard-operator")           # the same command line again; waits until it is ready
@@ -22,15 +23,17 @@
 `with Cluster.up(...) as cluster:` ends it in any case. Cluster.load(directory) finds a running one, also
 from another Python process. Several clusters live side by side, each in its own directory and block of ports.
 Names of processes: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kwok, trainyard-operator,
-trainyard-extender. All failures are E2EError with a message for people.
+trainyard-extender; with real nodes also node-N, containerd-N, kubelet-N, kube-proxy-N for each and kube-proxy-hub.
+All failures are E2EError with a message for people.
 """
 import os
 import shutil
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from . import kwok, processes
+from . import images, kwok, nodenet, processes, realnode, realnodes
 from .api import Api, fetch
 from .errors import E2EError
 from .kubectl import Kubectl
@@ -42,6 +45,11 @@ _STOP_SIGNALS = {"kube-apiserver": signal.SIGKILL}
 _STOP_SECONDS = 10
 
 
+def _stop_signal(name, record):
+    # What runs on a node ends with it, whatever it would like to do first.
+    return signal.SIGKILL if record.get("enter") else _STOP_SIGNALS.get(name, signal.SIGTERM)
+
+
 class Cluster:
     def __init__(self, state, port_lock=None):
         self._state = state
@@ -51,7 +59,6 @@ class Cluster:
         self.spare_ports = state.data["spare"]
         self.tools = state.data["tools"]
         self.options = state.data["options"]
-        self.server = f"https://127.0.0.1:{self.ports['apiserver']}"
         self.kubeconfig = self.dir / "kubeconfig"
         self.kubectl = Kubectl(self.tools["kubectl"], self.kubeconfig, self.dir / "kubectl-cache")
         self._api = None
@@ -87,9 +94,28 @@ class Cluster:
         self.down()
 
     @property
+    def plan(self):
+        """The network of real nodes, a nodenet.Plan; None where there are only simulated ones."""
+        plan = self._state.data.get("plan")
+        return nodenet.Plan(**plan) if plan else None
+
+    def note_plan(self, plan):
+        with self._state.edit() as data:
+            data["plan"] = plan.to_json() if plan else None
+
+    @property
+    def host(self):
+        """The address of the API server."""
+        return self.plan.host_address if self.plan else "127.0.0.1"
+
+    @property
+    def server(self):
+        return f"https://{self.host}:{self.ports['apiserver']}"
+
+    @property
     def api(self):
         if self._api is None:
-            self._api = Api(self.ports["apiserver"], self.pki)
+            self._api = Api(self.ports["apiserver"], self.pki, host=self.host)
         return self._api
 
     def json(self, *args):
@@ -209,7 +235,7 @@ class Cluster:
     def add_nodes(self, count, shape=None, start=None, timeout=180):
         """Creates count simulated nodes and waits until pods can go there; numbered on from the last."""
         if start is None:
-            start = len(self.api.list("/api/v1/nodes"))
+            start = sum(not realnode.is_real(item) for item in self.api.list("/api/v1/nodes"))
         indices = range(start, start + count)
         kwok.create_nodes(self.api, indices, shape or kwok.Shape())
         kwok.wait_ready(self.api, [kwok.node_name(index) for index in indices], timeout)
@@ -220,6 +246,27 @@ class Cluster:
     def revive_node(self, name):
         kwok.revive(self.api, name)
 
+    @property
+    def real_nodes(self):
+        """Names of the real nodes."""
+        return list(self.plan.nodes) if self.plan else []
+
+    def load_image(self, tar, nodes=None):
+        """Imports an image's tar file (tools/image) into the named real nodes, or all of them."""
+        unknown = set(nodes or ()) - set(self.real_nodes)
+        if unknown or not self.real_nodes:
+            raise E2EError(f"no real node {', '.join(sorted(unknown)) or 'at all'} in {self.dir} (there are: "
+                           f"{', '.join(self.real_nodes) or 'none'})")
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda node: realnode.load_image(self, node, tar), nodes or self.real_nodes))
+
+    def on_node(self, node, *argv):
+        """Runs a command on a real node, as root there; returns stdout. Raises E2EError with its own words."""
+        done = realnode.command(self, node, argv)
+        if done.returncode:
+            raise E2EError(f"{' '.join(argv)} on {node}: {done.stderr.strip() or done.stdout.strip()}")
+        return done.stdout
+
     # ---- end
 
     def down(self, keep=False):
@@ -227,13 +274,17 @@ class Cluster:
         with self._state.edit() as data:
             # Whoever tends a process must not start it again from here on.
             data["ended"] = True
-            records = data["processes"].items()
-            live = {name: (record["pid"], record["ticks"], _STOP_SIGNALS.get(name, signal.SIGTERM))
-                    for name, record in records if processes.alive(record["pid"], record["ticks"])}
+            live = {name: (record["pid"], record["ticks"], _stop_signal(name, record))
+                    for name, record in data["processes"].items()
+                    if processes.alive(record["pid"], record["ticks"])}
+            plan = data.get("plan")
+            on_nodes = {name for name, record in data["processes"].items() if record.get("enter")}
         # Trainyard first, while the API server still answers: it may give its lease back.
         base = {"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"}
-        processes.stop_all([target for name, target in live.items() if name not in base], _STOP_SECONDS)
-        processes.stop_all([target for name, target in live.items() if name in base], _STOP_SECONDS)
+        for stage in (set(live) - on_nodes - base, on_nodes, base):
+            processes.stop_all([target for name, target in live.items() if name in stage], _STOP_SECONDS)
+        if plan:
+            realnodes.remove(nodenet.Plan(**plan))
         if self._api:
             self._api.close()
         if self._port_lock is not None:
@@ -249,6 +300,15 @@ class Cluster:
                 raise E2EError(f"{name} is not started: the cluster ends")
             if processes.alive(record["pid"], record["ticks"]):
                 raise E2EError(f"{name} is running already")
-            keep_open = () if self._port_lock is None else (self._port_lock,)
-            pid, ticks = processes.spawn(record["argv"], self.log(name), self.dir, keep_open)
+            pid, ticks = self._spawn_record(name, record, data)
             record.update(pid=pid, ticks=ticks, since=time.time())
+
+    def _spawn_record(self, name, record, data):
+        if where := record.get("enter"):
+            first = data["processes"].get(where)
+            if first and not processes.alive(first["pid"], first["ticks"]):
+                raise E2EError(f"{name} is not started: {where} has ended")
+            return processes.spawn_entering(images.program("enter"), first["pid"] if first else where,
+                                            record["argv"], self.log(name))
+        keep_open = () if self._port_lock is None else (self._port_lock,)
+        return processes.spawn(record["argv"], self.log(name), self.dir, keep_open)

@@ -14,6 +14,10 @@ _CONTROLLERS = (
     "pod-garbage-collector-controller", "node-lifecycle-controller", "taint-eviction-controller",
     "resourcequota-controller", "disruption-controller", "endpointslice-controller", "job-controller")
 
+# What real nodes run, some of it brought by charts.
+_WORKLOAD_CONTROLLERS = ("deployment-controller", "replicaset-controller", "daemonset-controller",
+                         "statefulset-controller", "endpoints-controller")
+
 # What belongs to the API itself: collecting garbage, emptying namespaces, making default accounts.
 _API_CONTROLLERS = ("garbage-collector-controller", "namespace-controller", "serviceaccount-controller")
 
@@ -27,14 +31,19 @@ rules:
 
 
 class Program:
-    """One process of a cluster: its command line, where it tells its health, and where its metrics are."""
+    """One process of a cluster: its command line, where it tells its health, and where its metrics are.
 
-    def __init__(self, name, argv, ready=None, metrics=None, port=None):
+    enter: where it runs if not here: the name of a process whose namespaces it joins, or the path of a network
+    namespace that it joins with new namespaces of all other kinds.
+    """
+
+    def __init__(self, name, argv, ready=None, metrics=None, port=None, enter=None):
         self.name = name
         self.argv = [str(arg) for arg in argv]
         self.ready = ready
         self.metrics = metrics
         self.port = port
+        self.enter = enter
 
     def to_json(self):
         return dict(vars(self))
@@ -57,12 +66,11 @@ def apiserver(layout, fast_eviction, audit):
     pki, port = layout.pki, layout.ports["apiserver"]
     argv = [
         layout.tools["kube-apiserver"], f"--etcd-servers=http://127.0.0.1:{layout.ports['etcd']}",
-        "--bind-address=127.0.0.1", f"--secure-port={port}",
-        "--advertise-address=10.255.0.1", "--endpoint-reconciler-type=none",
+        f"--bind-address={layout.host}", f"--secure-port={port}",
         f"--tls-cert-file={pki}/apiserver.crt", f"--tls-private-key-file={pki}/apiserver.key",
         f"--client-ca-file={pki}/ca.crt", "--service-account-issuer=https://kubernetes.default.svc",
         f"--service-account-key-file={pki}/sa.pub", f"--service-account-signing-key-file={pki}/sa.key",
-        "--service-cluster-ip-range=10.0.0.0/16", "--authorization-mode=RBAC", "--allow-privileged=true",
+        "--allow-privileged=true", *(_for_real_nodes(layout) if layout.plan else _for_simulated_nodes()),
     ]
     if fast_eviction:
         argv += ["--default-not-ready-toleration-seconds=5", "--default-unreachable-toleration-seconds=5"]
@@ -70,8 +78,24 @@ def apiserver(layout, fast_eviction, audit):
         policy = layout.dir / "audit-policy.yaml"
         policy.write_text(_AUDIT_POLICY)
         argv += [f"--audit-policy-file={policy}", f"--audit-log-path={layout.dir}/audit.log"]
-    return Program("kube-apiserver", argv, ready=f"https://127.0.0.1:{port}/readyz",
-                   metrics=f"https://127.0.0.1:{port}/metrics", port=port)
+    return Program("kube-apiserver", argv, ready=f"{layout.server}/readyz", metrics=f"{layout.server}/metrics",
+                   port=port)
+
+
+def _for_simulated_nodes():
+    return ["--advertise-address=10.255.0.1", "--endpoint-reconciler-type=none",
+            "--service-cluster-ip-range=10.0.0.0/16", "--authorization-mode=RBAC"]
+
+
+def _for_real_nodes(layout):
+    # Pods find the API server behind the Service `kubernetes`, and it finds kubelets by address, as nobody knows
+    # the nodes' names.
+    return [f"--advertise-address={layout.host}", "--endpoint-reconciler-type=master-count",
+            f"--service-cluster-ip-range={layout.plan.services}", "--authorization-mode=Node,RBAC",
+            "--enable-admission-plugins=NodeRestriction", "--kubelet-preferred-address-types=InternalIP",
+            f"--kubelet-certificate-authority={layout.pki}/ca.crt",
+            f"--kubelet-client-certificate={layout.pki}/kubelet-client.crt",
+            f"--kubelet-client-key={layout.pki}/kubelet-client.key"]
 
 
 def controller_manager(layout, fast_eviction, api_only=False):
@@ -79,6 +103,8 @@ def controller_manager(layout, fast_eviction, api_only=False):
     # The grace period must span several lease renewals of the simulated kubelets (see kwok below).
     grace = "8s" if fast_eviction else "50s"
     controllers = _API_CONTROLLERS if api_only else _CONTROLLERS
+    if layout.plan:
+        controllers += _WORKLOAD_CONTROLLERS
     return Program("kube-controller-manager", [
         layout.tools["kube-controller-manager"],
         f"--kubeconfig={layout.dir}/kube-controller-manager.kubeconfig",

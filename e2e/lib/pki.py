@@ -23,20 +23,15 @@ basicConstraints = critical,CA:FALSE
 keyUsage = critical,digitalSignature
 extendedKeyUsage = clientAuth
 authorityKeyIdentifier = keyid
-[apiserver]
+[server]
 basicConstraints = critical,CA:FALSE
 keyUsage = critical,digitalSignature
 extendedKeyUsage = serverAuth
 authorityKeyIdentifier = keyid
-subjectAltName = IP:127.0.0.1,IP:10.0.0.1,DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,\
-DNS:kubernetes.default.svc
-[extender]
-basicConstraints = critical,CA:FALSE
-keyUsage = critical,digitalSignature
-extendedKeyUsage = serverAuth
-authorityKeyIdentifier = keyid
-subjectAltName = IP:127.0.0.1,DNS:localhost
 """
+_APISERVER_NAMES = ["IP:127.0.0.1", "DNS:localhost", "DNS:kubernetes", "DNS:kubernetes.default",
+                    "DNS:kubernetes.default.svc"]
+_EXTENDER_NAMES = ["IP:127.0.0.1", "DNS:localhost"]
 
 # The extender has a CA of its own: whoever may talk to the API server may not, by that alone, steer the
 # scheduler.
@@ -45,32 +40,48 @@ _CAS = {"ca": "/CN=e2e-ca", "extender-ca": "/CN=e2e-extender-ca"}
 # The components carry the names that the stock RBAC roles are bound to; only admin and kwok (which plays the
 # kubelets of all nodes) are all-powerful.
 _LEAVES = [
-    # file, CA, extensions, subject
-    ("apiserver", "ca", "apiserver", "/CN=kube-apiserver"),
+    # file, CA, use, subject, alternative names
     ("admin", "ca", "client", "/O=system:masters/CN=admin"),
     ("kwok", "ca", "client", "/O=system:masters/CN=kwok"),
     ("kube-controller-manager", "ca", "client", "/CN=system:kube-controller-manager"),
     ("kube-scheduler", "ca", "client", "/CN=system:kube-scheduler"),
-    ("extender", "extender-ca", "extender", "/CN=trainyard-extender"),
+    ("extender", "extender-ca", "server", "/CN=trainyard-extender", _EXTENDER_NAMES),
     ("extender-client", "extender-ca", "client", "/CN=system:kube-scheduler"),
+]
+# Only where there are real nodes; each node gets its own by issue().
+_REAL_LEAVES = [
+    ("kubelet-client", "ca", "client", "/CN=kube-apiserver-kubelet-client"),
+    ("kube-proxy", "ca", "client", "/CN=system:kube-proxy"),
 ]
 
 
-def create(folder):
-    """Writes NAME.crt and NAME.key of every certificate, and sa.key/sa.pub, into the new directory folder."""
+def create(folder, addresses=("10.0.0.1",), real=False):
+    """Writes NAME.crt and NAME.key of every certificate, and sa.key/sa.pub, into the new directory folder.
+
+    addresses: of the API server besides loopback. real: also what a cluster with real nodes needs.
+    """
     folder = Path(folder)
     folder.mkdir(mode=0o700)
     (folder / "openssl.cnf").write_text(_CONFIG)
+    names = [f"IP:{address}" for address in addresses]
     with ThreadPoolExecutor(4) as pool:
         tokens = pool.submit(_token_keys, folder)
         list(pool.map(lambda item: _certificate(folder, item[0], item[0], "ca", item[1]), _CAS.items()))
-        list(pool.map(lambda leaf: _certificate(folder, *leaf), _LEAVES))
+        leaves = [("apiserver", "ca", "server", "/CN=kube-apiserver", _APISERVER_NAMES + names),
+                  *_LEAVES, *(_REAL_LEAVES if real else ())]
+        list(pool.map(lambda leaf: _certificate(folder, *leaf), leaves))
         tokens.result()
 
 
-def _certificate(folder, name, ca, extensions, subject):
+def issue(folder, name, use, subject, names=()):
+    """One certificate more of the cluster's CA. use: client or server; names: "IP:10.0.0.1", "DNS:example"."""
+    _certificate(Path(folder), name, "ca", use, subject, names)
+
+
+def _certificate(folder, name, ca, extensions, subject, names=()):
     signer = [] if name == ca else ["-CA", f"{ca}.crt", "-CAkey", f"{ca}.key"]
-    _openssl(folder, "req", "-x509", "-config", "openssl.cnf", "-extensions", extensions, *signer,
+    names = ["-addext", f"subjectAltName={','.join(names)}"] if names else []
+    _openssl(folder, "req", "-x509", "-config", "openssl.cnf", "-extensions", extensions, *signer, *names,
              "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", f"{name}.key",
              "-out", f"{name}.crt", "-subj", subject, "-days", _DAYS)
 

@@ -5,6 +5,8 @@ import signal
 import subprocess
 import time
 
+from .errors import E2EError
+
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "no_proxy")
 
 # Children of this very Python process, kept for their exit codes.
@@ -16,6 +18,12 @@ def environment():
     return {key: value for key, value in os.environ.items() if key.lower() not in _PROXIES}
 
 
+def root_environment():
+    """The same with the folders of system programs on PATH, which not every root shell has."""
+    env = environment()
+    return {**env, "PATH": env.get("PATH", "/usr/bin:/bin") + ":/usr/local/sbin:/usr/sbin:/sbin"}
+
+
 def spawn(argv, log, cwd, keep_open=(), extra_env=None):
     """Starts argv in a session of its own, its output appended to log; returns (pid, start ticks)."""
     env = {**environment(), **(extra_env or {})}
@@ -25,6 +33,31 @@ def spawn(argv, log, cwd, keep_open=(), extra_env=None):
     ticks = start_ticks(child.pid, zombie_too=True)
     _children[(child.pid, ticks)] = child
     return child.pid, ticks
+
+
+def spawn_entering(enter, where, argv, log):
+    """Starts argv in other namespaces by the program enter (e2e/tools/node/enter.c); returns (pid, start ticks).
+
+    where: a pid whose namespaces are joined, or a network namespace's path. Nobody here is told how it ends.
+    """
+    read, write = os.pipe()
+    try:
+        with open(log, "ab") as out:
+            words = [str(word) for word in (enter, where, write, *argv)]
+            child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                                     env=root_environment(), pass_fds=(write,))
+        os.close(write)
+        write = None
+        with open(read, encoding="ascii", closefd=False) as report:
+            text = report.read()
+        child.wait()
+    finally:
+        os.close(read)
+        if write is not None:
+            os.close(write)
+    if not text:
+        raise E2EError(f"{argv[0]} was not started; last lines of {log}:\n{tail(log)}")
+    return int(text), start_ticks(int(text), zombie_too=True)
 
 
 def start_ticks(pid, zombie_too=False):

@@ -18,13 +18,22 @@ from .progress import Progress
 
 MODULES = Path(__file__).resolve().parent.parent / "tools"
 
+_KUBERNETES = "k8s.io/kubernetes/cmd"
+
 # tool -> {binary: package}
 RECIPES = {
     "etcd": {"etcd": "go.etcd.io/etcd/server/v3"},
-    "k8s": {name: f"k8s.io/kubernetes/cmd/{name}"
+    "k8s": {name: f"{_KUBERNETES}/{name}"
             for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")},
     "kwok": {"kwok": "sigs.k8s.io/kwok/cmd/kwok"},
 }
+# What only real nodes need.
+REAL_RECIPES = {
+    "node": {name: f"{_KUBERNETES}/{name}" for name in ("kubelet", "kube-proxy")},
+    "coredns": {"coredns": "."},
+}
+# tool -> folder of its module, where that is not its name: all of Kubernetes is of one version.
+_MODULE_OF = {"node": "k8s"}
 
 
 def cache_root():
@@ -34,40 +43,55 @@ def cache_root():
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trainyard" / "tools"
 
 
-def ensure(progress=None):
-    """Returns {binary name: path}, building what the cache lacks. Safe when several run at once."""
+def ensure(progress=None, real=False):
+    """Returns {binary name: path}, building what the cache lacks. Safe when several run at once.
+
+    real: the programs of real nodes too.
+    """
     paths = {}
-    for tool in RECIPES:
+    for tool in _tools(real):
         folder = _entry(tool)
         if not _complete(tool, folder):
             _build_locked(tool, folder, progress or Progress())
-        paths.update({name: folder / name for name in RECIPES[tool]})
+        paths.update({name: folder / name for name in _recipe(tool)})
     return paths
 
 
-def missing():
+def missing(real=False):
     """The tools that a call of ensure() would have to build."""
-    return [tool for tool in RECIPES if not _complete(tool, _entry(tool))]
+    return [tool for tool in _tools(real) if not _complete(tool, _entry(tool))]
+
+
+def _tools(real):
+    return [*RECIPES, *(REAL_RECIPES if real else ())]
+
+
+def _recipe(tool):
+    return RECIPES.get(tool) or REAL_RECIPES[tool]
+
+
+def _module(tool):
+    return MODULES / _MODULE_OF.get(tool, tool)
 
 
 def _entry(tool):
-    digest = hashlib.sha256()
-    for name in ("go.mod", "go.sum"):
-        try:
-            digest.update((MODULES / tool / name).read_bytes())
-        except FileNotFoundError:
-            raise E2EError(f"{MODULES / tool / name} is missing: the checkout is incomplete") from None
-    digest.update(json.dumps([RECIPES[tool], _ldflags(tool)]).encode())
+    digest, module = hashlib.sha256(), _module(tool)
+    try:
+        for path in (module / "go.mod", module / "go.sum", *sorted(module.glob("*.go"))):
+            digest.update(path.read_bytes())
+    except FileNotFoundError as error:
+        raise E2EError(f"{error.filename} is missing: the checkout is incomplete") from None
+    digest.update(json.dumps([_recipe(tool), _ldflags(tool)]).encode())
     return cache_root() / f"{tool}-{digest.hexdigest()[:16]}"
 
 
 def _complete(tool, folder):
-    return all((folder / name).is_file() for name in RECIPES[tool])
+    return all((folder / name).is_file() for name in _recipe(tool))
 
 
 def _ldflags(tool):
     flags = "-s -w"
-    if tool == "k8s":
+    if _module(tool).name == "k8s":
         # Unstamped, the servers report a placeholder version, which breaks every version check of a client.
         version = _required_version(tool, "k8s.io/kubernetes")
         major, minor, _ = version[1:].split(".", 2)
@@ -78,10 +102,10 @@ def _ldflags(tool):
 
 
 def _required_version(tool, module):
-    text = (MODULES / tool / "go.mod").read_text()
+    text = (_module(tool) / "go.mod").read_text()
     match = re.search(rf"^\s*(?:require\s+)?{re.escape(module)}\s+(v\S+)", text, re.MULTILINE)
     if not match:
-        raise E2EError(f"{MODULES / tool / 'go.mod'} requires no version of {module}")
+        raise E2EError(f"{_module(tool) / 'go.mod'} requires no version of {module}")
     return match.group(1)
 
 
@@ -98,7 +122,7 @@ def _build_locked(tool, folder, progress):
             progress.say(f"{tool}: another build is running, waiting for it")
             fcntl.flock(lock, fcntl.LOCK_EX)
         folder.mkdir(exist_ok=True)
-        for name, package in RECIPES[tool].items():
+        for name, package in _recipe(tool).items():
             if not (folder / name).is_file():
                 progress.say(f"{tool}: building {name} (minutes when nothing is cached)")
                 with progress.step(f"{tool}: built {name}"):
@@ -110,7 +134,7 @@ def _build(go, tool, package, target):
     partial = target.with_name(f".{target.name}.partial")
     argv = [go, "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", _ldflags(tool),
             "-o", str(partial), package]
-    result = subprocess.run(argv, cwd=MODULES / tool, env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"},
+    result = subprocess.run(argv, cwd=_module(tool), env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"},
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             text=True, errors="replace", check=False)
     if result.returncode == 0:
@@ -127,5 +151,5 @@ def _explain(tool, name, output):
         return (f"cannot build {name}: the Go module proxy is not reachable, and its modules are not in the "
                 f"local module cache ({last})")
     if re.search(r"toolchain not available|requires go >=", output):
-        return f"cannot build {name}: the installed Go is too old for e2e/tools/{tool}/go.mod ({last})"
-    return f"cannot build {name} from e2e/tools/{tool}:\n" + "\n".join(lines[-20:])
+        return f"cannot build {name}: the installed Go is too old for e2e/tools/{_module(tool).name}/go.mod ({last})"
+    return f"cannot build {name} from e2e/tools/{_module(tool).name}:\n" + "\n".join(lines[-20:])

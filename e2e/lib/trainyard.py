@@ -66,7 +66,7 @@ def _wait_established(cluster, timeout=30):
 
 def _established(crd):
     return any(condition["type"] == "Established" and condition["status"] == "True"
-               for condition in crd.get("status", {}).get("conditions", []))
+               for condition in crd.get("status", {}).get("conditions") or [])
 
 
 def write_kubeconfig(cluster, account):
