@@ -3,7 +3,7 @@
 ARGS ?=
 PRESET ?= release
 
-.PHONY: help deps build demo test faults sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
+.PHONY: help deps build demo test faults real sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
   cluster-status cluster-down clean
 
 help: ## list the targets
@@ -24,6 +24,9 @@ test: deps ## all tests
 
 faults: deps ## kills, pauses, lost answers and failing nodes at every point of a gang's life
 	tools/test faults
+
+real: deps ## real nodes: kubelets, containers, Service names, signals (needs root; four minutes)
+	tools/test real
 
 sanitize: deps ## the tests under the address and undefined-behaviour sanitizers
 	cmake --preset asan
@@ -51,10 +54,10 @@ fuzz: deps ## a million generated inputs for every parser (half an hour; ARGS="p
 bench: deps ## the benchmarks
 	tools/bench $(ARGS)
 
-tools: ## build etcd, Kubernetes and kwok for the tests' clusters (minutes, once)
+tools: ## build etcd, Kubernetes and kwok for the tests' clusters (minutes, once; ARGS=--real: kubelet, CoreDNS too)
 	e2e/tools/build $(ARGS)
 
-cluster-up: build ## start a Kubernetes control plane with Trainyard (ARGS="--kwok 100")
+cluster-up: build ## start a Kubernetes control plane with Trainyard (ARGS="--kwok 100", ARGS="--real 2")
 	e2e/cluster up $(ARGS)
 
 cluster-status: ## show its processes and nodes

@@ -34,12 +34,13 @@ def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyar
     paths = tools.ensure(progress, real=bool(real))
     block = ports.claim(ports_from)
     folder = _new_directory(directory)
-    options = {"nodes": nodes, "trainyard": with_trainyard, "fast_eviction": fast_eviction, "audit": audit,
-               "api_only": api_only, "real": real}
+    shape = shape or kwok.Shape()
+    options = {"nodes": nodes, "gpus": shape.gpus, "trainyard": with_trainyard, "fast_eviction": fast_eviction,
+               "audit": audit, "api_only": api_only, "real": real}
     cluster = cls(State.create(folder, block.ports, block.spare, paths, options), block.lock_fd)
     try:
         progress.say(f"cluster in {folder}, ports from {block.base}")
-        _bring_up(cluster, nodes, shape or kwok.Shape(), binaries, progress)
+        _bring_up(cluster, nodes, shape, binaries, progress)
     except BaseException as error:
         raise _abandon(cluster, error) from error
     return cluster
