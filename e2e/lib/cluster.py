@@ -11,6 +11,7 @@
     cluster.add_nodes(8, Shape(gpus=4))           # more simulated nodes (lib/kwok.py)
     cluster.crash_node("n0003"); cluster.revive_node("n0003")
     cluster.real_nodes; cluster.on_node("real0", "ip", "address"); cluster.load_image("train.tar")
+    cluster.restart_kubelet("real0"); cluster.kill("kubelet-real0", signal.SIGSTOP)
 
     cluster.kill("trainyard-operator")            # SIGKILL; kill(name, signal.SIGSTOP) pauses
     cluster.start("trainyard-operator")           # the same command line again; waits until it is ready
@@ -250,6 +251,10 @@ class Cluster:
     def real_nodes(self):
         """Names of the real nodes."""
         return list(self.plan.nodes) if self.plan else []
+
+    def restart_kubelet(self, node):
+        """Kills a kubelet and starts it anew; returns when it has looked at its pods and the GPUs are back."""
+        realnodes.restart_kubelet(self, node)
 
     def load_image(self, tar, nodes=None):
         """Imports an image's tar file (tools/image) into the named real nodes, or all of them."""

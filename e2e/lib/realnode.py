@@ -83,6 +83,8 @@ def start(cluster, node):
         (home / name).mkdir(parents=True)
     shutil.copyfile(images.program("pause"), home / "lib/node/pause")
     (home / "lib/node/pause").chmod(0o755)
+    # The machine's name servers are out of reach; without any, whoever asks is told so at once.
+    (home / "lib/node/resolv.conf").write_text("# no way out\n")
     (home / "lib/node/containerd.toml").write_text(
         _CONTAINERD.format(pause=images.PAUSE, plugins=_PLUGINS, home=_HOME))
     (home / "lib/node/cni/10-pods.conflist").write_text(json.dumps(_cni(cluster.plan, node), indent=1))
@@ -130,8 +132,6 @@ def join(cluster, node, labels):
     for source, target in (("ca.crt", "ca.crt"), (f"kubelet-{node}-server.crt", "kubelet.crt"),
                            (f"kubelet-{node}-server.key", "kubelet.key")):
         shutil.copy(cluster.pki / source, home / target)
-    # Pods that ask for the node's own name server get none: there is no way out.
-    (home / "resolv.conf").write_text("# no name server\n")
     (home / "kubelet.json").write_text(json.dumps(_kubelet(cluster, node), indent=1))
     all_labels = ",".join(f"{key}={value}" for key, value in {**SELECTOR, **labels}.items())
     cluster.add(Program(f"kubelet-{node}", [
@@ -167,6 +167,7 @@ def _machine(cluster, node):
             seen = f"{name}/{kept.relative_to(place)}"
             lines += [f"mkdir -p '{seen}'", f"mount --bind '{kept}' '{seen}'"]
     lines += [f"mount --no-canonicalize --rbind {name} {place}" for place, name in _HIDDEN.items()]
+    lines.append(f"[ ! -f /etc/resolv.conf ] || mount --bind {_HOME}/resolv.conf /etc/resolv.conf")
     # As on any machine: pods may ask to see what is mounted later.
     lines += ["mount --make-rshared /", f"echo {node} >/proc/sys/kernel/hostname", f"exec {_HOME}/pause"]
     return "\n".join(lines)

@@ -4,6 +4,8 @@ make_network(): before the API server, which has its address there.
 begin(): the machines and their containerds with the images in them; needs no API server.
 join(): kubelets, kube-proxies, cluster DNS. wait(): until pods can go there and find each other by name.
 """
+import datetime
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 from . import dns, images, kwok, nodenet, pki, realnode
@@ -76,6 +78,34 @@ def give_gpus(cluster, node, count):
         amount = {"nvidia.com/gpu": str(count)}
         cluster.api.call("PATCH", f"/api/v1/nodes/{node}/status",
                          {"status": {"capacity": amount, "allocatable": amount}}, MERGE_PATCH)
+
+
+def restart_kubelet(cluster, node):
+    """Kills a node's kubelet, starts it again, and waits until it tells about the node and its pods."""
+    name, path = f"kubelet-{node}", f"/api/v1/nodes/{node}"
+    cluster.kill(name)
+    # Told in whole seconds: what it says in the second of its end may be older than that.
+    time.sleep(1)
+    begun = datetime.datetime.now(datetime.timezone.utc).replace(microsecond=0)
+    cluster.start(name)
+    kwok.poll(lambda: _heartbeat(cluster.api.get(path)) >= begun, _SECONDS, lambda: f"{name} says nothing")
+    give_gpus(cluster, node, cluster.options["gpus"])
+    kwok.poll(lambda: _pods(cluster, "/api/v1/pods", node) <= _pods(cluster, f"{path}/proxy/pods", node), _SECONDS,
+              lambda: f"{name} does not know its pods")
+
+
+def _heartbeat(item):
+    """When a kubelet last said how its node is."""
+    told = [each["lastHeartbeatTime"] for each in item["status"]["conditions"] if each["type"] == "Ready"]
+    return datetime.datetime.fromisoformat(told[0].replace("Z", "+00:00"))
+
+
+def _pods(cluster, path, node):
+    """The uids of a node's pods, as this path tells them."""
+    # A kubelet that has just begun tells null.
+    pods = cluster.api.get(path)["items"] or []
+    return {pod["metadata"]["uid"] for pod in pods if pod["spec"].get("nodeName") == node}
+
 
 
 def remove(plan):

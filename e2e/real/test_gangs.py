@@ -5,10 +5,13 @@ from support import JOB_NAME, kubectl, wait_phase
 
 CLUSTER = "shared"
 
-# Rank 0 waits where everybody is told to find it, the others go there; each prints what it was told.
+# Rank 0 waits where everybody is told to find it, the others go there; each prints what it was told. A name is known
+# as soon as its pod has an address, which need not be when the first member asks.
 MEET = """
 echo "rank $RANK of $WORLD_SIZE, master $MASTER_ADDR"
-nslookup $TRAINYARD_JOB-worker-$((1 - RANK)).$TRAINYARD_JOB | grep -q ^Name: && echo "found my mate"
+until nslookup $TRAINYARD_JOB-worker-$((1 - RANK)).$TRAINYARD_JOB.$NAMESPACE.svc.cluster.local >/dev/null
+do sleep 0.1; done
+echo "found my mate"
 if [ $RANK = 0 ]; then echo "hello from 0" | nc -l -p $MASTER_PORT
 else until echo "hello from $RANK" | nc $MASTER_ADDR $MASTER_PORT; do sleep 0.1; done; fi
 """
@@ -21,7 +24,8 @@ class Gangs(support.Case):
         body["spec"]["roles"][0]["template"]["spec"].update(
             nodeSelector=dict([pods.LIVE]), terminationGracePeriodSeconds=2)
         body["spec"]["roles"][0]["template"]["spec"]["containers"][0].update(
-            image=pods.BUSYBOX, imagePullPolicy="Never", command=["sh", "-c", script])
+            image=pods.BUSYBOX, imagePullPolicy="Never", command=["sh", "-c", script],
+            env=[{"name": "NAMESPACE", "value": self.namespace}])
         return body
 
     def test_members_meet_and_succeed(self):
@@ -40,9 +44,10 @@ class Gangs(support.Case):
         script = "trap 'exit 143' TERM; [ $RANK = 1 ] && exit 3; while :; do sleep 0.1; done"
         with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as seen:
             support.create_job(self.namespace, self.job("fails", script, failure={"maxRestarts": 0}))
-            status = wait_phase(jobs, self.namespace, "fails", "Failed")["status"]
+            job = wait_phase(jobs, self.namespace, "fails", "Failed")
             seen.wait(lambda all_: all(support.ended(item) for item in all_.values()), "no member runs")
             codes = {(item["metadata"]["name"], pods.ended(item)["exitCode"])
                      for _, item in seen.events if pods.ended(item) and item["metadata"]["labels"].get(JOB_NAME)}
-        self.assertIn("exit code 3", status["lastFailure"]["message"])
+        self.assertIn("fails-worker-1 on node", support.condition(job, "Failed")["message"])
+        self.assertIn("exit code 3", support.condition(job, "Failed")["message"])
         self.assertEqual(codes, {("fails-worker-1", 3), ("fails-worker-0", 143)})

@@ -3,7 +3,6 @@ import signal
 
 import pods
 import support
-from lib import realnodes
 from support import GPU, given
 
 CLUSTER = "shared"
@@ -66,12 +65,8 @@ class Nodes(support.Case):
         with support.watch_pods(self.namespace) as seen:
             pods.wait_pods(seen, self.namespace, ["stays"], pods.ready, "ready")
             before = seen.objects[(self.namespace, "stays")]["status"]["containerStatuses"]
-        given().kill(f"kubelet-{node}")
-        given().start(f"kubelet-{node}")
-        realnodes.give_gpus(given(), node, given().options["gpus"])
-        with nodes() as seen:
-            seen.wait(lambda all_: readiness(all_[(None, node)]) == "True"
-                      and all_[(None, node)]["status"]["allocatable"].get(GPU) != "0", f"{node} is ready, with its GPUs")
+        given().restart_kubelet(node)
+        self.assertEqual(support.core().read_node(node).status.allocatable[GPU], str(given().options["gpus"]))
         self.assertEqual(pods.run_in(self.namespace, "stays", "hostname"), "stays\n")
         after = support.core().read_namespaced_pod("stays", self.namespace).status.container_statuses
         self.assertEqual([(each.container_id, each.restart_count) for each in after],
