@@ -1,5 +1,6 @@
 """Cluster DNS: CoreDNS as a Deployment on the real nodes, with no name server above it."""
 import json
+import subprocess
 
 from . import images, realnode
 
@@ -31,10 +32,15 @@ def install(cluster):
     cluster.kubectl("apply", "--server-side", "--field-manager=e2e", "-f", "-", input=json.dumps(objects))
 
 
-def is_ready(cluster):
-    """True once every replica answers."""
+def answers(cluster, node=None):
+    """True once a question from a node, or from this machine, is answered: through kube-proxy and CoreDNS."""
     item = cluster.api.get(f"/apis/apps/v1/namespaces/{_NAMESPACE}/deployments/{_NAME}")
-    return item["status"].get("readyReplicas", 0) == item["spec"]["replicas"]
+    if item["status"].get("readyReplicas", 0) < item["spec"]["replicas"]:
+        return False
+    question = ["/bin/busybox", "nslookup", "-type=a", "kubernetes.default.svc.cluster.local", cluster.plan.dns_service]
+    run = realnode.command(cluster, node, question) if node else subprocess.run(
+        question, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    return cluster.plan.api_service in run.stdout
 
 
 def _rights():

@@ -14,13 +14,16 @@ clusters never meet there and the end of the namespaces is the end of all of it.
 through the hub, whose kube-proxy rewrites what it forwards. Pods reach nodes, pods, Services and this host's own
 address on the link; there is no way further out.
 """
+import fcntl
 import ipaddress
 import json
 import os
 import subprocess
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import processes
 from .errors import E2EError
 
 _NETNS = Path("/run/netns")
@@ -93,23 +96,21 @@ class Plan:
 def claim(nodes, record):
     """Takes the first free number for a cluster of these nodes; calls record(plan) before anything of it exists.
 
-    A number counts as free if nothing on this machine uses its addresses and its hub can be created, which is the
-    claim: the kernel gives a name once.
+    A number counts as free if nothing on this machine uses its addresses and no namespace has its hub's name.
     """
     if len(nodes) > MOST_NODES:
         raise E2EError(f"{len(nodes)} real nodes are too many: {MOST_NODES} at most")
-    used = _used_networks()
-    for number in _NUMBERS:
-        plan = Plan(number, list(nodes))
-        block = ipaddress.ip_network(plan.block)
-        if any(block.overlaps(network) for network in used) or (_NETNS / plan.hub).exists():
-            continue
-        record(plan)
-        if _ip("netns", "add", plan.hub, may_fail=True):
-            return plan
-        record(None)
-    raise E2EError("no free block of addresses between 10.100.0.0 and 10.199.255.255, or no right to create network "
-                   f"namespaces: look at `ip route` and {_NETNS}")
+    with _one_at_a_time():
+        used = _used_networks()
+        for number in _NUMBERS:
+            plan = Plan(number, list(nodes))
+            block = ipaddress.ip_network(plan.block)
+            if not any(block.overlaps(network) for network in used) and not (_NETNS / plan.hub).exists():
+                record(plan)
+                _ip("netns", "add", plan.hub)
+                return plan
+    raise E2EError("no free block of addresses between 10.100.0.0 and 10.199.255.255: look at `ip route` and "
+                   f"{_NETNS}")
 
 
 def create(plan):
@@ -154,6 +155,17 @@ def _routes(plan, device, but=None):
             for node in plan.nodes if node != but]
 
 
+@contextmanager
+def _one_at_a_time():
+    # Between looking and taking nobody else may take: what record() noted would be another's.
+    folder = os.open("/run", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
 def _used_networks():
     found = []
     for address in _json("address"):
@@ -181,15 +193,13 @@ def _json(*words):
     return json.loads(_run(["ip", "-4", "-j", *words]) or "[]")
 
 
-def _ip(*words, may_fail=False):
-    return _run(["ip", *words], may_fail=may_fail) is not None
+def _ip(*words):
+    _run(["ip", *words])
 
 
-def _run(argv, may_fail=False, **options):
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"},
+def _run(argv, **options):
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, env=processes.root_environment(),
                           **({} if "input" in options else {"stdin": subprocess.DEVNULL}), **options)
-    if done.returncode == 0:
-        return done.stdout
-    if may_fail:
-        return None
-    raise E2EError(f"{' '.join(argv)}: {done.stderr.strip() or done.stdout.strip()}")
+    if done.returncode:
+        raise E2EError(f"{' '.join(argv)}: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout

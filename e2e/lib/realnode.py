@@ -62,7 +62,7 @@ def check_machine():
         raise E2EError("real nodes need root: they are made of network namespaces, mounts and control groups")
     path = processes.root_environment()["PATH"]
     missing = [name for name in _PROGRAMS if not shutil.which(name, path=path)]
-    missing += [] if (_PLUGINS / "ptp").exists() else [str(_PLUGINS / "ptp")]
+    missing += [path for path in (f"{_PLUGINS}/ptp", "/bin/busybox") if not Path(path).exists()]
     if missing:
         raise E2EError(f"real nodes need {', '.join(missing)}: install what they need with `tools/deps real`")
 

@@ -69,7 +69,9 @@ def wait(cluster, shape, progress):
         give_gpus(cluster, node, shape.gpus)
     for name in [HUB_PROXY, *(f"kube-proxy-{node}" for node in nodes)]:
         cluster.wait_ready(name, _SECONDS)
-    kwok.poll(lambda: dns.is_ready(cluster), _SECONDS, lambda: "cluster DNS is not ready", watch)
+    for node in (None, *nodes):
+        kwok.poll(lambda: dns.answers(cluster, node), _SECONDS,  # pylint: disable=cell-var-from-loop
+                  lambda: f"cluster DNS does not answer {node or 'this machine'}", watch)
 
 
 def give_gpus(cluster, node, count):

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
@@ -17,8 +16,6 @@ from lib.cluster import Cluster  # noqa: E402  pylint: disable=wrong-import-posi
 from lib.images import BUSYBOX  # noqa: E402  pylint: disable=wrong-import-position
 
 CLUSTER = None
-# Other clusters may come and go meanwhile: theirs are not ours to miss or to find.
-OURS = re.compile(r"^ty\d+\b")
 
 
 def traces():
@@ -78,6 +75,9 @@ class Teardown(unittest.TestCase):
 
     def test_down(self):
         name = self.up().plan.hub
+        found = traces()
+        for kind in ("namespaces", "links", "routes", "groups"):
+            self.assertTrue(any(name in each for each in found[kind] - self.before[kind]), f"no {kind} seen at all")
         self.assertEqual(run("down", "--dir", self.folder).returncode, 0)
         self.check_nothing_left(name)
 
@@ -105,7 +105,7 @@ class Teardown(unittest.TestCase):
 
 
 def mine(trace, name):
-    """False for what belongs to a cluster of another number."""
+    """False for what belongs to a cluster of another number: such may come and go meanwhile."""
     other = re.search(r"\bty\d+\b", trace)
     return not other or other.group() == name
 
