@@ -8,7 +8,6 @@ A pod that names one of them, or another that was loaded (`e2e/cluster load`), n
 can be pulled here.
 """
 import hashlib
-import os
 import shutil
 import subprocess
 import tempfile
@@ -39,9 +38,11 @@ def program(name):
     source = tools.MODULES / "node" / f"{name}.c"
     target = _folder() / f"{name}-{_digest([source])}"
     if not target.exists():
-        partial = target.with_name(f".{target.name}.{os.getpid()}")
-        _run(["gcc", "-static", "-Os", "-s", "-Wall", "-Wextra", "-Werror", "-o", str(partial), str(source)])
-        partial.rename(target)
+        # Several may compile it at the same time; the last one's is as good as the first one's.
+        with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=_folder()) as scratch:
+            built = Path(scratch) / name
+            _run(["gcc", "-static", "-Os", "-s", "-Wall", "-Wextra", "-Werror", "-o", str(built), str(source)])
+            built.rename(target)
     return target
 
 
