@@ -1,7 +1,9 @@
 """TrainingJobs on real nodes: members of busybox that find each other by the environment the operator gave them."""
+import signal
+
 import pods
 import support
-from support import JOB_NAME, kubectl, wait_phase
+from support import JOB_NAME, given, kubectl, members, wait_phase
 
 CLUSTER = "shared"
 
@@ -17,23 +19,32 @@ else until echo "hello from $RANK" | nc $MASTER_ADDR $MASTER_PORT; do sleep 0.1;
 """
 
 
-class Gangs(support.Case):
-    def job(self, name, script, **spec):
+# A program that goes on until it is told to end, and says so.
+WORK = "trap 'echo told to end; exit 143' TERM; echo working; while :; do sleep 0.1; done"
+
+
+class GangCase(support.Case):
+    def job(self, name, script, main=None, **spec):
         """Two members with all GPUs of a node each."""
-        body = support.job(name, replicas=2, gpus=support.given().options["gpus"], **spec)
+        body = support.job(name, replicas=2, gpus=given().options["gpus"], **spec)
         body["spec"]["roles"][0]["template"]["spec"].update(
             nodeSelector=dict([pods.LIVE]), terminationGracePeriodSeconds=2)
         body["spec"]["roles"][0]["template"]["spec"]["containers"][0].update(
-            image=pods.BUSYBOX, imagePullPolicy="Never", command=["sh", "-c", script],
-            env=[{"name": "NAMESPACE", "value": self.namespace}])
+            {**pods.container(script), "env": [{"name": "NAMESPACE", "value": self.namespace}], **(main or {})})
         return body
 
+    def wait_all(self, seen, name, test, what):
+        """Waits until test holds of both members."""
+        seen.wait(lambda all_: len(members(all_, name)) == 2 and all(map(test, members(all_, name).values())), what)
+
+
+class Gangs(GangCase):
     def test_members_meet_and_succeed(self):
         with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as seen:
             support.create_job(self.namespace, self.job("meet", MEET))
             wait_phase(jobs, self.namespace, "meet", "Succeeded")
             nodes = {item["spec"]["nodeName"] for _, item in seen.events if item["spec"].get("nodeName")}
-        self.assertEqual(nodes, set(support.given().real_nodes[:2]))
+        self.assertEqual(nodes, set(given().real_nodes[:2]))
         for rank in (0, 1):
             log = kubectl("logs", "-n", self.namespace, f"meet-worker-{rank}").splitlines()
             self.assertEqual(log, [f"rank {rank} of 2, master meet-worker-0.meet.{self.namespace}.svc",
@@ -51,3 +62,69 @@ class Gangs(support.Case):
         self.assertIn("fails-worker-1 on node", support.condition(job, "Failed")["message"])
         self.assertIn("exit code 3", support.condition(job, "Failed")["message"])
         self.assertEqual(codes, {("fails-worker-1", 3), ("fails-worker-0", 143)})
+
+
+class Failures(GangCase):
+    def test_a_member_that_takes_too_much_memory(self):
+        script = "[ $RANK = 1 ] && exec tail /dev/zero; " + WORK
+        body = self.job("greedy", script, main={"resources": {"limits": {
+            support.GPU: str(given().options["gpus"]), "memory": "64Mi"}}}, failure={"maxRestarts": 0})
+        with support.watch_jobs(self.namespace) as jobs:
+            support.create_job(self.namespace, body)
+            job = wait_phase(jobs, self.namespace, "greedy", "Failed")
+        self.assertIn("exit code 137 (OOMKilled)", support.condition(job, "Failed")["message"])
+
+    def test_an_image_that_is_not_there(self):
+        """The gang holds its places and does not run; who takes the job away gets them back."""
+        with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as seen:
+            support.create_job(self.namespace, self.job("absent", WORK, main={"image": "docker.io/local/absent:1"}))
+            self.wait_all(seen, "absent", lambda item: pods.main_state(item).get("waiting", {}).get("reason")
+                          == "ErrImageNeverPull", "both wait for their image")
+            job = jobs.objects[(self.namespace, "absent")]
+            self.assertEqual(job["status"]["ready"], "0/2")
+            self.assertNotEqual(support.phase(job), "Running")
+            support.delete_job(self.namespace, "absent")
+            seen.wait(lambda all_: not all_, "its pods are gone")
+            support.create_job(self.namespace, self.job("next", "exit 0"))
+            wait_phase(jobs, self.namespace, "next", "Succeeded")
+
+    def test_a_pre_stop_hook_that_hangs(self):
+        """The grace period ends it; no sooner does anybody get the places."""
+        hook = {"preStop": {"exec": {"command": ["sleep", "3600"]}}}
+        with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as seen:
+            support.create_job(self.namespace, self.job("hangs", WORK, main={"lifecycle": hook}))
+            wait_phase(jobs, self.namespace, "hangs", "Running")
+            support.create_job(self.namespace, self.job("next", "exit 0"))
+            wait_phase(jobs, self.namespace, "next", "Queued")
+            support.delete_job(self.namespace, "hangs")
+            wait_phase(jobs, self.namespace, "next", "Succeeded")
+            working = set()
+            for _, item in seen.events:
+                name = item["metadata"]["name"]
+                if item["metadata"]["labels"][JOB_NAME] == "hangs":
+                    (working.discard if pods.ended(item) else working.add)(name)
+                elif support.node_of(item):
+                    self.assertEqual(working, set(), f"{name} was bound beside members of the old gang")
+
+    def test_a_kubelet_stopped_under_a_running_gang(self):
+        """Its member is evicted and lost, the gang starts anew as a whole, once the old processes have ended."""
+        node = given().real_nodes[1]
+        with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as seen:
+            support.create_job(self.namespace, self.job("cut", WORK))
+            wait_phase(jobs, self.namespace, "cut", "Running")
+            self.wait_all(seen, "cut", pods.ready, "both work")
+            first = {item["metadata"]["uid"] for item in members(seen.objects, "cut").values()}
+            given().kill(f"kubelet-{node}", signal.SIGSTOP)
+            try:
+                seen.wait(lambda all_: any(item["metadata"].get("deletionTimestamp") and support.node_of(item) == node
+                                           for item in all_.values()), f"the member on {node} is evicted")
+            finally:
+                given().kill(f"kubelet-{node}", signal.SIGCONT)
+            self.wait_all(seen, "cut", lambda item: pods.ready(item) and item["metadata"]["uid"] not in first,
+                          "both work anew")
+            wait_phase(jobs, self.namespace, "cut", "Running")
+            for name in members(seen.objects, "cut"):
+                self.assertEqual(kubectl("logs", "-n", self.namespace, name), "working\n")
+            codes = {pods.ended(item)["exitCode"] for _, item in seen.events
+                     if pods.ended(item) and item["metadata"]["uid"] in first}
+        self.assertEqual(codes, {143}, "the old processes were told to end")
