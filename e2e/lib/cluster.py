@@ -12,6 +12,7 @@
     cluster.crash_node("n0003"); cluster.revive_node("n0003")
     cluster.real_nodes; cluster.on_node("real0", "ip", "address"); cluster.load_image("train.tar")
     cluster.restart_kubelet("real0"); cluster.kill("kubelet-real0", signal.SIGSTOP)
+    cluster.power_off("real0"); cluster.power_on("real0")
 
     cluster.kill("trainyard-operator")            # SIGKILL; kill(name, signal.SIGSTOP) pauses
     cluster.start("trainyard-operator")           # the same command line again; waits until it is ready
@@ -255,6 +256,14 @@ class Cluster:
     def restart_kubelet(self, node):
         """Kills a kubelet and starts it anew; returns when it has looked at its pods and the GPUs are back."""
         realnodes.restart_kubelet(self, node)
+
+    def power_off(self, node):
+        """Ends a real node and everything on it at once."""
+        realnodes.power_off(self, node)
+
+    def power_on(self, node):
+        """Starts it anew; returns when it is ready."""
+        realnodes.power_on(self, node)
 
     def load_image(self, tar, nodes=None):
         """Imports an image's tar file (tools/image) into the named real nodes, or all of them."""

@@ -95,6 +95,15 @@ def start(cluster, node):
                         enter=f"node-{node}"))
 
 
+def forget(cluster, node):
+    """Takes away what a machine loses when it is switched off: /run and the control groups."""
+    cgroups.remove(cluster.plan.namespace(node))
+    cgroups.create(cluster.plan.namespace(node))
+    run = folder(cluster, node) / "run"
+    for path in run.iterdir():
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
 def load_image(cluster, node, tar):
     """Imports an image's tar file into the node's containerd."""
     with open(tar, "rb") as file:

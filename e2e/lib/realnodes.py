@@ -70,8 +70,7 @@ def wait(cluster, shape, progress):
     for name in [HUB_PROXY, *(f"kube-proxy-{node}" for node in nodes)]:
         cluster.wait_ready(name, _SECONDS)
     for node in (None, *nodes):
-        kwok.poll(lambda: dns.answers(cluster, node), _SECONDS,  # pylint: disable=cell-var-from-loop
-                  lambda: f"cluster DNS does not answer {node or 'this machine'}", watch)
+        _wait_dns(cluster, node, watch)
 
 
 def give_gpus(cluster, node, count):
@@ -84,8 +83,12 @@ def give_gpus(cluster, node, count):
 
 def restart_kubelet(cluster, node):
     """Kills a node's kubelet, starts it again, and waits until it tells about the node and its pods."""
+    cluster.kill(f"kubelet-{node}")
+    _start_kubelet(cluster, node)
+
+
+def _start_kubelet(cluster, node):
     name, path = f"kubelet-{node}", f"/api/v1/nodes/{node}"
-    cluster.kill(name)
     # Told in whole seconds: what it says in the second of its end may be older than that.
     time.sleep(1)
     begun = datetime.datetime.now(datetime.timezone.utc).replace(microsecond=0)
@@ -94,6 +97,28 @@ def restart_kubelet(cluster, node):
     give_gpus(cluster, node, cluster.options["gpus"])
     kwok.poll(lambda: _pods(cluster, "/api/v1/pods", node) <= _pods(cluster, f"{path}/proxy/pods", node), _SECONDS,
               lambda: f"{name} does not know its pods")
+
+
+def power_off(cluster, node):
+    """Ends a node at once, as pulling the plug does: nobody on it says a word."""
+    cluster.kill(f"node-{node}")
+
+
+def power_on(cluster, node):
+    """Starts a node anew that was ended; returns when it is ready and cluster DNS is whole again."""
+    realnode.forget(cluster, node)
+    cluster.start(f"node-{node}")
+    cluster.start(f"containerd-{node}")
+    realnode.await_containerd(cluster, node)
+    cluster.start(f"kube-proxy-{node}")
+    _start_kubelet(cluster, node)
+    kwok.wait_ready(cluster.api, [node], _SECONDS)
+    _wait_dns(cluster, node)
+
+
+def _wait_dns(cluster, node, watch=lambda text=None: None):
+    kwok.poll(lambda: dns.answers(cluster, node), _SECONDS,
+              lambda: f"cluster DNS does not answer {node or 'this machine'}", watch)
 
 
 def _heartbeat(item):

@@ -106,25 +106,48 @@ class Failures(GangCase):
                 elif support.node_of(item):
                     self.assertEqual(working, set(), f"{name} was bound beside members of the old gang")
 
+    def start_working(self, jobs, seen, name):
+        """A gang at work; returns the uids of its pods."""
+        support.create_job(self.namespace, self.job(name, WORK))
+        wait_phase(jobs, self.namespace, name, "Running")
+        self.wait_all(seen, name, pods.ready, "both work")
+        return {item["metadata"]["uid"] for item in members(seen.objects, name).values()}
+
+    def wait_anew(self, jobs, seen, name, old):
+        """Waits until the whole gang is at work again, in new pods; returns how the old ones ended."""
+        self.wait_all(seen, name, lambda item: pods.ready(item) and item["metadata"]["uid"] not in old,
+                      "both work anew")
+        wait_phase(jobs, self.namespace, name, "Running")
+        for pod in members(seen.objects, name):
+            self.assertEqual(kubectl("logs", "-n", self.namespace, pod), "working\n")
+        return {support.node_of(item): pods.ended(item)["exitCode"] for _, item in seen.events
+                if pods.ended(item) and item["metadata"]["uid"] in old}
+
+    def wait_evicted(self, seen, node):
+        seen.wait(lambda all_: any(item["metadata"].get("deletionTimestamp") and support.node_of(item) == node
+                                   for item in all_.values()), f"the member on {node} is evicted")
+
     def test_a_kubelet_stopped_under_a_running_gang(self):
         """Its member is evicted and lost, the gang starts anew as a whole, once the old processes have ended."""
-        node = given().real_nodes[1]
+        first, second = given().real_nodes[:2]
         with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as seen:
-            support.create_job(self.namespace, self.job("cut", WORK))
-            wait_phase(jobs, self.namespace, "cut", "Running")
-            self.wait_all(seen, "cut", pods.ready, "both work")
-            first = {item["metadata"]["uid"] for item in members(seen.objects, "cut").values()}
-            given().kill(f"kubelet-{node}", signal.SIGSTOP)
+            old = self.start_working(jobs, seen, "cut")
+            given().kill(f"kubelet-{second}", signal.SIGSTOP)
             try:
-                seen.wait(lambda all_: any(item["metadata"].get("deletionTimestamp") and support.node_of(item) == node
-                                           for item in all_.values()), f"the member on {node} is evicted")
+                self.wait_evicted(seen, second)
             finally:
-                given().kill(f"kubelet-{node}", signal.SIGCONT)
-            self.wait_all(seen, "cut", lambda item: pods.ready(item) and item["metadata"]["uid"] not in first,
-                          "both work anew")
-            wait_phase(jobs, self.namespace, "cut", "Running")
-            for name in members(seen.objects, "cut"):
-                self.assertEqual(kubectl("logs", "-n", self.namespace, name), "working\n")
-            codes = {pods.ended(item)["exitCode"] for _, item in seen.events
-                     if pods.ended(item) and item["metadata"]["uid"] in first}
-        self.assertEqual(codes, {143}, "the old processes were told to end")
+                given().kill(f"kubelet-{second}", signal.SIGCONT)
+            codes = self.wait_anew(jobs, seen, "cut", old)
+        self.assertEqual(codes, {first: 143, second: 143}, "the old processes were told to end")
+
+    def test_a_node_switched_off_under_a_running_gang(self):
+        first, second = given().real_nodes[:2]
+        with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as seen:
+            old = self.start_working(jobs, seen, "dark")
+            given().power_off(second)
+            try:
+                self.wait_evicted(seen, second)
+            finally:
+                given().power_on(second)
+            codes = self.wait_anew(jobs, seen, "dark", old)
+        self.assertEqual(codes[first], 143, "who could be told to end was told")
