@@ -1,3 +1,4 @@
+#include <chrono>
 #include <string>
 
 #include <fmt/format.h>
@@ -21,6 +22,8 @@ int main(int argc, char** argv) {
   trainyard::operator_::ProcessOptions options;
   options.identity = defaultIdentity();
   std::string logLevel = "info";
+  std::string certificatesFor;
+  int certificateDays = 90;
 
   CLI::App app{"Trainyard's operator: places whole gangs of TrainingJobs, or nothing."};
   app.set_version_flag("--version", std::string("trainyard-operator ") + TRAINYARD_VERSION);
@@ -33,6 +36,14 @@ int main(int argc, char** argv) {
   app.add_option("--identity", options.identity, "name of this replica in the Lease; must be unique");
   app.add_option("--qps", options.qps, "API requests a second, at most; 0: no limit")->capture_default_str();
   app.add_option("--burst", options.burst, "API requests at once, at most")->capture_default_str();
+  app.add_option("--scheduler-name", options.schedulerName,
+                 "schedulerName of the pods, where not the cluster's default scheduler calls the extender");
+  app.add_option("--certificates-for", certificatesFor,
+                 "make and renew the certificates of this Service of the extender, in the Secrets NAME-ca, "
+                 "NAME-tls and NAME-client of --namespace");
+  app.add_option("--certificate-days", certificateDays, "how long these are valid; renewed after two thirds")
+      ->check(CLI::Range(1, 3650))
+      ->capture_default_str();
   app.add_option("--log-level", logLevel, "debug, info, warning or error")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
@@ -42,5 +53,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   options.logLevel = *level;
+  if (!certificatesFor.empty()) {
+    options.certificates =
+        trainyard::operator_::CertificateOptions{.service = certificatesFor,
+                                                 .ns = options.leaseNamespace,
+                                                 .leafLife = std::chrono::hours(24 * certificateDays)};
+  }
   trainyard::net::endProcess(trainyard::operator_::runProcess(options));
 }

@@ -52,7 +52,8 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
       recorder_({.controller = "trainyard.dev/operator", .instance = options_.identity}, deps_.api,
                 deps_.executor, deps_.log.named("events")),
       events_(std::make_unique<RecordedEvents>(recorder_)),
-      executor_({deps_.api, deps_.executor, cache_, *events_, metrics_, deps_.log.named("executor")},
+      executor_({deps_.api, deps_.executor, cache_, *events_, metrics_, deps_.log.named("executor"),
+                 options_.schedulerName},
                 [this] { jobSettled(); }) {
   cache_.onAnyChange([this] { requestCycle(); });
 }
@@ -101,6 +102,10 @@ void Operator::startedLeading(std::int64_t term) {
   // the first plan.
   startReflectors();
   requestCycle();
+  if (!options_.certificates) return;
+  certificates_ = std::make_unique<CertificateKeeper>(*options_.certificates, deps_.api, deps_.executor,
+                                                      deps_.metrics, deps_.log.named("certificates"));
+  certificates_->start();
 }
 
 void Operator::onLeadershipLost(std::function<void()> callback) { leadershipLost_ = std::move(callback); }
@@ -122,6 +127,7 @@ void Operator::jobSettled() {
 void Operator::releaseLease() {
   if (released_) return;
   released_ = true;
+  certificates_.reset();
   reflectors_.clear();
   if (!election_) return stopped_();
   election_->release(stopped_);

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "kube/events.h"
 #include "kube/lease.h"
 #include "kube/reflector.h"
+#include "operator/certificate_keeper.h"
 #include "operator/job_events.h"
 #include "operator/operator_metrics.h"
 #include "operator/plan_executor.h"
@@ -25,6 +27,8 @@ struct OperatorOptions {
   std::string leaseNamespace = "trainyard-system";
   std::string leaseName = "trainyard-operator";
   core::Settings settings = {};
+  std::string schedulerName = {};  // that binds the pods; empty: the cluster's default scheduler
+  std::optional<CertificateOptions> certificates = std::nullopt;  // absent: others make them
 };
 
 // The operator without its process: watches, elects, plans and executes on one executor, so that the
@@ -77,6 +81,7 @@ class Operator {
   std::unique_ptr<JobEvents> events_;
   PlanExecutor executor_;
   std::unique_ptr<kube::LeaderElection> election_;
+  std::unique_ptr<CertificateKeeper> certificates_;  // on the leader, where options_ ask for it
   std::function<void()> leadershipLost_;
 
   std::int64_t term_ = 0;

@@ -35,11 +35,13 @@ std::string templateComplaint(const std::string& role, const Error& error) {
 }
 
 base::Result<std::string> memberPod(const model::Job& job, const model::Role& role, int index,
-                                    std::int64_t epoch, const std::optional<model::NodeName>& pinned) {
+                                    std::int64_t epoch, const std::optional<model::NodeName>& pinned,
+                                    const std::string& schedulerName) {
   return codec::encodeMemberPod(job, role, index,
                                 {.epoch = epoch,
                                  .gated = !pinned,
                                  .pinned = pinned,
+                                 .schedulerName = schedulerName,
                                  .environment = core::memberEnvironment(job, role.name, index, epoch)});
 }
 
@@ -56,7 +58,7 @@ void PlanExecutor::run(const StepPtr& step, const core::CheckTemplates&) {
   // One more than dry-runs, so that answers that come at once cannot conclude before all were asked.
   step->templates.open = job.spec.roles.size() + 1;
   for (const model::Role& role : job.spec.roles) {
-    const auto body = memberPod(job, role, 0, 0, std::nullopt);
+    const auto body = memberPod(job, role, 0, 0, std::nullopt, deps_.schedulerName);
     if (!body) {
       if (step->templates.invalid.empty())
         step->templates.invalid = templateComplaint(role.name, body.error());
@@ -192,7 +194,7 @@ void PlanExecutor::run(const StepPtr& step, const core::CreateMember& action) {
   const model::Job& job = *step->decision.job;
   const model::Role* role = job.spec.findRole(action.role);
   if (role == nullptr) return partDone(step, true);
-  const auto body = memberPod(job, *role, action.index, action.epoch, action.pinned);
+  const auto body = memberPod(job, *role, action.index, action.epoch, action.pinned, deps_.schedulerName);
   if (!body) {
     refuseCreation(step, body.error());
     return partDone(step, true);

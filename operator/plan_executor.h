@@ -35,6 +35,7 @@ class PlanExecutor {
     JobEvents& events;
     OperatorMetrics& metrics;
     base::Logger log;
+    std::string schedulerName = {};  // of the pods; empty: the cluster's default scheduler
   };
 
   // `settled` is called whenever a job stops being busy: the next cycle may have something for it.

@@ -69,10 +69,12 @@ class Process {
                              .rateLimit = {.perSecond = options_.qps, .burst = options_.burst}});
     if (!connection) return base::fail(connection.error());
     connection_ = std::move(*connection);
-    operator_ = std::make_unique<Operator>(
-        OperatorOptions{.identity = options_.identity, .leaseNamespace = options_.leaseNamespace},
-        Operator::Dependencies{connection_->api(), connection_->leaseApi(), loop_, metrics_, rng.split(),
-                               log_});
+    operator_ = std::make_unique<Operator>(OperatorOptions{.identity = options_.identity,
+                                                           .leaseNamespace = options_.leaseNamespace,
+                                                           .schedulerName = options_.schedulerName,
+                        .certificates = options_.certificates},
+                                           Operator::Dependencies{connection_->api(), connection_->leaseApi(),
+                                                                  loop_, metrics_, rng.split(), log_});
     connection_->api().guardWrites([this] { return operator_->leading(); });
     operator_->onLeadershipLost([this] {
       exitCode_ = 1;

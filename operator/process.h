@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/log.h"
+#include "operator/certificate_plan.h"
 
 namespace trainyard::operator_ {
 
@@ -13,6 +15,8 @@ struct ProcessOptions {
   std::string identity = {};
   int qps = 1000;
   int burst = 2000;
+  std::string schedulerName = {};
+  std::optional<CertificateOptions> certificates = std::nullopt;
   base::LogLevel logLevel = base::LogLevel::kInfo;
 };
 

@@ -96,6 +96,12 @@ def write(out, names, trees, config=None, compress=False):
     return Image(out, names, manifest.digest, configuration.digest, out.stat().st_size)
 
 
+def write_layer(tree, out):
+    """Writes a folder as a layer's tar file, to be given to write() as a tree more than once."""
+    with Path(out).open("wb") as file:
+        _write_tree(Path(tree), file)
+
+
 def _check_name(name):
     host, _, rest = name.partition("/")
     if not rest or ":" not in rest or not ("." in host or ":" in host) or name != name.lower().strip():

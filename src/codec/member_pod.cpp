@@ -119,7 +119,7 @@ void writeMetadata(const Pod& pod, const JsonValue& templateMeta, JsonWriter& ou
 
 bool isOurs(std::string_view specMember) {
   return specMember == "restartPolicy" || specMember == "hostname" || specMember == "subdomain" ||
-         specMember == "schedulingGates" || specMember == "nodeName";
+         specMember == "schedulingGates" || specMember == "nodeName" || specMember == "schedulerName";
 }
 
 void writeSpec(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
@@ -137,6 +137,7 @@ void writeSpec(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
     }
   });
   out.member("restartPolicy", "Never").member("hostname", pod.name);
+  if (!context.schedulerName.empty()) out.member("schedulerName", context.schedulerName);
   if (pod.job.spec.mayHaveMates()) out.member("subdomain", serviceName(pod.job));
   if (context.gated) {
     out.key("schedulingGates")

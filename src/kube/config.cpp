@@ -65,11 +65,14 @@ Result<Server> splitServer(const std::string& url) {
   return server;
 }
 
-// The text itself, or what is in the file; "-data" wins over the path, as kubectl has it.
+// The text itself, or what is in the file, which is then noted; "-data" wins over the path, as kubectl has
+// it.
 Result<std::string> dataOrFile(const std::string& data, const std::string& path,
-                               const std::string& kubeconfigFile, const std::string& key) {
+                               const std::string& kubeconfigFile, const std::string& key,
+                               std::string& noted) {
   if (!data.empty() || path.empty()) return data;
-  auto text = readFile(resolve(path, kubeconfigFile));
+  noted = resolve(path, kubeconfigFile);
+  auto text = readFile(noted);
   if (!text) return refuse(fmt::format("{}: {}: {}", kubeconfigFile, key, text.error().message));
   return text;
 }
@@ -80,7 +83,7 @@ Result<void> useCluster(const codec::KubeconfigCluster& cluster, ConnectionConfi
   if (!server) return refuse(fmt::format("{}: server: {}", at, server.error().message));
   if (!cluster.proxyUrl.empty()) return refuse(fmt::format("{}: proxy-url is not supported", at));
   auto ca = dataOrFile(cluster.certificateAuthorityData, cluster.certificateAuthority, cluster.file,
-                       fmt::format("cluster {}: certificate-authority", cluster.name));
+                       fmt::format("cluster {}: certificate-authority", cluster.name), config.tlsFiles.ca);
   if (!ca) return base::fail(ca.error());
   if (cluster.insecureSkipTlsVerify && !ca->empty()) {
     return refuse(fmt::format("{}: insecure-skip-tls-verify contradicts certificate-authority", at));
@@ -134,11 +137,12 @@ Result<void> useUser(const codec::KubeconfigUser& user, const codec::KubeconfigC
   if (!user.authProvider.empty()) {
     return refuse(fmt::format("{}: auth-provider {} is not supported: use exec", at, user.authProvider));
   }
-  auto certificate = dataOrFile(user.clientCertificateData, user.clientCertificate, user.file,
-                                fmt::format("user {}: client-certificate", user.name));
+  auto certificate =
+      dataOrFile(user.clientCertificateData, user.clientCertificate, user.file,
+                 fmt::format("user {}: client-certificate", user.name), config.tlsFiles.certificate);
   if (!certificate) return base::fail(certificate.error());
   auto key = dataOrFile(user.clientKeyData, user.clientKey, user.file,
-                        fmt::format("user {}: client-key", user.name));
+                        fmt::format("user {}: client-key", user.name), config.tlsFiles.privateKey);
   if (!key) return base::fail(key.error());
   if (certificate->empty() != key->empty()) {
     return refuse(fmt::format("{}: client-certificate and client-key need each other", at));
@@ -229,7 +233,8 @@ Result<ConnectionConfig> inCluster(const ConfigSources& sources, const std::stri
   const std::string port = environment(sources, "KUBERNETES_SERVICE_PORT");
   if (port.empty()) return refuse("KUBERNETES_SERVICE_PORT is not set, but KUBERNETES_SERVICE_HOST is");
   const std::string& folder = sources.serviceAccountFolder;
-  auto ca = readFile(folder + "/ca.crt");
+  const std::string caFile = folder + "/ca.crt";
+  auto ca = readFile(caFile);
   if (!ca) return refuse(fmt::format("in cluster: {}", ca.error().message));
   std::error_code error;
   if (!fs::exists(folder + "/token", error))
@@ -239,6 +244,7 @@ Result<ConnectionConfig> inCluster(const ConfigSources& sources, const std::stri
   const bool isIpv6 = host.find(':') != std::string::npos;
   config.server = fmt::format("https://{}:{}", isIpv6 ? "kubernetes.default.svc" : host, port);
   config.tls.caPem = std::move(*ca);
+  config.tlsFiles.ca = caFile;
   config.tokenFile = folder + "/token";
   if (auto ns = readFile(folder + "/namespace"); ns && !ns->empty()) {
     config.ns = ns->substr(0, ns->find_first_of("\r\n"));
@@ -262,6 +268,25 @@ Result<ConnectionConfig> loadConnectionConfig(const ConfigSources& sources) {
     return fromFile(path, sources.context);
   }
   return refuse("no API server known: pass --kubeconfig, set KUBECONFIG, or run in a pod");
+}
+
+Result<net::TlsClientConfig> rereadTls(const ConnectionConfig& config) {
+  net::TlsClientConfig tls = config.tls;
+  const auto reread = [](const std::string& path, std::string& text) -> Result<void> {
+    if (path.empty()) return {};
+    auto read = readFile(path);
+    if (!read) return base::fail(read.error());
+    text = std::move(*read);
+    return {};
+  };
+  if (auto ca = reread(config.tlsFiles.ca, tls.caPem); !ca) return base::fail(ca.error());
+  if (auto chain = reread(config.tlsFiles.certificate, tls.certificatePem); !chain) {
+    return base::fail(chain.error());
+  }
+  if (auto key = reread(config.tlsFiles.privateKey, tls.privateKeyPem); !key) return base::fail(key.error());
+  // Empty is what a file is while somebody writes it, and would mean to trust the system's CAs.
+  if (!config.tlsFiles.ca.empty() && tls.caPem.empty()) return refuse(config.tlsFiles.ca + ": is empty");
+  return tls;
 }
 
 }  // namespace trainyard::kube

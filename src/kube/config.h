@@ -22,12 +22,20 @@ struct ExecPlugin {
   std::string installHint = {};
 };
 
+// Where the texts of a TLS configuration came from; empty where they stand in the kubeconfig itself.
+struct TlsFiles {
+  std::string ca = {};
+  std::string certificate = {};
+  std::string privateKey = {};
+};
+
 // Where the API server is and who we are, files read except those that rotate.
 struct ConnectionConfig {
   std::string source;           // for messages: "kubeconfig /h/.kube/config, context dev" or "in cluster"
   std::string server;           // "https://10.0.0.1:6443": no path
   std::string pathPrefix = {};  // "/k8s/clusters/c1" where a proxy serves several clusters
   net::TlsClientConfig tls = {};
+  TlsFiles tlsFiles = {};                         // to be read again by rereadTls
   std::string authorization = {};                 // header value that never changes
   std::string tokenFile = {};                     // wins over authorization
   std::optional<ExecPlugin> exec = std::nullopt;  // used when neither is set
@@ -46,5 +54,8 @@ struct ConfigSources {
 // In this order: the flag, $KUBECONFIG (several files, the first wins per name), the pod's service account,
 // ~/.kube/config. kInvalid names the file and the key that cannot be used.
 [[nodiscard]] base::Result<ConnectionConfig> loadConnectionConfig(const ConfigSources& sources);
+
+// `config.tls` with what its files hold now. kInvalid names the file that cannot be read.
+[[nodiscard]] base::Result<net::TlsClientConfig> rereadTls(const ConnectionConfig& config);
 
 }  // namespace trainyard::kube

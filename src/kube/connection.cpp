@@ -1,5 +1,7 @@
 #include "kube/connection.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "kube/exec_credentials.h"
@@ -15,8 +17,10 @@ std::unique_ptr<CredentialSource> makeCredentials(const ConnectionConfig& config
   return makeStaticCredentials(config.authorization);
 }
 
-base::Result<std::unique_ptr<net::HttpClient>> makeHttp(const ConnectionConfig& config, std::size_t threads,
-                                                        base::Executor& executor) {
+using HttpPtr = std::unique_ptr<net::ReloadableHttpClient>;
+
+base::Result<HttpPtr> makeHttp(const ConnectionConfig& config, std::size_t threads,
+                               base::Executor& executor) {
   net::ClientOptions options{.url = config.server, .threads = threads};
   if (config.server.starts_with("https://")) options.tls = config.tls;
   auto http = net::makeHttpClient(std::move(options), executor);
@@ -29,9 +33,12 @@ base::Result<std::unique_ptr<net::HttpClient>> makeHttp(const ConnectionConfig& 
 class Connection final : public ApiConnection {
  public:
   Connection(const ConnectionConfig& config, base::Executor& executor, base::Rng rng, const base::Logger& log,
-             const ConnectionOptions& options, std::unique_ptr<net::HttpClient> http,
-             std::unique_ptr<net::HttpClient> leaseHttp)
-      : credentials_(makeCredentials(config, executor, log)),
+             const ConnectionOptions& options, HttpPtr http, HttpPtr leaseHttp)
+      : config_(config),
+        executor_(executor),
+        log_(log.named("connection")),
+        tlsPoll_(options.tlsPoll),
+        credentials_(makeCredentials(config, executor, log)),
         http_(std::move(http)),
         leaseHttp_(std::move(leaseHttp)),
         api_({.pathPrefix = config.pathPrefix,
@@ -45,15 +52,44 @@ class Connection final : public ApiConnection {
                    .rateLimit = {.perSecond = 10, .burst = 10},
                    .maxAttempts = 1,
                    .maxThrottled = 0},
-                  *leaseHttp_, *credentials_, executor, rng.split(), log) {}
+                  *leaseHttp_, *credentials_, executor, rng.split(), log) {
+    if (config_.server.starts_with("https://")) pollTls();
+  }
+  ~Connection() override { executor_.cancel(tlsTimer_); }
 
   [[nodiscard]] HttpApiClient& api() override { return api_; }
   [[nodiscard]] ApiClient& leaseApi() override { return leaseApi_; }
 
  private:
+  // Contents, not times: a mounted Secret changes by a symbolic link, and its files' times may go back.
+  void pollTls() {
+    tlsTimer_ = executor_.postAfter(tlsPoll_, [this] {
+      if (const auto followed = followTls(); !followed) {
+        log_.warning("certificates cannot be used, the old ones stay", {{"error", followed.error().message}});
+      }
+      pollTls();
+    });
+  }
+
+  base::Result<void> followTls() {
+    auto tls = rereadTls(config_);
+    if (!tls) return base::fail(tls.error());
+    if (*tls == config_.tls) return {};
+    if (auto taken = http_->reloadTls(*tls); !taken) return taken;
+    if (auto taken = leaseHttp_->reloadTls(*tls); !taken) return taken;
+    config_.tls = std::move(*tls);
+    log_.info("certificates were read again", {{"source", config_.source}});
+    return {};
+  }
+
+  ConnectionConfig config_;
+  base::Executor& executor_;
+  base::Logger log_;
+  const std::chrono::milliseconds tlsPoll_;
+  base::TimerId tlsTimer_{};
   std::unique_ptr<CredentialSource> credentials_;
-  std::unique_ptr<net::HttpClient> http_;
-  std::unique_ptr<net::HttpClient> leaseHttp_;
+  HttpPtr http_;
+  HttpPtr leaseHttp_;
   HttpApiClient api_;
   HttpApiClient leaseApi_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "base/error.h"
@@ -17,9 +18,12 @@ struct ConnectionOptions {
   // Of the pool that serves all requests, whose number they do not bound. Each takes its turn at waking up:
   // 32 of them cost the operator a third of its CPU time, with 1,500 jobs at once.
   std::size_t threads = 4;
+  // How often the files of the TLS configuration are looked at for other contents.
+  std::chrono::milliseconds tlsPoll{10'000};
 };
 
-// The clients of one API server with what they need.
+// The clients of one API server with what they need. They follow certificate files that others rotate: later
+// requests use the new contents; while those cannot be used, the old ones go on serving.
 class ApiConnection {
  public:
   ApiConnection() = default;

@@ -23,6 +23,7 @@ struct ResourceType {
 inline constexpr ResourceType kPods{"", "v1", "pods"};
 inline constexpr ResourceType kServices{"", "v1", "services"};
 inline constexpr ResourceType kConfigMaps{"", "v1", "configmaps"};
+inline constexpr ResourceType kSecrets{"", "v1", "secrets"};
 inline constexpr ResourceType kNodes{"", "v1", "nodes", false};
 inline constexpr ResourceType kNamespaces{"", "v1", "namespaces", false};
 inline constexpr ResourceType kLeases{"coordination.k8s.io", "v1", "leases"};

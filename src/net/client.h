@@ -21,10 +21,19 @@ struct ClientOptions {
   std::size_t maxBodyBytes = 256u << 20;
 };
 
+// A client whose trust and identity can change while it runs.
+class ReloadableHttpClient : public HttpClient {
+ public:
+  // What is sent from now on goes over new connections, with these CAs and this client certificate; what is
+  // under way goes on. The name to verify stays. kInvalid when the PEM texts cannot be used, or the client
+  // speaks no TLS: everything stays as it was. Any thread.
+  [[nodiscard]] virtual base::Result<void> reloadTls(const TlsClientConfig& tls) = 0;
+};
+
 // Client over cpprestsdk. Callbacks are posted to `executor`, which must outlive the client. Streams are not
 // counted in maxActive. IPv6 addresses are refused: cpprestsdk cannot connect to them. kInvalid when the URL
 // or the PEM texts cannot be used; the message says which.
-[[nodiscard]] base::Result<std::unique_ptr<HttpClient>> makeHttpClient(ClientOptions options,
-                                                                       base::Executor& executor);
+[[nodiscard]] base::Result<std::unique_ptr<ReloadableHttpClient>> makeHttpClient(ClientOptions options,
+                                                                                 base::Executor& executor);
 
 }  // namespace trainyard::net

@@ -212,7 +212,15 @@ class Core : public std::enable_shared_from_this<Core> {
       : options(std::move(clientOptions)),
         executor(loop),
         verdict_(std::make_shared<TlsVerdict>()),
-        client_(options.url, makeConfig(std::move(tls))) {}
+        client_(makeClient(std::move(tls))) {}
+
+  // A client's connections keep the identity they were opened with, so new ones need a new client. The old
+  // one lives as long as its requests.
+  void useTls(std::shared_ptr<const TlsMaterial> tls) {
+    auto fresh = makeClient(std::move(tls));
+    const std::lock_guard lock(mutex_);
+    client_.swap(fresh);
+  }
 
   // Starts the request now or when its turn comes.
   void admit(const std::shared_ptr<SendOperation>& operation);
@@ -238,13 +246,21 @@ class Core : public std::enable_shared_from_this<Core> {
   base::Executor& executor;
 
  private:
+  using Client = web::http::client::http_client;
   [[nodiscard]] web::http::client::http_client_config makeConfig(
       std::shared_ptr<const TlsMaterial> tls) const;
+  [[nodiscard]] std::shared_ptr<Client> makeClient(std::shared_ptr<const TlsMaterial> tls) const {
+    return std::make_shared<Client>(options.url, makeConfig(std::move(tls)));
+  }
+  [[nodiscard]] std::shared_ptr<Client> client() {
+    const std::lock_guard lock(mutex_);
+    return client_;
+  }
 
   const std::shared_ptr<TlsVerdict> verdict_;
-  web::http::client::http_client client_;
 
   std::mutex mutex_;
+  std::shared_ptr<Client> client_;
   std::unordered_map<const Operation*, std::weak_ptr<Operation>> operations_;
   std::deque<std::shared_ptr<SendOperation>> waiting_;
   std::size_t active_ = 0;
@@ -614,7 +630,7 @@ pplx::task<web::http::http_response> Core::start(const HttpRequest& request,
     message.set_response_stream(
         Concurrency::streams::streambuf<std::uint8_t>(std::make_shared<BodySink>(std::move(take)))
             .create_ostream());
-    return client_.request(message, token);
+    return client()->request(message, token);
   } catch (...) {
     return pplx::task_from_exception<web::http::http_response>(std::current_exception());
   }
@@ -707,7 +723,7 @@ class CpprestStream final : public StreamHandle {
   const std::shared_ptr<StreamOperation> operation_;
 };
 
-class CpprestClient final : public HttpClient {
+class CpprestClient final : public ReloadableHttpClient {
  public:
   explicit CpprestClient(std::shared_ptr<Core> core) : core_(std::move(core)) {}
   ~CpprestClient() override { core_->close(); }
@@ -732,6 +748,16 @@ class CpprestClient final : public HttpClient {
       operation->end(fail(std::move(valid.error())));
     }
     return std::make_unique<CpprestStream>(operation);
+  }
+
+  Result<void> reloadTls(const TlsClientConfig& tls) override {
+    if (!core_->options.tls || !core_->options.url.starts_with("https")) {
+      return fail(ErrorCode::kInvalid, fmt::format("{}: has no TLS to change", core_->options.url));
+    }
+    auto parsed = TlsMaterial::forClient(tls);
+    if (!parsed) return fail(std::move(parsed.error()));
+    core_->useTls(std::move(*parsed));
+    return {};
   }
 
  private:
@@ -778,7 +804,8 @@ Result<void> checkUrl(const ClientOptions& options) {
 
 }  // namespace
 
-Result<std::unique_ptr<HttpClient>> makeHttpClient(ClientOptions options, base::Executor& executor) {
+Result<std::unique_ptr<ReloadableHttpClient>> makeHttpClient(ClientOptions options,
+                                                             base::Executor& executor) {
   try {
     if (auto valid = checkUrl(options); !valid) return fail(std::move(valid.error()));
     while (options.url.ends_with('/')) options.url.pop_back();

@@ -11,6 +11,8 @@ struct TlsClientConfig {
   std::string privateKeyPem = {};
   std::string serverName = {};      // name to verify instead of the host, empty: the host
   bool insecureSkipVerify = false;  // only where a kubeconfig says so
+
+  friend bool operator==(const TlsClientConfig&, const TlsClientConfig&) = default;
 };
 
 struct TlsServerConfig {

@@ -124,6 +124,13 @@ TEST_CASE("numbers and text of a template arrive as they were written") {
   CHECK(container.find("args").canonical() == canonical(R"(["é \" \\ \n \u0001 😀"])"));
 }
 
+TEST_CASE("the operator's scheduler binds the pod, the default one where it has none") {
+  const model::Job job =
+      jobWith(R"({"spec":{"schedulerName":"default-scheduler","containers":[{"name":"c","image":"x"}]}})");
+  CHECK(encoded(job, 0, {}).find("schedulerName") == std::string::npos);
+  CHECK(encoded(job, 0, {.schedulerName = "second"}).find(R"("schedulerName":"second")") != std::string::npos);
+}
+
 TEST_CASE("a role without a usable template is refused with its field") {
   model::Job job = jobWith(kPlain);
   job.spec.roles[0].templateJson = "{\"spec\":";

@@ -84,12 +84,12 @@ class TestClient {
     return await(send({.target = std::move(target)}));
   }
 
-  [[nodiscard]] HttpClient& client() { return *client_; }
+  [[nodiscard]] ReloadableHttpClient& client() { return *client_; }
   [[nodiscard]] LoopThread& loop() { return loop_; }
 
  private:
   LoopThread loop_;
-  std::unique_ptr<HttpClient> client_;
+  std::unique_ptr<ReloadableHttpClient> client_;
 };
 
 // What a stream delivered so far; a test waits for events, never for time.

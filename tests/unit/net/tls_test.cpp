@@ -159,6 +159,59 @@ TEST_CASE("New connections get a reloaded certificate, open ones go on") {
   CHECK(late.get("/"));
 }
 
+TEST_CASE("A client's next request shows a reloaded certificate, its open stream goes on") {
+  const Pki pki;
+  std::promise<std::shared_ptr<Exchange>> opened;
+  const auto server = startServer(
+      [&](const ServerRequest& request, std::shared_ptr<Exchange> exchange) {
+        if (request.target != "/watch") {
+          exchange->reply({.status = 200, .body = request.clientCommonName});
+          return;
+        }
+        exchange->startStream({.status = 200});
+        opened.set_value(std::move(exchange));
+      },
+      {.tls = serverTls(pki.issue("server"), pki.caPem())});
+  TestClient client({.url = urlOf(*server, "https"), .tls = withIdentity(pki, pki.issue("first"))});
+  StreamLog log;
+  auto handle = client.client().stream({.target = "/watch"}, log.callbacks());
+  const auto exchange = await(opened.get_future());
+  REQUIRE(client.get("/"));
+
+  REQUIRE(client.client().reloadTls(withIdentity(pki, pki.issue("second"))));
+  const auto answer = client.get("/");
+  REQUIRE(answer);
+  CHECK(answer->body == "second");
+  exchange->write("still here\n");
+  CHECK(log.awaitLines(1)[0] == "still here");
+  client.loop().run([&] { handle.reset(); });
+
+  const auto refused = client.client().reloadTls({.caPem = "nonsense"});
+  REQUIRE_FALSE(refused);
+  CHECK_THAT(refused.error().message, Catch::Contains("CA bundle"));
+  CHECK(client.get("/"));
+}
+
+TEST_CASE("A client follows its server to another CA") {
+  const Pki pki;
+  const Pki renewed("renewed CA");
+  const auto server = startServer(echoName(), {.tls = serverTls(pki.issue("server"))});
+  TestClient client({.url = urlOf(*server, "https"), .tls = trusting(pki)});
+  REQUIRE(client.get("/"));
+  REQUIRE(server->reloadTls(serverTls(renewed.issue("server"))));
+  REQUIRE(client.client().reloadTls({.caPem = pki.caPem() + renewed.caPem()}));
+  CHECK(client.get("/"));
+  REQUIRE(client.client().reloadTls(trusting(pki)));
+  CHECK_FALSE(client.get("/"));
+}
+
+TEST_CASE("A client without TLS cannot reload it") {
+  const Pki pki;
+  const auto server = startServer(echoName());
+  TestClient client({.url = urlOf(*server)});
+  CHECK_FALSE(client.client().reloadTls(trusting(pki)));
+}
+
 TEST_CASE("A server without TLS cannot reload it") {
   const Pki pki;
   const auto server = startServer(echoName());

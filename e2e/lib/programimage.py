@@ -1,0 +1,81 @@
+"""One image per program of the release build: the program, the libraries it loads, and nothing else.
+
+    from lib.programimage import make
+
+    image = make("build/release/operator/trainyard-operator", "operator.tar", "docker.io/local/trainyard-operator:dev")
+
+No shell, no package manager, no CA bundle: the programs trust the CAs that they are given. The container runs as
+65532, a number that no Secret's or volume's files belong to by accident.
+"""
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from . import ociimage
+from .errors import E2EError
+
+USER = 65532
+_LIBRARIES = "usr/lib/x86_64-linux-gnu"
+_LOADED = re.compile(r"^\s*(\S+) => (/\S+) \(0x", re.MULTILINE)
+_LOADER = re.compile(r"^\s*(/\S*ld-linux\S*) \(0x", re.MULTILINE)
+_ABSENT = re.compile(r"^\s*(\S+) => not found", re.MULTILINE)
+
+
+def make(program, out, names):
+    """Writes the image of one program; returns ociimage.Image."""
+    program = Path(program)
+    with tempfile.TemporaryDirectory(prefix="trainyard-image-") as folder:
+        tree = Path(folder) / "tree"
+        plant(program, tree)
+        return ociimage.write(out, names, [tree], ociimage.Config(
+            entrypoint=[f"/usr/bin/{program.name}"], user=f"{USER}:{USER}", env={}))
+
+
+def plant(program, tree):
+    """The file tree in which the program runs."""
+    libraries, loader = _needs(program)
+    binary = tree / "usr/bin" / program.name
+    binary.parent.mkdir(parents=True)
+    _run("strip", "--strip-all", "-o", str(binary), str(program))
+    binary.chmod(0o755)
+    for name, path in libraries.items():
+        _copy(path, tree / _LIBRARIES / name)
+    # The one path that is written into every program.
+    _copy(loader, tree / loader.lstrip("/"))
+    etc = tree / "etc"
+    etc.mkdir()
+    (etc / "passwd").write_text("root:x:0:0:root:/:/sbin/nologin\n"
+                                f"nonroot:x:{USER}:{USER}:nonroot:/:/sbin/nologin\n")
+    (etc / "group").write_text(f"root:x:0:\nnonroot:x:{USER}:\n")
+    (etc / "nsswitch.conf").write_text("hosts: files dns\n")
+
+
+def _needs(program):
+    """{name: path} of the shared libraries, and the loader's path."""
+    if not program.is_file():
+        raise E2EError(f"{program} is not there: build with `make build`")
+    text = _run("ldd", str(program))
+    if absent := _ABSENT.findall(text):
+        raise E2EError(f"{program} needs {', '.join(absent)}, which this machine does not have")
+    loader = _LOADER.search(text)
+    if not loader:
+        raise E2EError(f"{program} is linked statically, or for another machine:\n{text}")
+    return dict(_LOADED.findall(text)), loader.group(1)
+
+
+def _copy(source, target):
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(Path(source).resolve(), target)
+    target.chmod(0o755)
+
+
+def _run(*argv):
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise E2EError(f"{argv[0]} is not installed (Debian: apt-get install binutils libc-bin)") from None
+    if done.returncode:
+        raise E2EError(f"{' '.join(argv)} failed: {(done.stderr or done.stdout).strip()}")
+    return done.stdout

@@ -1,0 +1,125 @@
+{{- define "trainyard.labels" -}}
+app.kubernetes.io/part-of: trainyard
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end }}
+
+{{/* What selects the pods of a program: {root, name}. Never changes: a Deployment's selector cannot. */}}
+{{- define "trainyard.selector" -}}
+app.kubernetes.io/name: {{ .name }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+{{- end }}
+
+{{/* Of the pods: nothing that changes with the chart's version alone, which would start them anew. */}}
+{{- define "trainyard.podLabels" -}}
+app.kubernetes.io/part-of: trainyard
+{{ include "trainyard.selector" . }}
+{{- with .values.podLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "trainyard.image" -}}
+{{ .root.Values.image.registry }}/{{ .name }}:{{ .root.Values.image.tag | default .root.Chart.AppVersion }}
+{{- end }}
+
+{{- define "trainyard.serverSecret" -}}
+{{- if eq .Values.certificates.source "existing" -}}
+{{ required "certificates.existing.serverSecret is needed with certificates.source existing" .Values.certificates.existing.serverSecret }}
+{{- else -}}
+trainyard-extender-tls
+{{- end -}}
+{{- end }}
+
+{{- define "trainyard.clientSecret" -}}
+{{- if eq .Values.certificates.source "existing" -}}
+{{ required "certificates.existing.clientSecret is needed by the second scheduler with certificates.source existing" .Values.certificates.existing.clientSecret }}
+{{- else -}}
+trainyard-extender-client
+{{- end -}}
+{{- end }}
+
+{{- define "trainyard.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+seccompProfile: {type: RuntimeDefault}
+{{- end }}
+
+{{- define "trainyard.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: {drop: [ALL]}
+{{- end }}
+
+{{/* Node choice of a program's pods: {values, name, root}. */}}
+{{- define "trainyard.placement" -}}
+{{- with .values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+affinity:
+{{- if .values.affinity }}
+  {{- toYaml .values.affinity | nindent 2 }}
+{{- else }}
+  podAntiAffinity:
+    preferredDuringSchedulingIgnoredDuringExecution:
+    - weight: 100
+      podAffinityTerm:
+        topologyKey: kubernetes.io/hostname
+        labelSelector:
+          matchLabels: {{- include "trainyard.selector" . | nindent 12 }}
+{{- end }}
+{{- end }}
+
+{{/* Annotations of a program's pods: {values, port, root}. */}}
+{{- define "trainyard.podAnnotations" -}}
+{{- if .root.Values.metrics.annotations }}
+prometheus.io/scrape: "true"
+prometheus.io/port: {{ .port | quote }}
+{{- end }}
+{{- with .values.podAnnotations }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "trainyard.probes" -}}
+readinessProbe:
+  httpGet: {path: /readyz, port: metrics}
+  periodSeconds: 2
+livenessProbe:
+  httpGet: {path: /healthz, port: metrics}
+  initialDelaySeconds: 10
+  periodSeconds: 10
+  failureThreshold: 6
+{{- end }}
+
+{{/* The extender as kube-scheduler sees it: {root, host, folder}. */}}
+{{- define "trainyard.extenderStanza" -}}
+- urlPrefix: https://{{ .host }}:{{ .root.Values.extender.service.port }}/v1/extender
+  filterVerb: filter
+  prioritizeVerb: prioritize
+  preemptVerb: preempt
+  weight: 1
+  nodeCacheCapable: true
+  ignorable: false
+  httpTimeout: {{ .root.Values.scheduler.httpTimeout }}
+  enableHTTPS: true
+  tlsConfig:
+    serverName: trainyard-extender.{{ .root.Release.Namespace }}.svc
+    certFile: {{ .folder }}/tls.crt
+    keyFile: {{ .folder }}/tls.key
+    caFile: {{ .folder }}/ca.crt
+  managedResources:
+  {{- range .root.Values.scheduler.managedResources }}
+  - {name: {{ . }}, ignoredByScheduler: false}
+  {{- end }}
+{{- end }}
