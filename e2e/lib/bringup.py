@@ -13,7 +13,7 @@ _READY_SECONDS = 60
 
 
 def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyard=True, bin_dir=None,
-       fast_eviction=False, audit=False, api_only=False, real=0, progress=None):
+       fast_eviction=False, audit=False, api_only=False, real=0, install=True, progress=None):
     """Starts a cluster and returns it ready; on failure ends what it started and keeps the logs.
 
     directory: must be new or empty; default: a fresh one. nodes, shape: simulated nodes (kwok.Shape).
@@ -21,6 +21,7 @@ def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyar
     bin_dir (CRDs and rights are installed in any case). fast_eviction: pods leave a crashed node within
     seconds. audit: who asked what, in D/audit.log. api_only: the API server with its garbage collector, namespaces
     and service accounts, and nobody else who would change objects: no scheduler, no nodes, no Trainyard.
+    install: False leaves CRDs and rights out too, for who installs the chart (lib/helm.py).
     real: real nodes besides the simulated ones (lib/realnode.py), with shape's GPUs and labels; needs root.
     """
     progress = progress or Progress(quiet=True)
@@ -36,7 +37,7 @@ def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyar
     folder = _new_directory(directory)
     shape = shape or kwok.Shape()
     options = {"nodes": nodes, "gpus": shape.gpus, "trainyard": with_trainyard, "fast_eviction": fast_eviction,
-               "audit": audit, "api_only": api_only, "real": real}
+               "audit": audit, "api_only": api_only, "real": real, "install": install}
     cluster = cls(State.create(folder, block.ports, block.spare, paths, options), block.lock_fd)
     try:
         progress.say(f"cluster in {folder}, ports from {block.base}")
@@ -117,6 +118,8 @@ def _wait_api(cluster, progress):
 
 
 def _install(cluster, binaries, progress):
+    if not cluster.options["install"]:
+        return
     with progress.step(f"{len(trainyard.crd_files())} CRD files and rights installed"):
         trainyard.install_objects(cluster)
     makers = {trainyard.OPERATOR: trainyard.operator, trainyard.EXTENDER: trainyard.extender}

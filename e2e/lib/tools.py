@@ -26,6 +26,7 @@ RECIPES = {
     "k8s": {name: f"{_KUBERNETES}/{name}"
             for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")},
     "kwok": {"kwok": "sigs.k8s.io/kwok/cmd/kwok"},
+    "helm": {"helm": "helm.sh/helm/v3/cmd/helm"},
 }
 # What only real nodes need.
 REAL_RECIPES = {
@@ -98,6 +99,12 @@ def _ldflags(tool):
         stamp = "k8s.io/component-base/version"
         flags += (f" -X {stamp}.gitVersion={version} -X {stamp}.gitMajor={major} -X {stamp}.gitMinor={minor}"
                   f" -X k8s.io/client-go/pkg/version.gitVersion={version}")
+    if tool == "helm":
+        # Unstamped, it renders for Kubernetes 1.20 unless it is told otherwise.
+        _, minor, _ = _required_version(tool, "k8s.io/client-go")[1:].split(".", 2)
+        stamp = "helm.sh/helm/v3/pkg/chartutil"
+        flags += (f" -X helm.sh/helm/v3/internal/version.version={_required_version(tool, 'helm.sh/helm/v3')}"
+                  f" -X {stamp}.k8sVersionMajor=1 -X {stamp}.k8sVersionMinor={minor}")
     return flags
 
 

@@ -107,8 +107,13 @@ def _pick(source, tree):
         (tree / "usr/bin" / applet).symlink_to("busybox")
     (tree / "bin").symlink_to("usr/bin")
     _copy(source / _LOADER, tree / _LOADER)
-    for name, path in _closure(source, tree).items():
+    # torch opens this one by a link of its own; no file names it as needed.
+    opened = [link.readlink().name for link in (tree / _SITE / "torch/lib").glob("libtorch_global_deps.so*")]
+    for name, path in _closure(source, tree, opened).items():
         _copy(path, tree / _LIBRARIES / name)
+    for path in list(tree.rglob("*")):
+        if path.is_symlink() and not path.exists():
+            path.unlink()
     _compile(tree)
     (tree / "tmp").mkdir()
     (tree / "tmp").chmod(0o1777)
@@ -125,13 +130,14 @@ def _copy(source, target):
         shutil.copy(source, target)
         return
     shutil.copytree(source, target, ignore=lambda _, names: [name for name in names if name in _LEFT_OUT],
-                    symlinks=False, ignore_dangling_symlinks=True)
+                    symlinks=True)
 
 
-def _closure(source, tree):
+def _closure(source, tree, opened):
     """{name: file} of the shared libraries that the programs and modules in tree need, and those need in turn."""
-    found, absent = {}, set()
+    found, absent = {name: source / _LIBRARIES / name for name in opened}, set()
     todo = [path for path in tree.rglob("*") if path.is_file() and not path.is_symlink() and _is_elf(path)]
+    todo += found.values()
     while todo:
         needed = set(_NEEDED.findall(_run("readelf", "--dynamic", "--wide", *map(str, todo))))
         todo = []

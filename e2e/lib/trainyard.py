@@ -3,7 +3,7 @@ import os
 import time
 from pathlib import Path
 
-from . import pki
+from . import helm, pki
 from .controlplane import Program
 from .errors import E2EError
 
@@ -43,15 +43,14 @@ def crd_files():
 
 
 def install_objects(cluster):
-    """Applies CRDs, namespace, ServiceAccounts and rights; returns once the API serves the new kinds."""
-    files = crd_files()
-    arguments = [arg for path in [*files, MANIFESTS / "rbac.yaml"] for arg in ("-f", str(path))]
-    cluster.kubectl("apply", "--server-side", "--field-manager=e2e", *arguments)
-    if files:
-        _wait_established(cluster)
+    """Applies the chart's CRDs, ServiceAccounts and rights; returns once the API serves the new kinds."""
+    namespace = f"apiVersion: v1\nkind: Namespace\nmetadata: {{name: {NAMESPACE}}}\n"
+    rendered = helm.template(cluster.tools["helm"], only=("crds", "serviceaccounts", "rbac"))
+    cluster.kubectl("apply", "--server-side", "--field-manager=e2e", "-f", "-", input=f"{namespace}---\n{rendered}")
+    wait_established(cluster)
 
 
-def _wait_established(cluster, timeout=30):
+def wait_established(cluster, timeout=30):
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
     deadline = time.monotonic() + timeout
     while True:

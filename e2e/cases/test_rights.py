@@ -1,0 +1,233 @@
+"""What the chart grants is what the programs ask for, as the API server's audit log has it: nothing missing, nothing in vain.
+
+One story, in which everything that a program ever asks for comes up: gangs and a gang of one to their end, jobs that are
+deleted while they run, names that somebody else has taken, users who write at the same time, an election lost and won,
+certificates made.
+"""
+import json
+import threading
+import unittest
+from dataclasses import dataclass
+
+import support
+from support import EXTENDER, OPERATOR, SYSTEM, core, given, job, kubectl, wait_phase
+
+import yaml
+from lib import helm
+
+CLUSTER = {"nodes": 4, "audit": True}
+
+# Granted, but asked for where no audit log shows it.
+NOT_IN_THE_LOG = {
+    # Checked by the admission plug-in OwnerReferencesPermissionEnforcement, where a cluster has it, when a pod is
+    # created whose owner reference blocks the owner's deletion.
+    "operator: update trainyard.dev/trainingjobs/finalizers",
+}
+
+
+@dataclass(frozen=True, order=True)
+class Right:
+    program: str
+    verb: str
+    resource: str       # GROUP/RESOURCE[/SUBRESOURCE]
+    name: str = ""      # where the rule is for one name
+    namespace: str = ""  # where the rule is for one namespace
+
+    def __str__(self):
+        where = f" {self.name}" if self.name else ""
+        return f"{self.program}: {self.verb} {self.resource}{where}" + (f" in {self.namespace}" if self.namespace else "")
+
+
+def granted():
+    """Every right that the chart's roles give, one by one."""
+    objects = [item for item in yaml.safe_load_all(helm.template(given().tools["helm"], only=["rbac"])) if item]
+    found = set()
+    for item in objects:
+        if item["kind"] not in ("ClusterRole", "Role"):
+            continue
+        program = item["metadata"]["name"].removeprefix("trainyard-")
+        for rule in item["rules"]:
+            found |= {Right(program, verb, f"{group}/{resource}", name, item["metadata"].get("namespace", ""))
+                      for verb in rule["verbs"] for group in rule["apiGroups"]
+                      for resource in rule["resources"] for name in rule.get("resourceNames", [""])}
+    return found
+
+
+def requests():
+    """What the programs asked the API server for: the audit log's lines."""
+    with open(given().dir / "audit.log", encoding="utf-8") as log:
+        for line in log:
+            entry = json.loads(line)
+            user = entry["user"]["username"]
+            if user.startswith(f"system:serviceaccount:{SYSTEM}:trainyard-") and "objectRef" in entry:
+                yield user.rpartition("-")[2], entry
+
+
+def asked(rights):
+    """The rights that were used; a request that no right covers is a Right of its own."""
+    by_verb = {}
+    for right in rights:
+        by_verb.setdefault((right.program, right.verb, right.resource), []).append(right)
+    found = set()
+    for program, entry in requests():
+        about = entry["objectRef"]
+        resource = f"{about.get('apiGroup', '')}/{about['resource']}"
+        if about.get("subresource"):
+            resource += f"/{about['subresource']}"
+        covering = [right for right in by_verb.get((program, entry["verb"], resource), [])
+                    if right.name in ("", about.get("name", "")) and right.namespace in ("", about.get("namespace"))]
+        found |= set(covering) or {Right(program, entry["verb"], resource, about.get("name", ""),
+                                         about.get("namespace", ""))}
+    return found
+
+
+class RightsTest(support.Case):
+    def test_what_is_granted_is_what_is_asked_for(self):
+        with support.watch_jobs() as jobs, support.watch_pods() as pods:
+            self.gangs_to_their_end(jobs)
+            self.deleted_while_it_runs(jobs, pods)
+            self.names_that_are_taken(jobs)
+            self.users_who_write_at_the_same_time(jobs)
+            self.another_leader_who_makes_certificates(jobs)
+        rights = granted()
+        used = asked(rights)
+        refused = {f"{program}: {entry['verb']} {entry['requestURI']}" for program, entry in requests()
+                   if entry.get("responseStatus", {}).get("code") == 403}
+        self.assertEqual(set(), refused, "requests that were refused")
+        self.assertEqual([], sorted(map(str, used - rights)), "asked for and not granted")
+        self.assertEqual(sorted(NOT_IN_THE_LOG), sorted(map(str, rights - used)), "granted and not asked for")
+
+    def gangs_to_their_end(self, jobs):
+        support.create_job(self.namespace, job("gang", replicas=2, run_for="1s"))
+        support.create_job(self.namespace, job("alone", replicas=1, run_for="1s"))
+        for name in ("gang", "alone"):
+            wait_phase(jobs, self.namespace, name, "Succeeded")
+
+    def deleted_while_it_runs(self, jobs, pods):
+        support.create_job(self.namespace, job("unwanted", replicas=2))
+        wait_phase(jobs, self.namespace, "unwanted", "Running")
+        support.delete_job(self.namespace, "unwanted")
+        jobs.wait(lambda all_: (self.namespace, "unwanted") not in all_, "the job is gone")
+        pods.wait(lambda all_: not support.members(all_, "unwanted"), "its pods are gone")
+
+    def names_that_are_taken(self, jobs):
+        """A Service, a ConfigMap and a pod of somebody else's, each under a name that a job needs."""
+        space = self.namespace
+        core().create_namespaced_service(space, {"metadata": {"name": "service"}, "spec": {"ports": [{"port": 1}]}})
+        core().create_namespaced_config_map(space, {"metadata": {"name": "map-members"}})
+        core().create_namespaced_pod(space, support.pod("pod-worker-0", gpus=0))
+        for name in ("service", "map", "pod"):
+            support.create_job(space, job(name, replicas=2))
+        for name in ("service", "map", "pod"):
+            jobs.wait(lambda all_, name=name: "NameTaken" in json.dumps(all_.get((space, name), {}).get("status", {})),
+                      f"{name} is told that its name is taken")
+            # Until it was said twice: what repeats is counted in one Event.
+        support.await_value(lambda: [entry for _, entry in requests()
+                                     if entry["objectRef"]["resource"] == "events" and entry["verb"] == "patch"],
+                            bool, "an Event that repeats is patched", timeout=90)
+        for name in ("service", "map", "pod"):
+            support.delete_job(space, name)
+
+    def users_who_write_at_the_same_time(self, jobs):
+        """A status that is written meanwhile conflicts, and is read again."""
+        def reads():
+            return [entry for program, entry in requests()
+                    if program == "operator" and entry["verb"] == "get"
+                    and entry["objectRef"]["resource"] == "trainingjobs"]
+
+        for attempt in range(20):
+            if reads():
+                return
+            name = f"busy{attempt}"
+            support.create_job(self.namespace, job(name, replicas=2, run_for="1s"))
+            over = threading.Event()
+            writers = [threading.Thread(target=self.annotate, args=(name, over)) for _ in range(2)]
+            for writer in writers:
+                writer.start()
+            try:
+                wait_phase(jobs, self.namespace, name, "Succeeded")
+            finally:
+                over.set()
+                for writer in writers:
+                    writer.join()
+        self.fail("no status write of the operator ever met another writer")
+
+    def annotate(self, name, over):
+        count = 0
+        while not over.is_set():
+            count += 1
+            given().api.call("PATCH", f"/apis/trainyard.dev/v1alpha1/namespaces/{self.namespace}/trainingjobs/{name}",
+                             {"metadata": {"annotations": {"count": str(count)}}}, "application/merge-patch+json")
+
+    def another_leader_who_makes_certificates(self, jobs):
+        secrets = helm.template(given().tools["helm"], only=["certificates"])
+        kubectl("apply", "-f", "-", input=secrets)
+        given().stop(OPERATOR)
+        kubectl("delete", "lease", OPERATOR, "-n", SYSTEM)
+        port = given().spare_ports[0]
+        given().run("heir", [*given().processes()[OPERATOR]["argv"][:1],
+                             f"--kubeconfig={given().dir}/{OPERATOR}.kubeconfig", f"--listen=127.0.0.1:{port}",
+                             "--certificates-for=trainyard-extender"], ready=f"http://127.0.0.1:{port}/readyz")
+        support.await_value(
+            lambda: [core().read_namespaced_secret(f"trainyard-extender-{which}", SYSTEM).data or {}
+                     for which in ("ca", "tls", "client")],
+            lambda data: all(data) and all("ca.crt" in each for each in data), "the three Secrets are filled")
+        support.create_job(self.namespace, job("after", replicas=2, run_for="1s"))
+        wait_phase(jobs, self.namespace, "after", "Succeeded")
+
+
+class ChartTest(unittest.TestCase):
+    """The chart's objects, as the API server takes them."""
+
+    VALUES = {
+        "default": {},
+        "second scheduler": {"scheduler": {"second": {"enabled": True}}},
+        "everything": {"scheduler": {"second": {"enabled": True, "replicas": 2}},
+                       "networkPolicy": {"enabled": True, "schedulerCIDRs": ["10.0.0.1/32"]},
+                       "operator": {"tolerations": [{"operator": "Exists"}], "nodeSelector": {"a": "b"},
+                                    "podLabels": {"team": "x"}, "podAnnotations": {"note": "y"}},
+                       "image": {"pullSecrets": [{"name": "mine"}]},
+                       "extender": {"service": {"clusterIP": "10.0.200.1"}},
+                       "crds": {"keep": True}},
+        "one replica": {"operator": {"replicas": 1}, "extender": {"replicas": 1}},
+        "existing": {"certificates": {"source": "existing", "existing": {"serverSecret": "s", "clientSecret": "c"}}},
+        "bare": {"rbac": {"create": False}, "crds": {"install": False}, "metrics": {"annotations": False},
+                 "podDisruptionBudget": {"enabled": False}},
+    }
+    REFUSED = {
+        "an unknown key": ({"operator": {"replica": 2}}, "replica"),
+        "a wrong type": ({"extender": {"replicas": "two"}}, "replicas"),
+        "an unknown source": ({"certificates": {"source": "mine"}}, "source"),
+        "an address missing": ({"networkPolicy": {"enabled": True}}, "schedulerCIDRs"),
+        "a Secret missing": ({"certificates": {"source": "existing"}}, "certificates.existing.serverSecret"),
+    }
+
+    def test_every_set_of_values_makes_good_objects(self):
+        for name, values in self.VALUES.items():
+            with self.subTest(name):
+                rendered = helm.template(given().tools["helm"], values)
+                objects = [item for item in yaml.safe_load_all(rendered) if item]
+                mine = [item for item in objects if item["kind"] not in ("TrainingJob", "Queue")]
+                text = "---\n".join(yaml.safe_dump(item) for item in mine)
+                said = kubectl("apply", "--dry-run=server", "--validate=strict", "--server-side", "--force-conflicts",
+                               "--field-manager=e2e-chart", "-f", "-", input=text)
+                self.assertEqual(len(mine), len(said.splitlines()), said)
+
+    def test_rendering_twice_gives_the_same(self):
+        program = given().tools["helm"]
+        self.assertEqual(helm.template(program), helm.template(program))
+
+    def test_what_cannot_be_meant_is_refused_in_words(self):
+        for name, (values, word) in self.REFUSED.items():
+            with self.subTest(name), self.assertRaises(Exception) as caught:
+                helm.template(given().tools["helm"], values)
+            self.assertIn(word, str(caught.exception))
+
+    def test_the_stanza_is_what_a_scheduler_reads(self):
+        objects = yaml.safe_load_all(helm.template(given().tools["helm"], only=["scheduler-config"]))
+        config = yaml.safe_load(next(objects)["data"]["extenders.yaml"])
+        self.assertEqual(100, config["percentageOfNodesToScore"])
+        stanza = config["extenders"][0]
+        self.assertEqual(f"https://{EXTENDER}.{SYSTEM}.svc:443/v1/extender", stanza["urlPrefix"])
+        self.assertEqual(f"{EXTENDER}.{SYSTEM}.svc", stanza["tlsConfig"]["serverName"])
+        self.assertFalse(stanza["ignorable"])
