@@ -84,9 +84,10 @@ def asked(rights):
 class RightsTest(support.Case):
     def test_what_is_granted_is_what_is_asked_for(self):
         with support.watch_jobs() as jobs, support.watch_pods() as pods:
+            self.names_that_are_taken(jobs)
             self.gangs_to_their_end(jobs)
             self.deleted_while_it_runs(jobs, pods)
-            self.names_that_are_taken(jobs)
+            self.events_that_repeat()
             self.users_who_write_at_the_same_time(jobs)
             self.another_leader_who_makes_certificates(jobs)
         rights = granted()
@@ -121,12 +122,14 @@ class RightsTest(support.Case):
         for name in ("service", "map", "pod"):
             jobs.wait(lambda all_, name=name: "NameTaken" in json.dumps(all_.get((space, name), {}).get("status", {})),
                       f"{name} is told that its name is taken")
-            # Until it was said twice: what repeats is counted in one Event.
+
+    def events_that_repeat(self):
+        """Nobody has freed the names meanwhile: what is said again is counted in the same Event."""
         support.await_value(lambda: [entry for _, entry in requests()
                                      if entry["objectRef"]["resource"] == "events" and entry["verb"] == "patch"],
                             bool, "an Event that repeats is patched", timeout=90)
         for name in ("service", "map", "pod"):
-            support.delete_job(space, name)
+            support.delete_job(self.namespace, name)
 
     def users_who_write_at_the_same_time(self, jobs):
         """A status that is written meanwhile conflicts, and is read again."""
@@ -208,7 +211,7 @@ class ChartTest(unittest.TestCase):
                 rendered = helm.template(given().tools["helm"], values)
                 objects = [item for item in yaml.safe_load_all(rendered) if item]
                 mine = [item for item in objects if item["kind"] not in ("TrainingJob", "Queue")]
-                text = "---\n".join(yaml.safe_dump(item) for item in mine)
+                text = json.dumps({"apiVersion": "v1", "kind": "List", "items": mine})
                 said = kubectl("apply", "--dry-run=server", "--validate=strict", "--server-side", "--force-conflicts",
                                "--field-manager=e2e-chart", "-f", "-", input=text)
                 self.assertEqual(len(mine), len(said.splitlines()), said)

@@ -1,0 +1,107 @@
+"""What the cases of the chart share: a cluster of real nodes where Trainyard was installed as users install it."""
+import contextlib
+import os
+import threading
+
+import pods
+import support
+from lib import kwok
+from lib.cluster import Cluster
+from lib.helm import NAMESPACE, Release
+from support import GPU, given, kubectl
+
+_kept = {}
+
+
+def up():
+    """A cluster with two real nodes of four GPUs, the chart installed, kube-scheduler told about the extender."""
+    cluster = Cluster.up(real=2, nodes=0, shape=kwok.Shape(gpus=4), with_trainyard=False, install=False)
+    _kept["cluster"] = cluster
+    support.give(cluster)
+    made = Release(cluster, os.environ["TRAINYARD_E2E_BIN"])
+    _kept["release"] = made
+    made.load_images()
+    made.install()
+    made.wire_scheduler()
+    support.wait_leader()
+
+
+def down():
+    cluster = _kept.pop("cluster", None)
+    if cluster:
+        cluster.down()
+
+
+def release():
+    return _kept["release"]
+
+
+def job(name, script="sleep 1", replicas=2, gpus=4, **spec):
+    body = support.job(name, replicas=replicas, gpus=gpus, **spec)
+    template = body["spec"]["roles"][0]["template"]["spec"]
+    template.update(nodeSelector=dict([pods.LIVE]), terminationGracePeriodSeconds=2)
+    template["containers"][0].update(image=pods.BUSYBOX, imagePullPolicy="Never", command=["sh", "-c", script])
+    return body
+
+
+def stranger(name):
+    """A pod with a GPU that belongs to nobody: kube-scheduler asks the extender about it."""
+    return pods.pod(name, "exec sleep 3600", main={"resources": {"limits": {GPU: 1}}})
+
+
+def attempts():
+    """kube-scheduler's scheduling attempts since it started, by result."""
+    found = {}
+    for series, value in given().metrics("kube-scheduler").items():
+        if series.startswith("scheduler_schedule_attempts_total"):
+            result = series.partition('result="')[2].partition('"')[0]
+            found[result] = found.get(result, 0) + value
+    return found
+
+
+def pods_of(program):
+    return given().json("get", "pods", "-n", NAMESPACE, "-l", f"app.kubernetes.io/name={program}")["items"]
+
+
+def kill_pods(*programs):
+    """Deletes all pods of these programs at once, without a grace period."""
+    kubectl("delete", "pods", "-n", NAMESPACE, "-l", f"app.kubernetes.io/name in ({','.join(programs)})",
+            "--grace-period=0", "--force")
+
+
+def await_rollout(program):
+    kubectl("rollout", "status", f"deployment/{program}", "-n", NAMESPACE, "--timeout=120s", timeout=130)
+
+
+@contextlib.contextmanager
+def load(namespace):
+    """Pods with a GPU come and go all the time, one after the other; yields a function that says how many were bound."""
+    over, state = threading.Event(), {"bound": 0, "error": None}
+
+    def run():
+        try:
+            with support.watch_pods(namespace) as seen:
+                while not over.is_set():
+                    name = f"load{state['bound']}"
+                    pods.create(namespace, stranger(name))
+                    seen.wait(lambda all_, name=name: support.node_of(all_.get((namespace, name), {"spec": {}})),
+                              f"{name} is bound")
+                    state["bound"] += 1
+                    support.core().delete_namespaced_pod(name, namespace, grace_period_seconds=0)
+        except Exception as error:  # pylint: disable=broad-except
+            state["error"] = error
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+
+    def bound():
+        if state["error"]:
+            raise state["error"]
+        return state["bound"]
+
+    try:
+        yield bound
+    finally:
+        over.set()
+        thread.join(support.PATIENCE)
+    bound()

@@ -1,0 +1,121 @@
+"""Trainyard installed by its chart: operator and extender as pods, kube-scheduler reaching the extender through its
+Service; jobs go on while it is upgraded, rolled back and killed; uninstalled, it leaves nothing."""
+import json
+import unittest
+
+import charted
+import pods
+import support
+from lib.helm import NAMESPACE
+from support import EXTENDER, OPERATOR, given, kubectl, phase, wait_phase
+
+CLUSTER = None
+
+setUpModule, tearDownModule = charted.up, charted.down  # names that unittest knows
+
+
+def attempts_that_failed():
+    return charted.attempts().get("error", 0)
+
+
+class Installed(support.Case):
+    def succeed(self, *names):
+        with support.watch_jobs(self.namespace) as jobs:
+            for name in names:
+                wait_phase(jobs, self.namespace, name, "Succeeded", 120)
+
+    def test_a_job_runs_on_real_nodes(self):
+        with support.watch_pods(self.namespace) as seen:
+            support.create_job(self.namespace, charted.job("first", 'echo "rank $RANK"'))
+            self.succeed("first")
+            nodes = {item["spec"]["nodeName"] for _, item in seen.events if item["spec"].get("nodeName")}
+        self.assertEqual(set(given().real_nodes), nodes)
+        for rank in (0, 1):
+            self.assertEqual(f"rank {rank}\n", kubectl("logs", "-n", self.namespace, f"first-worker-{rank}"))
+
+    def test_the_programs_run_without_privileges(self):
+        for program in (OPERATOR, EXTENDER):
+            found = charted.pods_of(program)
+            self.assertEqual(2, len(found))
+            self.assertEqual(set(given().real_nodes), {item["spec"]["nodeName"] for item in found},
+                             "the two replicas are on different nodes")
+            for item in found:
+                self.assertTrue(item["spec"]["securityContext"]["runAsNonRoot"])
+                container = item["spec"]["containers"][0]["securityContext"]
+                self.assertTrue(container["readOnlyRootFilesystem"])
+                self.assertEqual(["ALL"], container["capabilities"]["drop"])
+
+    def test_kube_scheduler_asks_through_the_service(self):
+        """A stranger is kept off the GPUs that a running gang has; so the extender was asked, and answered."""
+        before = charted.attempts()
+        with charted.load(self.namespace) as bound:
+            support.await_value(bound, lambda count: count >= 5, "strangers are bound")
+        after = charted.attempts()
+        self.assertEqual(before.get("error", 0), after.get("error", 0))
+        self.assertIn(f"https://{charted.release().service_address()}:443/",
+                      (given().dir / "kube-scheduler.yaml").read_text())
+
+    def test_an_upgrade_and_a_rollback_lose_nothing(self):
+        """Jobs come all the time, each placed whole; both programs' pods are replaced twice meanwhile."""
+        failed = attempts_that_failed()
+        names = [f"gang{number}" for number in range(12)]
+        with support.watch_pods(self.namespace) as seen, support.watch_jobs(self.namespace) as jobs:
+            for name in names[:4]:
+                support.create_job(self.namespace, charted.job(name))
+            jobs.wait(lambda all_: any(item.get("status", {}).get("gang", {}).get("proposal")
+                                       for item in all_.values()), "a gang is being placed")
+            note = {"podAnnotations": {"upgraded": "true"}}
+            charted.release().upgrade({"operator": note, "extender": note}, wait=False)
+            for name in names[4:8]:
+                support.create_job(self.namespace, charted.job(name))
+            for program in (OPERATOR, EXTENDER):
+                charted.await_rollout(program)
+            charted.release().rollback(wait=False)
+            for name in names[8:]:
+                support.create_job(self.namespace, charted.job(name))
+            for program in (OPERATOR, EXTENDER):
+                charted.await_rollout(program)
+            for name in names:
+                wait_phase(jobs, self.namespace, name, "Succeeded", 180)
+            uids = {}
+            for _, item in seen.events:
+                uids.setdefault(item["metadata"]["name"], set()).add(item["metadata"]["uid"])
+        self.assertEqual({}, {name: len(found) for name, found in uids.items() if len(found) > 1},
+                         "pods that were made more than once")
+        self.assertEqual(failed, attempts_that_failed(), "scheduling attempts that failed")
+
+    def test_killed_as_pods_while_a_gang_is_placed(self):
+        """Attempts fail while no extender answers; they are made again, and nothing is lost or done twice."""
+        with support.watch_jobs(self.namespace) as jobs:
+            for number in range(3):
+                name = f"survivor{number}"
+                support.create_job(self.namespace, charted.job(name))
+                jobs.wait(lambda all_, name=name: phase(all_.get((self.namespace, name), {})) not in (None, "Pending"),
+                          f"the operator has seen {name}")
+                charted.kill_pods(*((OPERATOR, EXTENDER), (OPERATOR,), (EXTENDER,))[number])
+                wait_phase(jobs, self.namespace, name, "Succeeded", 180)
+        for program in (OPERATOR, EXTENDER):
+            charted.await_rollout(program)
+
+
+class Uninstalled(unittest.TestCase):
+    def test_uninstalling_leaves_nothing(self):
+        kubectl("delete", "trainingjobs", "--all", "-A")
+        charted.release().uninstall()
+        # helm waits for the Deployments; their pods have some seconds to say good-bye.
+        with support.watch_pods(NAMESPACE) as seen:
+            seen.wait(lambda all_: not all_, "the programs' pods are gone")
+        kinds = kubectl("api-resources", "--verbs=list", "-o", "name").split()
+        self.assertFalse([kind for kind in kinds if "trainyard" in kind], "kinds that are still served")
+        left = []
+        # Events tell of what was, and go by themselves after an hour.
+        for kind in sorted(set(kinds) - {"events", "events.events.k8s.io"}):
+            for item in given().json("get", kind, "-A")["items"]:
+                text = json.dumps([item["metadata"].get("labels"), item["metadata"]["name"],
+                                   item["metadata"].get("finalizers")]).replace("sim.trainyard.dev/kubelet", "")
+                mine = item["metadata"].get("namespace") == NAMESPACE
+                if "trainyard" in text or mine:
+                    left.append(f"{kind}/{item['metadata']['name']}")
+        # What Kubernetes puts into every namespace, and the namespace, which `helm install --create-namespace` made.
+        always = {"configmaps/kube-root-ca.crt", "serviceaccounts/default", f"namespaces/{NAMESPACE}"}
+        self.assertEqual([], sorted(set(left) - always))
