@@ -72,7 +72,7 @@ class Process {
     operator_ = std::make_unique<Operator>(OperatorOptions{.identity = options_.identity,
                                                            .leaseNamespace = options_.leaseNamespace,
                                                            .schedulerName = options_.schedulerName,
-                        .certificates = options_.certificates},
+                                                           .certificates = options_.certificates},
                                            Operator::Dependencies{connection_->api(), connection_->leaseApi(),
                                                                   loop_, metrics_, rng.split(), log_});
     connection_->api().guardWrites([this] { return operator_->leading(); });

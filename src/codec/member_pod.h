@@ -16,7 +16,7 @@ struct MemberContext {
   std::int64_t epoch = 0;
   bool gated = true;                                     // held back by our gate until released
   std::optional<model::NodeName> pinned = std::nullopt;  // bound to this node from the start: a gang of one
-  std::string schedulerName = {};                        // who binds it; empty: the cluster's default scheduler
+  std::string schedulerName = {};  // who binds it; empty: the cluster's default scheduler
   // Given to every container ahead of its own variables, so that those may refer to them. A variable the user
   // wrote himself wins: he knows his program. (One that he takes from envFrom does not: its names are not
   // seen here.)

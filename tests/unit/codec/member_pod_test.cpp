@@ -128,7 +128,8 @@ TEST_CASE("the operator's scheduler binds the pod, the default one where it has 
   const model::Job job =
       jobWith(R"({"spec":{"schedulerName":"default-scheduler","containers":[{"name":"c","image":"x"}]}})");
   CHECK(encoded(job, 0, {}).find("schedulerName") == std::string::npos);
-  CHECK(encoded(job, 0, {.schedulerName = "second"}).find(R"("schedulerName":"second")") != std::string::npos);
+  CHECK(encoded(job, 0, {.schedulerName = "second"}).find(R"("schedulerName":"second")") !=
+        std::string::npos);
 }
 
 TEST_CASE("a role without a usable template is refused with its field") {
