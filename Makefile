@@ -3,7 +3,7 @@
 ARGS ?=
 PRESET ?= release
 
-.PHONY: help deps build demo test faults real sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
+.PHONY: help deps build images demo test faults real sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
   cluster-status cluster-down clean
 
 help: ## list the targets
@@ -15,6 +15,9 @@ deps: ## install the Debian packages that are missing
 build: deps ## build the programs into build/release (PRESET=dev, asan, tsan)
 	cmake --preset $(PRESET)
 	cmake --build --preset $(PRESET)
+
+images: build ## container images of the programs into build/images, without an engine (ARGS=--training: PyTorch too)
+	tools/images $(ARGS)
 
 demo: build ## a cluster, real jobs, live on the terminal (ARGS=--once: unattended)
 	e2e/demo $(ARGS)
@@ -54,7 +57,7 @@ fuzz: deps ## a million generated inputs for every parser (half an hour; ARGS="p
 bench: deps ## the benchmarks
 	tools/bench $(ARGS)
 
-tools: ## build etcd, Kubernetes and kwok for the tests' clusters (minutes, once; ARGS=--real: kubelet, CoreDNS too)
+tools: ## build etcd, Kubernetes, kwok and helm for the tests' clusters (minutes, once; ARGS=--real: kubelet, CoreDNS too)
 	e2e/tools/build $(ARGS)
 
 cluster-up: build ## start a Kubernetes control plane with Trainyard (ARGS="--kwok 100", ARGS="--real 2")
