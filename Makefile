@@ -28,7 +28,7 @@ test: deps ## all tests
 faults: deps ## kills, pauses, lost answers and failing nodes at every point of a gang's life
 	tools/test faults
 
-real: deps ## real nodes: kubelets, containers, Service names, signals (needs root; three minutes)
+real: deps ## real nodes: kubelets, containers, the chart, certificates (needs root; ten minutes)
 	tools/test real
 
 sanitize: deps ## the tests under the address and undefined-behaviour sanitizers

@@ -13,7 +13,7 @@ import support
 from support import EXTENDER, OPERATOR, SYSTEM, core, given, job, kubectl, wait_phase
 
 import yaml
-from lib import helm
+from lib import helm, trainyard
 
 CLUSTER = {"nodes": 4, "audit": True}
 
@@ -215,6 +215,11 @@ class ChartTest(unittest.TestCase):
                 said = kubectl("apply", "--dry-run=server", "--validate=strict", "--server-side", "--force-conflicts",
                                "--field-manager=e2e-chart", "-f", "-", input=text)
                 self.assertEqual(len(mine), len(said.splitlines()), said)
+
+    def test_the_chart_is_of_the_programs_version(self):
+        chart = yaml.safe_load((helm.CHART / "Chart.yaml").read_text())
+        said = support.run([trainyard.binaries(support.bin_dir())[OPERATOR], "--version"]).stdout.split()
+        self.assertEqual([OPERATOR, chart["appVersion"]], said)
 
     def test_rendering_twice_gives_the_same(self):
         program = given().tools["helm"]

@@ -15,15 +15,19 @@ _kept = {}
 
 def up():
     """A cluster with two real nodes of four GPUs, the chart installed, kube-scheduler told about the extender."""
+    bare()
+    release().install()
+    release().wire_scheduler()
+    support.wait_leader()
+
+
+def bare():
+    """The cluster, with the programs' images on its nodes and nothing installed."""
     cluster = Cluster.up(real=2, nodes=0, shape=kwok.Shape(gpus=4), with_trainyard=False, install=False)
     _kept["cluster"] = cluster
     support.give(cluster)
-    made = Release(cluster, os.environ["TRAINYARD_E2E_BIN"])
-    _kept["release"] = made
-    made.load_images()
-    made.install()
-    made.wire_scheduler()
-    support.wait_leader()
+    _kept["release"] = Release(cluster, os.environ["TRAINYARD_E2E_BIN"])
+    release().load_images()
 
 
 def down():
