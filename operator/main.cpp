@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   std::string logLevel = "info";
   std::string certificatesFor;
   int certificateDays = 90;
+  bool endJobs = false;
 
   CLI::App app{"Trainyard's operator: places whole gangs of TrainingJobs, or nothing."};
   app.set_version_flag("--version", std::string("trainyard-operator ") + TRAINYARD_VERSION);
@@ -44,6 +45,8 @@ int main(int argc, char** argv) {
   app.add_option("--certificate-days", certificateDays, "how long these are valid; renewed after two thirds")
       ->check(CLI::Range(1, 3650))
       ->capture_default_str();
+  app.add_flag("--end-all-jobs", endJobs,
+               "delete every TrainingJob, wait until all are gone, for five minutes at most, and end");
   app.add_option("--log-level", logLevel, "debug, info, warning or error")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
@@ -53,6 +56,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   options.logLevel = *level;
+  if (endJobs) {
+    trainyard::net::endProcess(trainyard::operator_::endAllJobs(options, std::chrono::minutes(5)));
+  }
   if (!certificatesFor.empty()) {
     options.certificates =
         trainyard::operator_::CertificateOptions{.service = certificatesFor,

@@ -11,6 +11,7 @@
 #include "kube/connection.h"
 #include "net/listen_address.h"
 #include "net/server.h"
+#include "operator/jobs_ender.h"
 #include "operator/operator.h"
 #include "telemetry/health.h"
 #include "telemetry/http_endpoints.h"
@@ -139,5 +140,31 @@ class Process {
 }  // namespace
 
 int runProcess(const ProcessOptions& options) { return Process(options).run(); }
+
+int endAllJobs(const ProcessOptions& options, std::chrono::seconds patience) {
+  const auto sink = base::makeStderrSink();
+  const base::Logger log(*sink, options.logLevel, "operator");
+  base::EventLoop loop;
+  const auto failed = [&](const base::Error& error) {
+    log.error("jobs not ended", {{"error", error.message}});
+    return 1;
+  };
+  const auto config = kube::loadConnectionConfig(
+      {.kubeconfig = options.kubeconfig.empty() ? std::nullopt : std::optional(options.kubeconfig)});
+  if (!config) return failed(config.error());
+  const auto connection = kube::makeApiClient(*config, loop, base::Rng(base::entropySeed()), log,
+                                              {.userAgent = "trainyard-operator/" TRAINYARD_VERSION});
+  if (!connection) return failed(connection.error());
+  base::Result<void> result;
+  JobsEnder ender((*connection)->api(), loop, log, patience, [&](base::Result<void> end) {
+    result = std::move(end);
+    loop.stop();
+  });
+  ender.start();
+  loop.run();
+  if (!result) return failed(result.error());
+  log.info("no TrainingJob is left");
+  return 0;
+}
 
 }  // namespace trainyard::operator_

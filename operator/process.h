@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -23,5 +24,9 @@ struct ProcessOptions {
 // Runs the operator until SIGTERM or SIGINT (exit code 0), until it loses its leadership (1: another replica
 // leads, start anew as standby), or until it cannot start (1, with one clear line of log).
 [[nodiscard]] int runProcess(const ProcessOptions& options);
+
+// Deletes every TrainingJob and waits until all are gone, for `patience` at most. Exit code 0 when none is
+// left.
+[[nodiscard]] int endAllJobs(const ProcessOptions& options, std::chrono::seconds patience);
 
 }  // namespace trainyard::operator_

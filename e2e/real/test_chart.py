@@ -100,8 +100,14 @@ class Installed(support.Case):
 
 class Uninstalled(unittest.TestCase):
     def test_uninstalling_leaves_nothing(self):
-        kubectl("delete", "trainingjobs", "--all", "-A")
+        """Of a gang that runs meanwhile neither."""
+        space = "left-behind"
+        kubectl("create", "namespace", space)
+        support.create_job(space, charted.job("running", "sleep 3600"))
+        with support.watch_jobs(space) as jobs:
+            wait_phase(jobs, space, "running", "Running")
         charted.release().uninstall()
+        self.assertEqual([], given().json("get", "pods", "-n", space)["items"])
         # helm waits for the Deployments; their pods have some seconds to say good-bye.
         with support.watch_pods(NAMESPACE) as seen:
             seen.wait(lambda all_: not all_, "the programs' pods are gone")

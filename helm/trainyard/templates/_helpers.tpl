@@ -123,3 +123,11 @@ livenessProbe:
   - {name: {{ . }}, ignoredByScheduler: false}
   {{- end }}
 {{- end }}
+
+{{/* Annotations of what runs before an uninstallation; the dot is its place in the order. */}}
+{{- define "trainyard.uninstallHook" -}}
+annotations:
+  helm.sh/hook: pre-delete
+  helm.sh/hook-weight: {{ . | quote }}
+  helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end }}
