@@ -1,4 +1,4 @@
-"""One control group for each real node, in every hierarchy, so that no kubelet takes another one's pods for orphans."""
+"""One control group for each real node, in every hierarchy: else a kubelet takes another one's pods for orphans."""
 from pathlib import Path
 
 

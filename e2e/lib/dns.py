@@ -37,7 +37,8 @@ def answers(cluster, node=None):
     item = cluster.api.get(f"/apis/apps/v1/namespaces/{_NAMESPACE}/deployments/{_NAME}")
     if item["status"].get("readyReplicas", 0) < item["spec"]["replicas"]:
         return False
-    question = ["/bin/busybox", "nslookup", "-type=a", "kubernetes.default.svc.cluster.local", cluster.plan.dns_service]
+    name, server = "kubernetes.default.svc.cluster.local", cluster.plan.dns_service
+    question = ["/bin/busybox", "nslookup", "-type=a", name, server]
     run = realnode.command(cluster, node, question) if node else subprocess.run(
         question, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     return cluster.plan.api_service in run.stdout
@@ -70,10 +71,11 @@ def _service(address):
 
 def _deployment(nodes):
     anywhere = [{"operator": "Exists"}]
-    spread = {"podAffinityTerm": {"labelSelector": {"matchLabels": _LABELS}, "topologyKey": "kubernetes.io/hostname"},
-              "weight": 100}
+    spread = {"weight": 100, "podAffinityTerm": {"labelSelector": {"matchLabels": _LABELS},
+                                                 "topologyKey": "kubernetes.io/hostname"}}
     container = {
-        "name": "coredns", "image": images.COREDNS, "imagePullPolicy": "Never", "args": ["-conf", "/etc/coredns/Corefile"],
+        "name": "coredns", "image": images.COREDNS, "imagePullPolicy": "Never",
+        "args": ["-conf", "/etc/coredns/Corefile"],
         "volumeMounts": [{"name": "configuration", "mountPath": "/etc/coredns", "readOnly": True}],
         "readinessProbe": {"httpGet": {"path": "/ready", "port": 8181}, "periodSeconds": 1},
         "securityContext": {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,

@@ -6,13 +6,13 @@ A cluster has a number k, free on this machine, and with it one block of address
     10.(100+k).128.0/24   nodes: node i is .i, the hub is .253, this host is .254
     10.(100+k).192.0/18   Services; the first is `kubernetes`, the tenth cluster DNS
 
-    host ── ty{k} ─┐                 namespace ty{k}, the hub: bridge br0 and a kube-proxy that serves the host
-                   br0 ── uplinks ── eth0 in namespace ty{k}-NODE, one for each node: containerd, kubelet, kube-proxy
+    host ── ty{k} ─┐                 namespace ty{k}, the hub: bridge br0, a kube-proxy that serves the host
+                   br0 ── uplinks ── eth0 in namespace ty{k}-NODE, one for each node
 
-The host itself gets one link and routes, nothing else: no bridge, no forwarding, no nft table, so that several
-clusters never meet there and the end of the namespaces is the end of all of it. A ClusterIP is reached from the host
-through the hub, whose kube-proxy rewrites what it forwards. Pods reach nodes, pods, Services and this host's own
-address on the link; there is no way further out.
+The host itself gets one link and routes, nothing else: no bridge, no forwarding, no nft table, so that
+several clusters never meet there and the end of the namespaces is the end of all of it. A ClusterIP is reached
+from the host through the hub, whose kube-proxy rewrites what it forwards. Pods reach nodes, pods, Services and
+this host's own address on the link; there is no way further out.
 """
 import fcntl
 import ipaddress

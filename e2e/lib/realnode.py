@@ -124,8 +124,8 @@ def await_containerd(cluster, node):
 
 def command(cluster, node, argv, **options):
     """Runs a command on the node, as root there; returns the finished process."""
-    inside = ["nsenter", f"--target={cluster.pid(f'node-{node}')}", "--mount", "--net", "--pid", "--uts", "--ipc", "--"]
-    return subprocess.run([*inside, *map(str, argv)], capture_output=True, text=True, check=False,
+    enter = ["nsenter", f"--target={cluster.pid(f'node-{node}')}", "--mount", "--net", "--pid", "--uts", "--ipc"]
+    return subprocess.run([*enter, "--", *map(str, argv)], capture_output=True, text=True, check=False,
                           env=processes.root_environment(), **{"stdin": subprocess.DEVNULL, **options})
 
 
@@ -208,6 +208,6 @@ def _kubelet(cluster, node):
         "evictionHard": {},
         "imageGCHighThresholdPercent": 100,
         "nodeStatusUpdateFrequency": "2s",
-        # It renews its lease every quarter of this; the controller manager's patience spans several (controlplane.py).
+        # Renewed every quarter of this; the controller manager's patience spans several (controlplane.py).
         "nodeLeaseDurationSeconds": 8 if cluster.options["fast_eviction"] else 40,
     }

@@ -15,7 +15,7 @@ until nslookup $TRAINYARD_JOB-worker-$((1 - RANK)).$TRAINYARD_JOB.$NAMESPACE.svc
 do sleep 0.1; done
 echo "found my mate"
 if [ $RANK = 0 ]; then echo "hello from 0" | nc -l -p $MASTER_PORT
-else until echo "hello from $RANK" | nc $MASTER_ADDR $MASTER_PORT; do sleep 0.1; done; fi
+else until echo "hello from $RANK" | nc $MASTER_ADDR $MASTER_PORT 2>/dev/null; do sleep 0.1; done; fi
 """
 
 
@@ -74,7 +74,7 @@ class Failures(GangCase):
             job = wait_phase(jobs, self.namespace, "greedy", "Failed")
         self.assertIn("exit code 137 (OOMKilled)", support.condition(job, "Failed")["message"])
 
-    def test_an_image_that_is_not_there(self):
+    def test_an_image_that_no_node_has(self):
         """The gang holds its places and does not run; who takes the job away gets them back."""
         with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as seen:
             support.create_job(self.namespace, self.job("absent", WORK, main={"image": "docker.io/local/absent:1"}))

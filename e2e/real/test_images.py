@@ -30,7 +30,8 @@ class Images(unittest.TestCase):
         return root
 
     def image(self, *words, name="docker.io/local/test:1"):
-        return subprocess.run([str(TOOL), "--name", name, *map(str, words)], capture_output=True, text=True, check=False)
+        return subprocess.run([str(TOOL), "--name", name, *map(str, words)], capture_output=True, text=True,
+                              check=False)
 
     def test_same_bytes(self):
         first = self.tree("first", 0o700, ["etc/a", "bin/run", "etc/b"])

@@ -1,11 +1,12 @@
 """Containers on real nodes do what containers do: names, Services, logs, signals, exit codes, memory, images."""
 import json
 import subprocess
-import urllib.request
 import unittest
 
 import pods
 import support
+from lib.api import fetch
+from lib.errors import E2EError
 from support import given, kubectl
 
 CLUSTER = "shared"
@@ -31,6 +32,14 @@ class PodCase(support.Case):
         return pods.run_in(self.namespace, name, "wget", "-qO-", url).strip()
 
 
+    def may_fetch(self, name, url):
+        """The same, or why not."""
+        try:
+            return self.fetch(name, url)
+        except E2EError as error:
+            return str(error)
+
+
 class Network(PodCase):
     def start_pair(self):
         """One server on each node: a on the first, b on the second."""
@@ -49,18 +58,15 @@ class Network(PodCase):
     def test_cluster_ip(self):
         """From a pod to the other node, to its own, to itself; and from this machine."""
         self.start_pair()
-        no_proxy = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         for name in "ab":
             address = pods.create_service(self.namespace, f"only-{name}", {"one": name})
-            with support.Recorder(support.client.DiscoveryV1Api(support.api_client()).list_namespaced_endpoint_slice,
-                                  self.namespace) as slices:
-                slices.wait(lambda all_: any(key[1].startswith(f"only-{name}-") and item.get("endpoints")
-                                             for key, item in all_.items()), f"only-{name} has an endpoint")
+            # Each kube-proxy learns of it in its own time.
             for here in "ab":
+                support.await_value(lambda: self.may_fetch(here, f"http://{address}/name"),
+                                    lambda got: got == name, f"{here} reaches {name}")
                 self.assertEqual(self.fetch(here, f"http://only-{name}/name"), name)
-                self.assertEqual(self.fetch(here, f"http://{address}/name"), name)
-            with no_proxy.open(f"http://{address}/name", timeout=20) as answer:
-                self.assertEqual(answer.read().decode().strip(), name)
+            support.await_value(lambda: from_here(f"http://{address}/name"), lambda got: got == name,
+                                f"this machine reaches {name}")
 
     def test_the_api_server_from_a_pod(self):
         """By the Service `kubernetes` and the pod's ServiceAccount token, with nothing told to the client."""
@@ -133,6 +139,12 @@ class Life(PodCase):
                                f"waits, {reasons}")
             # And nobody plays that it runs: these are no simulated nodes.
             self.assertEqual(support.core().read_namespaced_pod(name, self.namespace).status.phase, "Pending")
+
+
+def from_here(url):
+    """What this machine gets, or why not."""
+    status, text = fetch(url)
+    return text.strip() if status == 200 else f"{status} {text}"
 
 
 def sent(node):

@@ -29,7 +29,8 @@ def traces():
         "tables": set(subprocess.check_output(["nft", "list", "tables"], text=True).splitlines()),
         "mounts": {line.split()[1] for line in mounts},
         "groups": {str(path) for path in Path("/sys/fs/cgroup").glob("*/ty*")},
-        "processes": {pid: name for pid, name in commands() if re.search("containerd|kubelet|kube-|pause|coredns", name)},
+        "processes": {pid: name for pid, name in commands()
+                      if re.search("containerd|kubelet|kube-|pause|coredns", name)},
         "run": set(os.listdir("/run")), "lib": set(os.listdir("/var/lib")), "log": set(os.listdir("/var/log")),
     }
 
