@@ -3,6 +3,7 @@
     from lib.trainimage import make
 
     image = make("train.tar", "docker.io/local/trainyard-train:dev")
+    cluster.load_image(archive(progress))         # the same, made once
 
 apt-get downloads the packages (250 MB) into the cache once, as if nothing was installed, so that the result does not
 hang on what this machine has. Of their closure only what `import torch` can reach is kept: the interpreter, its library,
@@ -22,6 +23,7 @@ from .errors import E2EError
 from .programimage import USER
 from .progress import Progress
 
+NAME = "docker.io/local/trainyard-train:dev"
 _PACKAGES = ["python3-torch", "python3-numpy", "python3-yaml", "busybox-static"]
 _LIBRARIES = "usr/lib/x86_64-linux-gnu"
 # In the order in which the loader looks; the last two hold what update-alternatives would link.
@@ -42,6 +44,19 @@ def make(out, names, progress=None):
         cmd=["/usr/bin/python3"], user=f"{USER}:{USER}", workdir="/tmp",
         env={"PATH": "/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1",
              "PYTHONUNBUFFERED": "1"}))
+
+
+def archive(progress):
+    """The image's tar file in the cache, by the name that examples/real uses."""
+    layer = ensure(progress)
+    target = layer.with_name(f"trainyard-{layer.name}")
+    if not target.exists():
+        for old in target.parent.glob("trainyard-train-*.tar"):
+            old.unlink()
+        partial = target.with_name(f".{target.name}.{os.getpid()}")
+        make(partial, NAME, progress)
+        partial.rename(target)
+    return target
 
 
 def ensure(progress):
