@@ -21,7 +21,8 @@ class Training(support.Case):
 
     def example(self):
         """The example as it is, kept off the simulated nodes and as large as the nodes of this cluster."""
-        code, job = documents(kubectl("create", "--dry-run=client", "-o", "json", "-f", str(EXAMPLE)))
+        code, job = documents(kubectl("create", "-n", self.namespace, "--dry-run=client", "-o", "json",
+                                      "-f", str(EXAMPLE)))
         spec = job["spec"]["roles"][0]["template"]["spec"]
         spec["nodeSelector"] = dict([pods.LIVE])
         spec["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = support.given().options["gpus"]
