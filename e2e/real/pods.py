@@ -1,7 +1,7 @@
 """What the cases of this folder share: pods of busybox on real nodes, and what is seen of them from outside."""
 import support
 from lib.images import BUSYBOX
-from support import kubectl
+from support import given, kubectl
 
 LIVE = ("sim.trainyard.dev/kubelet", "real")
 
@@ -43,10 +43,13 @@ def ready(item):
                for each in item["status"].get("conditions", []))
 
 
+def main_status(item):
+    return (item["status"].get("containerStatuses") or [{}])[0]
+
+
 def main_state(item):
     """The state of a pod's container: {'running': …}, {'waiting': …}, {'terminated': …} or {}."""
-    statuses = item["status"].get("containerStatuses") or [{}]
-    return statuses[0].get("state") or {}
+    return main_status(item).get("state") or {}
 
 
 def ended(item):
@@ -60,6 +63,23 @@ def wait_pods(pods, namespace, names, test, what):
         values = [item is not None and test(item) for item in found]
         return values if all(values) else None
     return pods.wait(all_hold, f"{', '.join(names)}: {what}")
+
+
+# Its child is killed for its memory; it ends as the child did, once it is let go.
+GREEDY = "tail /dev/zero; code=$?; while [ ! -e /go ]; do sleep 0.1; done; exit $code"
+
+
+def let_go(pod):
+    """Ends a GREEDY container when its node knows why the child was killed.
+
+    A container that ends at once may do so before the news of the kill, which comes by another way, has arrived:
+    then it says Error.
+    """
+    container = main_status(pod)["containerID"].rpartition("/")[2]
+    log = given().log(f"containerd-{pod['spec']['nodeName']}")
+    support.await_value(log.read_text, lambda text: f"TaskOOM{{ContainerID:{container}" in text.replace(" ", ""),
+                        f"containerd knows that {container} had a process killed")
+    run_in(pod["metadata"]["namespace"], pod["metadata"]["name"], "touch", "/go")
 
 
 def run_in(namespace, name, *argv):

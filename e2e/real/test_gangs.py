@@ -23,6 +23,12 @@ else until echo "hello from $RANK" | nc $MASTER_ADDR $MASTER_PORT 2>/dev/null; d
 WORK = "trap 'echo told to end; exit 143' TERM; echo working; while :; do sleep 0.1; done"
 
 
+def told(job):
+    """The job, if it says that an image keeps it from running."""
+    running = support.condition(job, "Running")
+    return running and "on node real0 waits: ErrImageNeverPull" in running["message"] and job
+
+
 class GangCase(support.Case):
     def job(self, name, script, main=None, **spec):
         """Two members with all GPUs of a node each."""
@@ -66,11 +72,13 @@ class Gangs(GangCase):
 
 class Failures(GangCase):
     def test_a_member_that_takes_too_much_memory(self):
-        script = "[ $RANK = 1 ] && exec tail /dev/zero; " + WORK
+        script = f"if [ $RANK = 1 ]; then {pods.GREEDY}; fi; {WORK}"
         body = self.job("greedy", script, main={"resources": {"limits": {
             support.GPU: str(given().options["gpus"]), "memory": "64Mi"}}}, failure={"maxRestarts": 0})
-        with support.watch_jobs(self.namespace) as jobs:
+        with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as seen:
             support.create_job(self.namespace, body)
+            self.wait_all(seen, "greedy", pods.ready, "both run")
+            pods.let_go(seen.objects[(self.namespace, "greedy-worker-1")])
             job = wait_phase(jobs, self.namespace, "greedy", "Failed")
         self.assertIn("exit code 137 (OOMKilled)", support.condition(job, "Failed")["message"])
 
@@ -80,9 +88,8 @@ class Failures(GangCase):
             support.create_job(self.namespace, self.job("absent", WORK, main={"image": "docker.io/local/absent:1"}))
             self.wait_all(seen, "absent", lambda item: pods.main_state(item).get("waiting", {}).get("reason")
                           == "ErrImageNeverPull", "both wait for their image")
-            job = jobs.objects[(self.namespace, "absent")]
-            self.assertEqual(job["status"]["ready"], "0/2")
-            self.assertNotEqual(support.phase(job), "Running")
+            job = jobs.wait(lambda all_: told(all_[(self.namespace, "absent")]), "the job says what it waits for")
+            self.assertEqual((support.phase(job), job["status"]["ready"]), ("Starting", "0/2"))
             support.delete_job(self.namespace, "absent")
             seen.wait(lambda all_: not all_, "its pods are gone")
             support.create_job(self.namespace, self.job("next", "exit 0"))

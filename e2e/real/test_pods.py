@@ -124,8 +124,12 @@ class Life(PodCase):
         self.assertEqual(codes, {143})
 
     def test_who_takes_too_much_memory_is_killed(self):
-        body = pods.pod("greedy", "exec tail /dev/zero", main={"resources": {"limits": {"memory": "32Mi"}}})
-        end, _ = self.end_of(body)
+        pods.create(self.namespace, pods.pod("greedy", pods.GREEDY,
+                                             main={"resources": {"limits": {"memory": "32Mi"}}}))
+        with support.watch_pods(self.namespace) as seen:
+            pods.wait_pods(seen, self.namespace, ["greedy"], pods.ready, "runs")
+            pods.let_go(seen.objects[(self.namespace, "greedy")])
+            end, = pods.wait_pods(seen, self.namespace, ["greedy"], pods.ended, "ended")
         self.assertEqual((end["exitCode"], end["reason"]), (137, "OOMKilled"))
 
     def test_an_image_that_is_not_there(self):

@@ -113,13 +113,34 @@ void describeEnd(ConditionWriter& write, const Verdict& verdict) {
   write.clear(conditions::kRunning, "Finished", "the job has ended");
 }
 
-void describePlaced(ConditionWriter& write, const StatusNews& news, const Tally& tally) {
+// What keeps a container from starting; empty for what every container waits for while it starts. The kubelet
+// says the first of an image and, between its tries, the second: one word for both, or each try would be a
+// write.
+std::string_view obstacle(const model::Pod& pod) {
+  if (pod.phase != PodPhase::kPending || pod.waitingReason.empty()) return {};
+  if (pod.waitingReason == "ContainerCreating" || pod.waitingReason == "PodInitializing") return {};
+  return pod.waitingReason == "ErrImagePull" ? "ImagePullBackOff" : std::string_view(pod.waitingReason);
+}
+
+// "; pod bert-worker-1 on node n3 waits: ErrImageNeverPull": the first that does not start.
+std::string describeObstacle(const std::vector<Member>& members) {
+  for (const Member& member : members) {
+    if (member.pod == nullptr || obstacle(*member.pod).empty()) continue;
+    return fmt::format("; pod {} on node {} waits: {}", member.pod->key.name, member.node,
+                       obstacle(*member.pod));
+  }
+  return {};
+}
+
+void describePlaced(ConditionWriter& write, const StatusNews& news, const Tally& tally,
+                    const std::vector<Member>& members) {
   write.set(conditions::kQueued, false, "Placed", "the gang has its places");
   write.set(conditions::kScheduled, true, "GangPlaced",
             fmt::format("{} of {} pods on {}", tally.bound, tally.gang, news.where));
   const bool up = tally.running + tally.succeeded == tally.gang;
   write.set(conditions::kRunning, up, up ? "AllMembersRunning" : "MembersStarting",
-            fmt::format("{} of {} pods run", tally.running + tally.succeeded, tally.gang));
+            fmt::format("{} of {} pods run{}", tally.running + tally.succeeded, tally.gang,
+                        describeObstacle(members)));
 }
 
 void describeStarting(ConditionWriter& write, const model::Proposal& proposal, const StatusNews& news) {
@@ -231,7 +252,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
   } else if (restarting(status.gang)) {
     describeRestarting(write, *status.gang.proposal, news, describeStuck(members, now));
   } else if (status.gang.placed && !news.suspended) {
-    describePlaced(write, news, tally);
+    describePlaced(write, news, tally, members);
     if (!status.startTime) status.startTime = now;
   } else if (status.gang.proposal) {
     describeStarting(write, *status.gang.proposal, news);

@@ -214,6 +214,25 @@ TEST_CASE("a restart that waits for a pod beyond its grace period says for which
   CHECK(text(130) == "starts anew on 2 nodes; pod bert-worker-1 on node n2 does not go away");
 }
 
+TEST_CASE("a gang whose pods do not start says which one waits, and for what") {
+  const model::Job bert = running();
+  const auto text = [&](std::string_view waiting) {
+    model::Pod second = memberOn(bert, 1, "n2");
+    second.phase = model::PodPhase::kPending;
+    second.waitingReason = waiting;
+    const Plan plan = cycle(input(threeNodes().add(bert).add(memberOn(bert, 0, "n1")).add(second)));
+    REQUIRE(decisionFor(plan, "ml/bert"));
+    for (const auto& each : decisionFor(plan, "ml/bert")->status->conditions) {
+      if (each.type == "Running") return each.message;
+    }
+    return std::string();
+  };
+  CHECK(text("ContainerCreating") == "1 of 2 pods run");
+  CHECK(text("ErrImageNeverPull") ==
+        "1 of 2 pods run; pod bert-worker-1 on node n2 waits: ErrImageNeverPull");
+  CHECK(text("ErrImagePull") == text("ImagePullBackOff"));
+}
+
 TEST_CASE("a replacement that was given up is tried again after its back-off, on another node first") {
   model::Job bert = running();
   bert.spec.restartScope = model::RestartScope::kPod;
