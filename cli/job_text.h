@@ -7,12 +7,13 @@
 #include "base/time.h"
 #include "model/job.h"
 #include "model/node.h"
+#include "model/shared_list.h"
 
 // What people read about jobs. Pure: text from what the API shows, in the words that the operator wrote
 // there.
 namespace trainyard::cli {
 
-using Nodes = std::vector<std::shared_ptr<const model::Node>>;
+using Nodes = model::SharedList<model::Node>;
 
 // The nodes that the job's record names, sorted.
 [[nodiscard]] std::vector<model::NodeName> nodesOf(const model::Job& job);

@@ -88,7 +88,9 @@ void ClusterWatch::scheduleBuild() {
 void ClusterWatch::build() {
   buildScheduled_ = false;
   const base::Instant begin = executor_.now();
-  auto view = std::make_shared<const core::GuardView>(cache_.snapshot(executor_.wallNow()));
+  model::Snapshot snapshot = cache_.snapshot(executor_.wallNow());
+  ledger_.follow(snapshot);
+  auto view = std::make_shared<const core::GuardView>(std::move(snapshot), ledger_);
   publish_(std::move(view), std::exchange(settled_, {}));
   const base::Instant end = executor_.now();
   lastBuild_ = end;

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "core/guard_view.h"
+#include "core/ledger.h"
 #include "extender/extender_metrics.h"
 #include "kube/cluster_cache.h"
 #include "kube/reflector.h"
@@ -55,6 +56,7 @@ class ClusterWatch {
   ExtenderMetrics& metrics_;
   Publish publish_;
   kube::ClusterCache cache_;
+  core::Ledger ledger_;  // of the newest view
   kube::Reflector nodes_;
   kube::Reflector pods_;
   kube::Reflector jobs_;

@@ -84,7 +84,7 @@ void PlanExecutor::writeStatus(const StepPtr& step) {
       codec::encodeStatusPatch(job, *step->decision.status, codec::PatchGuard::kResourceVersion);
   if (!patch) return runActions(step);
   step->path = kube::kTrainingJobs.object(job.key.ns, job.key.name);
-  jobs_[job.key].writing = step->decision.status->gang;
+  jobs_[job.key].write(step->decision.status->gang);
   deps_.metrics.countWrite("trainingjobs/status");
   deps_.api.patch(kube::PatchType::kMerge, step->path + "/status", *patch,
                   guarded([this, step](const Answer& answer) { statusWritten(step, answer); }));
@@ -211,18 +211,19 @@ core::JobFeedback PlanExecutor::feedbackOn(const model::Job& job, const JobState
 
 void PlanExecutor::overlay(model::Snapshot& snapshot) {
   if (templateChecks_.anyReshaped()) {
-    for (auto& job : snapshot.jobs) {
-      if (auto admitted = templateChecks_.asAdmitted(job)) job = std::move(admitted);
+    for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) {
+      if (auto admitted = templateChecks_.asAdmitted(snapshot.jobs[i]))
+        snapshot.jobs.edit()[i] = std::move(admitted);
     }
   }
-  for (const auto& [key, state] : jobs_) {
+  for (auto& [key, state] : jobs_) {
     if (!state.writing) continue;
-    const auto at = std::lower_bound(snapshot.jobs.begin(), snapshot.jobs.end(), key,
+    const auto& jobs = snapshot.jobs.items();
+    const auto at = std::lower_bound(jobs.begin(), jobs.end(), key,
                                      [](const auto& job, const auto& wanted) { return job->key < wanted; });
-    if (at == snapshot.jobs.end() || (*at)->key != key || (*at)->uid != state.uid) continue;
-    auto copy = std::make_shared<model::Job>(**at);
-    copy->status.gang = *state.writing;
-    *at = std::move(copy);
+    if (at == jobs.end() || (*at)->key != key || (*at)->uid != state.uid) continue;
+    const auto index = static_cast<std::size_t>(at - jobs.begin());
+    snapshot.jobs.edit()[index] = state.asWritten(*at);
   }
 }
 

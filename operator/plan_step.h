@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "operator/plan_executor.h"
 
@@ -23,11 +25,31 @@ struct PlanExecutor::JobState {
   std::int64_t releasedEpoch = 0;
   base::WallTime released{};  // the last member of it
 
+  void write(model::GangRecord gang) {
+    writing = std::move(gang);
+    seenAs_ = {};
+  }
+  // The job as it will be once the record is written; the same object for the same job, so that it counts as
+  // a change once only.
+  [[nodiscard]] std::shared_ptr<const model::Job> asWritten(const std::shared_ptr<const model::Job>& job) {
+    if (seenAs_.from != job) {
+      auto copy = std::make_shared<model::Job>(*job);
+      copy->status.gang = *writing;
+      seenAs_ = {job, std::move(copy)};
+    }
+    return seenAs_.to;
+  }
+
   // As good as no state: most jobs have none, so that what goes over all states goes over few.
   [[nodiscard]] bool saysNothing() const {
     return !busy && failures == 0 && !writing && auxiliariesEpoch == 0 && refusedEpoch == 0 &&
            releasedEpoch == 0;
   }
+
+ private:
+  struct {
+    std::shared_ptr<const model::Job> from, to;
+  } seenAs_;
 };
 
 // The answers to the dry-runs of one CheckTemplates.

@@ -25,8 +25,7 @@ bool holdsPlaceOn(const Job& job, const model::NodeName& node) {
   return std::any_of(add.begin(), add.end(), [&](const model::Assignment& a) { return a.node == node; });
 }
 
-bool anotherWillYield(const Job& mine, const model::NodeName& node,
-                      const std::vector<std::shared_ptr<const Job>>& jobs) {
+bool anotherWillYield(const Job& mine, const model::NodeName& node, const model::SharedList<Job>& jobs) {
   return std::any_of(jobs.begin(), jobs.end(), [&](const auto& other) {
     return other->uid != mine.uid && other->status.gang.proposal && holdsPlaceOn(*other, node) &&
            yieldsTo(*other, mine);
@@ -42,7 +41,7 @@ struct NodeDemand {
 }  // namespace
 
 BarrierResult checkBarrier(const Job& job, const std::vector<Member>& members, const Ledger& ledger,
-                           const std::vector<std::shared_ptr<const Job>>& jobs) {
+                           const model::SharedList<Job>& jobs) {
   std::map<model::NodeName, NodeDemand> demands;
   for (const Member& member : members) {
     NodeDemand& demand = demands[member.node];

@@ -29,7 +29,6 @@ struct BarrierResult {
 // Two proposals on one place: the higher term wins (a later leader knew more), then the smaller job uid. The
 // winner waits until the loser is gone, so that neither runs on room that is not there.
 [[nodiscard]] BarrierResult checkBarrier(const model::Job& job, const std::vector<Member>& members,
-                                         const Ledger& ledger,
-                                         const std::vector<std::shared_ptr<const model::Job>>& jobs);
+                                         const Ledger& ledger, const model::SharedList<model::Job>& jobs);
 
 }  // namespace trainyard::core

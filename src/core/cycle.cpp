@@ -40,8 +40,7 @@ std::string placedText(int pods, const std::string& where) {
 
 class Cycle {
  public:
-  Cycle(const CycleInput& input, Memo& memo)
-      : input_(input), memo_(memo), ledger_(input.snapshot), podsByJob_(input.snapshot) {}
+  Cycle(const CycleInput& input, Memo& memo) : input_(input), memo_(memo), ledger_(memo.ledger()) {}
 
   Plan run() {
     memo_.begin(input_.snapshot);
@@ -400,7 +399,7 @@ class Cycle {
   // --- helpers
   // ------------------------------------------------------------------------------------------------------
 
-  const JobPods& podsOf(const Job& job) const { return podsByJob_.of(job); }
+  const JobPods& podsOf(const Job& job) const { return ledger_.pods().of(job); }
 
   std::string placesText(const GangRecord& record) const {
     const bool changes = record.proposal && !record.proposal->add.empty();
@@ -439,8 +438,7 @@ class Cycle {
 
   const CycleInput& input_;
   Memo& memo_;
-  Ledger ledger_;
-  PodsByJob podsByJob_;
+  Ledger& ledger_;
   std::vector<JobPtr> waiting_;
   std::set<const Job*> keepsTurn_;
   std::int64_t starting_ = 0;                   // members from Reserve to bound

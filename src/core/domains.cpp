@@ -9,7 +9,7 @@
 
 namespace trainyard::core {
 
-Domains::Domains(const std::vector<std::shared_ptr<const model::Node>>& nodes,
+Domains::Domains(const model::SharedList<model::Node>& nodes,
                  const std::vector<model::TopologyLevel>& levels) {
   build(nodes, levels);
 }

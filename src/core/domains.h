@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/node.h"
+#include "model/shared_list.h"
 #include "model/topology.h"
 
 namespace trainyard::core {
@@ -28,8 +29,7 @@ namespace trainyard::core {
 class Domains {
  public:
   // `nodes` in the order of Snapshot::nodes and Ledger::nodes(): sorted by name. Keeps no reference to them.
-  Domains(const std::vector<std::shared_ptr<const model::Node>>& nodes,
-          const std::vector<model::TopologyLevel>& levels);
+  Domains(const model::SharedList<model::Node>& nodes, const std::vector<model::TopologyLevel>& levels);
   Domains(const std::vector<const model::Node*>& nodes, const std::vector<model::TopologyLevel>& levels);
 
   // Positions [begin, end).

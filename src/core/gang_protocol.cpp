@@ -105,8 +105,7 @@ GangStep stepAborting(const Job& job, const JobPods& pods, const GangContext& co
 }
 
 // Pods by uid: a victim that came back under its old name is somebody else's new pod.
-void removeVictims(const Proposal& proposal, const std::vector<std::shared_ptr<const model::Pod>>& pods,
-                   Removal& removal) {
+void removeVictims(const Proposal& proposal, const model::SharedList<model::Pod>& pods, Removal& removal) {
   if (proposal.victims.empty()) return;
   std::set<std::string_view> victims;
   for (const model::Victim& victim : proposal.victims) victims.insert(victim.uid.str());

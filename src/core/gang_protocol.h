@@ -43,8 +43,8 @@ struct GangContext {
   const Ledger* ledger = nullptr;
   const JobFeedback* feedback = nullptr;
   // Other jobs, to settle overlapping proposals; all pods, to see whether victims are gone.
-  const std::vector<std::shared_ptr<const model::Job>>* jobs = nullptr;
-  const std::vector<std::shared_ptr<const model::Pod>>* pods = nullptr;
+  const model::SharedList<model::Job>* jobs = nullptr;
+  const model::SharedList<model::Pod>* pods = nullptr;
 };
 
 // The next step of a job that has a proposal.

@@ -28,8 +28,9 @@ void count(const Ledger::Holding& holding, GuardNode& node) {
 
 }  // namespace
 
-GuardView::GuardView(model::Snapshot snapshot) : snapshot_(std::move(snapshot)) {
-  const Ledger ledger(snapshot_);
+GuardView::GuardView(model::Snapshot snapshot) : GuardView(snapshot, Ledger(snapshot)) {}
+
+GuardView::GuardView(model::Snapshot snapshot, const Ledger& ledger) : snapshot_(std::move(snapshot)) {
   nodes_.reserve(ledger.nodes().size());
   nodeByName_.reserve(ledger.nodes().size());
   for (std::size_t i = 0; i < ledger.nodes().size(); ++i) addNode(ledger, i);

@@ -36,6 +36,8 @@ struct GuardNode {
 class GuardView {
  public:
   explicit GuardView(model::Snapshot snapshot);
+  // `ledger` is that of the snapshot.
+  GuardView(model::Snapshot snapshot, const Ledger& ledger);
   GuardView(const GuardView&) = delete;
   GuardView& operator=(const GuardView&) = delete;
 

@@ -2,11 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <string_view>
+#include <set>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/name_index.h"
+#include "core/pod_groups.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -26,10 +30,17 @@ namespace trainyard::core {
 //    last, and the proposal's places inherit from them: per node the larger of both, not their sum;
 //  - in a proposal with victims, as far as the victims still hold the room themselves.
 //
-// Keeps pointers into the snapshot's objects: they must outlive it.
+// Followed from snapshot to snapshot it costs what has changed: whatever has one owner (a job with its pods
+// and places, or a pod of nobody's) is counted anew when any of it changed, and only the nodes touched are
+// added up anew. Assumes that snapshots share what did not change: the same pointer is the same value. It
+// keeps its snapshot's objects alive.
 class Ledger {
  public:
-  explicit Ledger(const model::Snapshot& snapshot);
+  Ledger() = default;
+  explicit Ledger(const model::Snapshot& snapshot) { follow(snapshot); }
+
+  // Equal to a new one of this snapshot; what was taken is given back.
+  void follow(const model::Snapshot& snapshot);
 
   struct NodeRoom {
     const model::Node* node = nullptr;
@@ -45,6 +56,8 @@ class Ledger {
 
   // In the order of Snapshot::nodes: sorted by name.
   [[nodiscard]] const std::vector<NodeRoom>& nodes() const { return nodes_; }
+  // The pods that name a TrainingJob as their owner.
+  [[nodiscard]] const PodGroups& pods() const { return groups_; }
   // Index into nodes(); empty for a node that does not exist.
   [[nodiscard]] std::optional<std::size_t> find(const model::NodeName& name) const;
 
@@ -57,33 +70,61 @@ class Ledger {
   // name, then what take() took.
   template <typename Visit>
   void forEachHolding(std::size_t node, Visit visit) const {
-    for (std::uint32_t i = entriesBegin_[node]; i < entriesBegin_[node + 1]; ++i)
-      visit(holdingOf(entries_[i]));
-    for (const Entry& entry : taken_) {
-      if (entry.node == node) visit(holdingOf(entry));
+    for (const Entry& entry : entries_[node]) visit(holdingOf(entry));
+    for (const auto& [where, entry] : taken_) {
+      if (where == node) visit(holdingOf(entry));
     }
   }
 
  private:
-  // Places keep their amount in places_: a pointer into it would not survive a copy of the ledger.
+  using OwnerId = std::uint32_t;
+  static constexpr OwnerId kNobodys = 0;
+
   struct Entry {
-    std::uint32_t node = 0;
-    std::uint32_t place = 0;
+    OwnerId owner = kNobodys;
     const model::Job* job = nullptr;
     const model::Pod* pod = nullptr;
+    model::Resources places = {};  // without a pod
   };
-  class Builder;
+  // Whatever names one TrainingJob: the job itself, its pods, its places.
+  struct Owner {
+    OwnerId id = kNobodys;
+    std::shared_ptr<const model::Job> job = nullptr;
+    std::vector<std::uint32_t> nodes = {};  // that it has entries on
+  };
+  class Counter;
 
-  [[nodiscard]] Holding holdingOf(const Entry& entry) const {
-    return {entry.job, entry.pod, entry.pod != nullptr ? entry.pod->shape.requests : places_[entry.place]};
+  [[nodiscard]] static Holding holdingOf(const Entry& entry) {
+    return {entry.job, entry.pod, entry.pod != nullptr ? entry.pod->shape.requests : entry.places};
   }
 
+  void followNodes(const model::SharedList<model::Node>& nodes);
+  [[nodiscard]] std::vector<model::Uid> followJobs(const model::SharedList<model::Job>& jobs);
+  void replaceJob(const std::shared_ptr<const model::Job>& before,
+                  const std::shared_ptr<const model::Job>& after);
+  void forgetOwner(Owner& owner);
+  void countOwner(const model::Uid& uid);
+  void countStranger(const model::Pod& pod);
+  void forgetStranger(const model::Pod& pod);
+  void add(std::size_t node, Entry entry);
+  void markChanged(std::size_t node);
+  void addUpChanged();
+  [[nodiscard]] const model::Pod* findPod(const model::ObjectKey& key) const;
+  [[nodiscard]] const Owner* findOwner(const model::Uid& uid) const;
+
+  model::SharedList<model::Node> nodeList_;
+  model::SharedList<model::Pod> podList_;
+  model::SharedList<model::Job> jobList_;
+  PodGroups groups_;
+
   std::vector<NodeRoom> nodes_;
-  NameIndex byName_;
-  std::vector<Entry> entries_;               // grouped by node
-  std::vector<std::uint32_t> entriesBegin_;  // of node i, to that of node i + 1
-  std::vector<Entry> taken_;
-  std::vector<model::Resources> places_;
+  NameIndex byName_{0};
+  std::vector<std::vector<Entry>> entries_;  // by node: pods by name, then places by job name
+  std::unordered_map<model::Uid, Owner> owners_;
+  std::set<model::Uid> claimants_;  // jobs whose proposals wait for victims: they depend on other jobs' pods
+  OwnerId lastOwner_ = kNobodys;
+  std::vector<std::uint32_t> changed_;  // nodes to add up anew, with repetitions
+  std::vector<std::pair<std::size_t, Entry>> taken_;
 };
 
 }  // namespace trainyard::core

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <string_view>
+#include <unordered_map>
 
 #include "model/names.h"
 
@@ -102,28 +103,6 @@ std::vector<const model::Pod*> strayPods(const model::Job& job, const JobPods& p
     if (!inPlaced && !inProposal) strays.push_back(pod.get());
   }
   return strays;
-}
-
-PodsByJob::PodsByJob(const model::Snapshot& snapshot)
-    : jobs_(snapshot.jobs.size()), pods_(snapshot.jobs.size()) {
-  for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) jobs_.add(snapshot.jobs[i]->uid.str(), i);
-  // The pods of one job mostly stand together.
-  const model::Uid* uid = nullptr;
-  std::optional<std::size_t> owner;
-  for (const auto& pod : snapshot.pods) {
-    if (pod->controllerKind != model::names::kTrainingJobKind) continue;
-    if (uid == nullptr || *uid != pod->controllerUid) {
-      uid = &pod->controllerUid;
-      owner = jobs_.find(uid->str());
-    }
-    if (owner && snapshot.jobs[*owner]->key.ns == pod->key.ns) pods_[*owner].push_back(pod);
-  }
-}
-
-const JobPods& PodsByJob::of(const model::Job& job) const {
-  static const JobPods kNone;
-  const auto at = jobs_.find(job.uid.str());
-  return at ? pods_[*at] : kNone;
 }
 
 }  // namespace trainyard::core

@@ -1,14 +1,12 @@
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "core/name_index.h"
+#include "core/pod_groups.h"
 #include "model/gang.h"
 #include "model/job.h"
 #include "model/pod.h"
-#include "model/snapshot.h"
 
 namespace trainyard::core {
 
@@ -20,8 +18,6 @@ struct Member {
   const model::Pod* pod = nullptr;  // of this job and epoch; nullptr while missing
   std::int64_t epoch = 0;
 };
-
-using JobPods = std::vector<std::shared_ptr<const model::Pod>>;
 
 // Whether the pod's name is that of the member which its labels claim it to be. Labels can be written by
 // anybody and be the same on many pods; a name can be had by one pod only.
@@ -40,18 +36,5 @@ using JobPods = std::vector<std::shared_ptr<const model::Pod>>;
 // Pods of the job that no record names: of an older epoch, or created late by a leader that had lost its
 // lease.
 [[nodiscard]] std::vector<const model::Pod*> strayPods(const model::Job& job, const JobPods& pods);
-
-// The pods of each of a snapshot's jobs, sorted by name. An owner lives in the namespace of what it owns: a
-// pod elsewhere that names a job's uid has copied it, and is nobody's. The snapshot must outlive it.
-class PodsByJob {
- public:
-  explicit PodsByJob(const model::Snapshot& snapshot);
-  // `job` by its uid; a job of another snapshot has no pods here.
-  [[nodiscard]] const JobPods& of(const model::Job& job) const;
-
- private:
-  NameIndex jobs_;  // by uid
-  std::vector<JobPods> pods_;
-};
 
 }  // namespace trainyard::core

@@ -8,7 +8,7 @@ namespace {
 // Stale entries that may stay before anybody sweeps.
 constexpr std::size_t kSlack = 256;
 
-using Nodes = std::vector<std::shared_ptr<const model::Node>>;
+using Nodes = model::SharedList<model::Node>;
 
 bool sameLevels(const std::vector<model::TopologyLevel>& a, const std::vector<model::TopologyLevel>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
@@ -18,9 +18,10 @@ bool sameLevels(const std::vector<model::TopologyLevel>& a, const std::vector<mo
 
 // Whether both make the same domains and are spoken of in the same words.
 bool sameNetwork(const Nodes& a, const Nodes& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-    return x == y || (x->name == y->name && x->labels == y->labels);
-  });
+  return a.isSameAs(b) ||
+         std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+           return x == y || (x->name == y->name && x->labels == y->labels);
+         });
 }
 
 }  // namespace
@@ -33,7 +34,8 @@ void Memo::begin(const model::Snapshot& snapshot) {
     settled_.clear();
     told_.clear();
   }
-  if (nodes_ != snapshot.nodes) nodes_ = snapshot.nodes;
+  nodes_ = snapshot.nodes;
+  ledger_.follow(snapshot);
 }
 
 void Memo::end(std::size_t jobs) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/domains.h"
-#include "core/members.h"
+#include "core/ledger.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -26,6 +26,8 @@ class Memo {
   void end(std::size_t jobs);
 
   [[nodiscard]] const Domains& domains() const { return *domains_; }
+  // What the cycle takes from it is given back when the next one begins.
+  [[nodiscard]] Ledger& ledger() { return ledger_; }
 
   // Jobs that nothing is to be done for, and that only a change of themselves, of their pods or of the nodes'
   // names and labels can give anything to do: those that run or have ended.
@@ -55,9 +57,10 @@ class Memo {
     std::uint64_t round_ = 0;
   };
 
-  std::vector<std::shared_ptr<const model::Node>> nodes_;
+  model::SharedList<model::Node> nodes_;
   std::vector<model::TopologyLevel> levels_;
   std::unique_ptr<const Domains> domains_;
+  Ledger ledger_;
   Jobs settled_;
   Jobs told_;
 };

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "codec/object_meta.h"
 #include "kube/reflector.h"
+#include "model/shared_list.h"
 
 namespace trainyard::kube {
 
@@ -56,14 +57,9 @@ class ObjectCache final : public ReflectorSink {
     const auto found = objects_.find(key);
     return found == objects_.end() ? nullptr : found->second;
   }
-  // Sorted by key. Valid until the next change; copied only when something changed since the last call.
-  [[nodiscard]] const std::vector<Pointer>& all() const {
-    if (!listValid_) {
-      list_.clear();
-      list_.reserve(objects_.size());
-      for (const auto& [key, object] : objects_) list_.push_back(object);
-      listValid_ = true;
-    }
+  // Sorted by key. What is handed out stays as it is.
+  [[nodiscard]] model::SharedList<T> all() const {
+    handedOut_ = true;
     return list_;
   }
   [[nodiscard]] std::size_t size() const { return objects_.size(); }
@@ -210,8 +206,14 @@ class ObjectCache final : public ReflectorSink {
   void put(const Key& key, Pointer after) {
     Pointer& slot = objects_[key];
     if (slot == after) return;
-    listValid_ = false;
     const Pointer before = std::exchange(slot, after);
+    auto& items = ownItems();
+    const auto at = placeOf(items, key);
+    if (before) {
+      *at = after;
+    } else {
+      items.insert(at, after);
+    }
     notify(before, after);
   }
 
@@ -219,15 +221,20 @@ class ObjectCache final : public ReflectorSink {
     const auto found = objects_.find(key);
     if (found == objects_.end()) return;
     const Pointer before = std::move(found->second);
+    auto& items = ownItems();
+    items.erase(placeOf(items, key));
     objects_.erase(found);
     written_.erase(key);
-    listValid_ = false;
     notify(before, nullptr);
   }
 
   // Both maps are in order: one walk finds what vanished, changed and appeared.
   void notifyDifferences(const std::map<Key, Pointer>& before) {
-    listValid_ = false;
+    typename model::SharedList<T>::Items items;
+    items.reserve(objects_.size());
+    for (const auto& [key, object] : objects_) items.push_back(object);
+    list_ = model::SharedList<T>(std::move(items));
+    handedOut_ = false;
     std::vector<std::pair<Pointer, Pointer>> changes;
     auto old = before.begin();
     for (const auto& [key, after] : objects_) {
@@ -244,6 +251,18 @@ class ObjectCache final : public ReflectorSink {
     for (const auto& [was, is] : changes) notify(was, is);
   }
 
+  // Of the list, which nobody else has: the first change after a snapshot copies it, the next ones do not.
+  // (Lost: asking the list how many have it, which another thread may be changing.)
+  typename model::SharedList<T>::Items& ownItems() {
+    if (std::exchange(handedOut_, false)) list_ = model::SharedList<T>(list_.items());
+    return list_.edit();
+  }
+  static auto placeOf(typename model::SharedList<T>::Items& items, const Key& key) {
+    return std::lower_bound(items.begin(), items.end(), key, [](const Pointer& item, const Key& wanted) {
+      return Traits::keyOf(*item) < wanted;
+    });
+  }
+
   void notify(const Pointer& before, const Pointer& after) {
     for (const Listener& listener : listeners_) listener(before, after);
   }
@@ -252,8 +271,8 @@ class ObjectCache final : public ReflectorSink {
   base::Logger log_;
   std::vector<Listener> listeners_;
   std::map<Key, Pointer> objects_;
-  mutable std::vector<Pointer> list_;
-  mutable bool listValid_ = false;
+  model::SharedList<T> list_;  // the same objects, in the same order
+  mutable bool handedOut_ = false;
   std::set<Key> written_;        // taken from a write of ours; the watch has not shown them yet
   std::uint64_t delivered_ = 0;  // the newest version that list or watch delivered
   std::size_t undecodable_ = 0;

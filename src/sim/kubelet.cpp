@@ -52,7 +52,7 @@ void Kubelets::nodeChanged(const std::shared_ptr<const model::Node>& node) {
     if (*alive && isUp(name)) reportReady(name);
   });
   // Its kubelet may have been shown the pods before the node.
-  for (const PodPtr& pod : std::vector<PodPtr>(pods_.all())) {
+  for (const PodPtr& pod : pods_.all()) {
     if (pod->pod.node == node->name) look(*pod);
   }
 }
@@ -82,7 +82,7 @@ void Kubelets::setUp(const model::NodeName& node, bool up) {
   }
   if (down_.erase(node) == 0) return;
   reportReady(node);
-  for (const PodPtr& pod : std::vector<PodPtr>(pods_.all())) {
+  for (const PodPtr& pod : pods_.all()) {
     if (pod->pod.node == node) look(*pod);
   }
 }

@@ -6,6 +6,7 @@
 
 #include "base/rng.h"
 #include "core/cycle.h"
+#include "core/ledger.h"
 #include "support/builders.h"
 
 using namespace trainyard;        // NOLINT(google-build-using-namespace): test
@@ -68,7 +69,7 @@ class LivingCluster {
         edit(pod, [](model::Pod& p) { p.phase = model::PodPhase::kRunning; });
       }
     }
-    switch (rng_.below(12)) {
+    switch (rng_.below(14)) {
       case 0:
       case 1:
       case 2:
@@ -79,6 +80,8 @@ class LivingCluster {
       case 7: return suspendOrResume();
       case 8: return removeJob();
       case 9: return stranger();
+      case 10: return pretender();
+      case 11: return addVictim();
       default: return;
     }
   }
@@ -175,6 +178,29 @@ class LivingCluster {
     pods_[each.key] = std::make_shared<const model::Pod>(each);
   }
 
+  // Names a job's uid as its owner, in the job's namespace or in another.
+  void pretender() {
+    const auto owner = some(jobs_);
+    if (owner == jobs_.end()) return;
+    model::Pod each =
+        pod("x").memberOf(*owner->second, "worker", static_cast<int>(rng_.below(4)), rng_.between(0, 2));
+    each.key = {rng_.chance(1, 2) ? "ml" : "other", fmt::format("{}-like-{}", each.key.name, strangers_++)};
+    each.pinned = model::NodeName(fmt::format("n{}", rng_.below(kNodes)));
+    each.gated = rng_.chance(1, 3);
+    if (rng_.chance(1, 3)) each.node = *each.pinned;
+    pods_[each.key] = std::make_shared<const model::Pod>(each);
+  }
+
+  void addVictim() {
+    const auto claimant = some(jobs_);
+    const auto victim = some(pods_);
+    if (claimant == jobs_.end() || victim == pods_.end() || !claimant->second->status.gang.proposal) return;
+    edit(claimant->second, [&](model::Job& job) {
+      const model::Pod& each = *victim->second;
+      job.status.gang.proposal->victims.push_back({each.key, each.uid, each.node});
+    });
+  }
+
   void act(const model::ObjectKey&, const CheckTemplates&) {}
   void act(const model::ObjectKey& name, const AddFinalizer&) {
     change(name, [](model::Job& job) { job.hasReleaseFinalizer = true; });
@@ -214,7 +240,37 @@ class LivingCluster {
   std::set<model::ObjectKey> busy_;
 };
 
+// Everything that a ledger says, in its order.
+std::string wordsOf(const Ledger& ledger) {
+  std::string text;
+  for (std::size_t i = 0; i < ledger.nodes().size(); ++i) {
+    const Ledger::NodeRoom& room = ledger.nodes()[i];
+    text += fmt::format("{} free {} gpus {} pods:", room.node->name, room.free.gpus(), room.free.pods);
+    ledger.forEachHolding(i, [&](const Ledger::Holding& holding) {
+      text += fmt::format(" {}/{}={}", holding.job ? holding.job->key.name : "-",
+                          holding.pod ? holding.pod->key.name : "places", holding.amount.gpus());
+    });
+    text += '\n';
+  }
+  return text;
+}
+
 }  // namespace
+
+TEST_CASE("a ledger that follows is the ledger of the snapshot") {
+  rc::prop("step by step, whatever was taken from it meanwhile", [](std::uint64_t seed) {
+    LivingCluster cluster(seed);
+    Ledger followed;
+    for (int step = 0; step < kSteps; ++step) {
+      const CycleInput input = cluster.look();
+      followed.follow(input.snapshot);
+      RC_ASSERT(wordsOf(followed) == wordsOf(Ledger(input.snapshot)));
+      if (step % 3 == 0 && !input.snapshot.nodes.empty()) followed.take(0, gpus(1), 2);
+      cluster.carryOut(cycle(input));
+      cluster.live();
+    }
+  });
+}
 
 TEST_CASE("what a cycle remembers of the last one changes no plan") {
   rc::prop("a warm memo and an empty one give the same plan, step by step", [](std::uint64_t seed) {

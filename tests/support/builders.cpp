@@ -352,11 +352,11 @@ SnapshotBuilder& SnapshotBuilder::now(std::int64_t seconds) {
 
 model::Snapshot SnapshotBuilder::build() const {
   model::Snapshot sorted = snapshot_;
-  sortByName(sorted.nodes);
-  sortByName(sorted.pods);
-  sortByName(sorted.jobs);
-  sortByName(sorted.queues);
-  sortByName(sorted.priorityClasses);
+  sortByName(sorted.nodes.edit());
+  sortByName(sorted.pods.edit());
+  sortByName(sorted.jobs.edit());
+  sortByName(sorted.queues.edit());
+  sortByName(sorted.priorityClasses.edit());
   return sorted;
 }
 

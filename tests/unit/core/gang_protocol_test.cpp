@@ -40,9 +40,8 @@ struct Scene {
     const model::Snapshot snapshot = builder.add(bert).now(now).build();
     const Ledger ledger(snapshot);
     const Settings settings;
-    const PodsByJob podsByJob(snapshot);
     const GangContext context{snapshot.now, &settings, &ledger, &feedback, &snapshot.jobs, &snapshot.pods};
-    return stepProposal(bert, podsByJob.of(bert), context);
+    return stepProposal(bert, ledger.pods().of(bert), context);
   }
 
   model::Pod member(int index) const { return pod("x").memberOf(bert, "worker", index).gpus(8); }

@@ -332,7 +332,7 @@ TEST_CASE("order: priority, then age, then name") {
                                        .add(job("a/lazy").created(1).priority("low"))
                                        .add(job("b/old").created(10))
                                        .add(job("a/ghost").created(15).priority("deleted"));
-  auto jobs = snapshot.jobs;
+  auto jobs = snapshot.jobs.items();
   std::reverse(jobs.begin(), jobs.end());
   orderWaiting(jobs, snapshot);
   std::string names;

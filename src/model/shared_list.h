@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace trainyard::model {
+
+// A list of shared objects that is itself shared: copying it copies one pointer. Whoever changes a list that
+// others have too gets one of its own first.
+template <typename T>
+class SharedList {
+ public:
+  using Pointer = std::shared_ptr<const T>;
+  using Items = std::vector<Pointer>;
+  using value_type = Pointer;
+  using const_iterator = typename Items::const_iterator;
+
+  SharedList() = default;
+  explicit SharedList(Items items) : items_(std::make_shared<Items>(std::move(items))) {}
+
+  [[nodiscard]] const Items& items() const {
+    static const Items kNone;
+    return items_ ? *items_ : kNone;
+  }
+  [[nodiscard]] const_iterator begin() const { return items().begin(); }
+  [[nodiscard]] const_iterator end() const { return items().end(); }
+  [[nodiscard]] std::size_t size() const { return items().size(); }
+  [[nodiscard]] bool empty() const { return items().empty(); }
+  [[nodiscard]] const Pointer& operator[](std::size_t at) const { return items()[at]; }
+  [[nodiscard]] const Pointer& front() const { return items().front(); }
+  [[nodiscard]] const Pointer& back() const { return items().back(); }
+
+  // Valid until the list is copied.
+  [[nodiscard]] Items& edit() {
+    if (!items_) items_ = std::make_shared<Items>();
+    if (items_.use_count() != 1) items_ = std::make_shared<Items>(*items_);
+    return *items_;
+  }
+  void push_back(Pointer item) { edit().push_back(std::move(item)); }
+
+  // The same list, not an equal one.
+  [[nodiscard]] bool isSameAs(const SharedList& other) const { return items_ == other.items_; }
+  // Of the same objects.
+  friend bool operator==(const SharedList& a, const SharedList& b) {
+    return a.isSameAs(b) || a.items() == b.items();
+  }
+
+ private:
+  std::shared_ptr<Items> items_;
+};
+
+}  // namespace trainyard::model
