@@ -31,6 +31,9 @@ faults: deps ## kills, pauses, lost answers and failing nodes at every point of 
 real: deps ## real nodes: kubelets, containers, the chart, certificates (needs root; ten minutes)
 	tools/test real
 
+e2e-full: deps ## all that runs against a real control plane: e2e, real nodes, faults (an hour)
+	tools/test e2e real faults
+
 sanitize: deps ## the tests under the address and undefined-behaviour sanitizers
 	cmake --preset asan
 	cmake --build --preset asan

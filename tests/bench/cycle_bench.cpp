@@ -53,7 +53,7 @@ core::CycleInput bigCluster(bool withWaitingGang) {
   input.feedback[key("ml/new")].templateError = "";
   for (const core::JobDecision& decision : core::cycle(input).decisions) {
     if (decision.job->key == key("ml/new")) continue;
-    for (auto& each : input.snapshot.jobs) {
+    for (auto& each : input.snapshot.jobs.edit()) {
       if (each->key != decision.job->key) continue;
       auto told = std::make_shared<model::Job>(*each);
       told->status = *decision.status;
