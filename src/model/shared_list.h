@@ -38,7 +38,7 @@ class SharedList {
     if (items_.use_count() != 1) items_ = std::make_shared<Items>(*items_);
     return *items_;
   }
-  void push_back(Pointer item) { edit().push_back(std::move(item)); }
+  void push_back(Pointer item) { edit().push_back(std::move(item)); }  // NOLINT(*-naming)
 
   // The same list, not an equal one.
   [[nodiscard]] bool isSameAs(const SharedList& other) const { return items_ == other.items_; }

@@ -10,8 +10,8 @@ using namespace trainyard;
 using namespace trainyard::test;
 
 cli::Nodes racks() {
-  return {std::make_shared<const model::Node>(node("n1").zone("z").block("b1").rack("r1")),
-          std::make_shared<const model::Node>(node("n2").zone("z").block("b1").rack("r1"))};
+  return cli::Nodes({std::make_shared<const model::Node>(node("n1").zone("z").block("b1").rack("r1")),
+                     std::make_shared<const model::Node>(node("n2").zone("z").block("b1").rack("r1"))});
 }
 
 model::Condition condition(std::string_view type, bool value, std::string_view reason,
