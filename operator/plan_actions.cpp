@@ -139,10 +139,20 @@ void PlanExecutor::patchFinalizers(const StepPtr& step, bool present) {
                         deps_.cache.jobs.forget(owner.key, owner.uid.str());
                       return partDone(step, true);
                     }
+                    const bool conflict = answer.error().code == ErrorCode::kConflict;
+                    if (conflict && ++step->conflicts <= kMostConflicts) return rereadFinalizers(step, present);
                     const bool gone = answer.error().code == ErrorCode::kNotFound;
                     if (gone) deps_.cache.jobs.forget(owner.key, owner.uid.str());
                     partDone(step, gone);
                   }));
+}
+
+void PlanExecutor::rereadFinalizers(const StepPtr& step, bool present) {
+  deps_.api.get(step->path, guarded([this, step, present](const Answer& answer) {
+                  if (!answer) return partDone(step, false);
+                  deps_.cache.jobs.applyWrite(answer->body);
+                  patchFinalizers(step, present);
+                }));
 }
 
 // --- Service and ConfigMap

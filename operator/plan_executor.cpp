@@ -106,8 +106,8 @@ void PlanExecutor::statusWritten(const StepPtr& step, const Answer& answer) {
   }
   step->decision.actions.clear();
   switch (answer.error().code) {
-    case ErrorCode::kConflict:
-    case ErrorCode::kOutcomeUnknown: return reread(step);
+    case ErrorCode::kConflict: return reread(step, Reread::kAfterConflict);
+    case ErrorCode::kOutcomeUnknown: return reread(step, Reread::kOutcomeUnknown);
     case ErrorCode::kNotFound:
       deps_.cache.jobs.forget(job.key, job.uid.str());
       jobs_[job.key].writing.reset();
@@ -124,12 +124,12 @@ void PlanExecutor::statusWritten(const StepPtr& step, const Answer& answer) {
 }
 
 // Another writer came first, or nobody knows whether we did: only a read tells what the record is now.
-void PlanExecutor::reread(const StepPtr& step) {
-  deps_.api.get(step->path, guarded([this, step](const Answer& answer) {
+void PlanExecutor::reread(const StepPtr& step, Reread why) {
+  deps_.api.get(step->path, guarded([this, step, why](const Answer& answer) {
                   const model::Job& job = *step->decision.job;
                   if (!answer && answer.error().code != ErrorCode::kNotFound) {
-                    deps_.executor.postAfter(std::chrono::seconds(1), [this, step, alive = alive_] {
-                      if (*alive) reread(step);
+                    deps_.executor.postAfter(std::chrono::seconds(1), [this, step, why, alive = alive_] {
+                      if (*alive) reread(step, why);
                     });
                     return;
                   }
@@ -138,9 +138,27 @@ void PlanExecutor::reread(const StepPtr& step) {
                   } else {
                     deps_.cache.jobs.forget(job.key, job.uid.str());
                   }
+                  if (why == Reread::kAfterConflict && writeAgain(step)) return;
                   jobs_[job.key].writing.reset();
                   finish(step);
                 }));
+}
+
+// Who edits a label all the time must not starve the job: nothing that the decision rests on has changed, so
+// it is written at once. Leaving that to the next cycle widens the gap between read and write to a cycle's
+// rest, in which such a writer always comes first.
+bool PlanExecutor::writeAgain(const StepPtr& step) {
+  const model::Job& decidedOn = *step->decision.job;
+  const auto now = deps_.cache.jobs.find(decidedOn.key);
+  if (!now || now->resourceVersion == decidedOn.resourceVersion) return false;
+  const bool asDecidedOn = now->uid == decidedOn.uid && now->generation == decidedOn.generation &&
+                           now->deleting == decidedOn.deleting &&
+                           now->hasReleaseFinalizer == decidedOn.hasReleaseFinalizer &&
+                           now->status == decidedOn.status;
+  if (!asDecidedOn || ++step->conflicts > kMostConflicts) return false;
+  step->decision.job = now;
+  writeStatus(step);
+  return true;
 }
 
 void PlanExecutor::runActions(const StepPtr& step) {

@@ -67,7 +67,9 @@ class PlanExecutor {
   [[nodiscard]] bool mayWriteNow(const core::JobDecision& decision, base::Instant now);
   void writeStatus(const StepPtr& step);
   void statusWritten(const StepPtr& step, const Answer& answer);
-  void reread(const StepPtr& step);
+  enum class Reread { kAfterConflict, kOutcomeUnknown };
+  void reread(const StepPtr& step, Reread why);
+  [[nodiscard]] bool writeAgain(const StepPtr& step);
   void runActions(const StepPtr& step);
   void partDone(const StepPtr& step, bool good);
   void finish(const StepPtr& step);
@@ -88,6 +90,7 @@ class PlanExecutor {
   void templateAnswered(const StepPtr& step, const std::string& role, const Answer& answer);
   void concludeTemplates(const StepPtr& step);
   void patchFinalizers(const StepPtr& step, bool present);
+  void rereadFinalizers(const StepPtr& step, bool present);
   void ensureOwned(const StepPtr& step, const kube::ResourceType& type, const std::string& name,
                    std::string body);
   void checkOwner(const StepPtr& step, const kube::ResourceType& type, const std::string& name);

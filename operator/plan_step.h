@@ -52,6 +52,9 @@ struct PlanExecutor::JobState {
   } seenAs_;
 };
 
+// With writers who are faster than we are. After so many the next cycle decides anew.
+inline constexpr int kMostConflicts = 20;
+
 // The answers to the dry-runs of one CheckTemplates.
 struct TemplateAnswers {
   std::size_t open = 0;
@@ -68,6 +71,7 @@ struct PlanExecutor::Step {
   std::int64_t ensuredEpoch = 0;  // whose Service and ConfigMap this step makes
   std::size_t openParts = 0;
   bool good = true;
+  int conflicts = 0;  // of its writes to the job
 };
 
 }  // namespace trainyard::operator_

@@ -224,6 +224,37 @@ TEST_CASE("a deletion that is refused by a conflict is not taken for done") {
 
 namespace {
 
+// Edits a label of the job each time a write of the operator's to it is on its way, except every sixth.
+class Pesterer : public sim::FaultPlan {
+ public:
+  sim::RequestFault beforeRequest(const sim::FaultPoint& point) override {
+    if (lab == nullptr || point.request->method != net::Method::kPatch) return {};
+    if (point.request->target.find("/trainingjobs/pestered") == std::string::npos) return {};
+    if (++writes % 6 == 0) return {};
+    lab->patchJob("pestered", fmt::format(R"({{"metadata":{{"labels":{{"count":"{}"}}}}}})", writes));
+    return {};
+  }
+  Lab* lab = nullptr;
+  int writes = 0;
+};
+
+}  // namespace
+
+TEST_CASE("who edits a job's labels all the time does not keep it from running") {
+  Pesterer pesterer;
+  Lab lab({.operatorFaults = &pesterer});
+  lab->startOperator();
+  lab.run(3s);
+  pesterer.lab = &lab;
+  lab.submit("pestered", {.runFor = "1s"});
+  CHECK(lab.waitPhase("pestered", "Succeeded", 6s));
+  INFO(lab.describe());
+  CHECK(pesterer.writes >= 12);
+  lab.requireSound();
+}
+
+namespace {
+
 std::string limitRange(const std::string& cpu) {
   return fmt::format(
       R"({{"apiVersion":"v1","kind":"LimitRange","metadata":{{"name":"big"}},"spec":{{"limits":[{{"type":"Container","defaultRequest":{{"cpu":"{0}"}},"default":{{"cpu":"{0}"}}}}]}}}})",
