@@ -134,10 +134,35 @@ void writePending(const model::Pending& pending, JsonWriter& out) {
         .member("namespace", each.job.ns)
         .member("name", each.job.name)
         .member("nodes", each.nodes)
-        .member("gpus", each.gpus)
-        .endObject();
+        .member("gpus", each.gpus);
+    if (each.expectedEnd) writeTime(out, "expectedEndTime", *each.expectedEnd);
+    out.endObject();
   });
+  if (pending.delay != model::DelayKind::kNone) out.member("delay", toString(pending.delay));
+  if (pending.passes != 0) out.member("passes", pending.passes);
+  if (pending.nextRelaxation) writeTime(out, "nextRelaxationTime", *pending.nextRelaxation);
+  if (pending.estimatedStart) writeTime(out, "estimatedStartTime", *pending.estimatedStart);
   out.endObject();
+}
+
+void writeHistory(const model::JobStatus& status, JsonWriter& out) {
+  if (status.delays != model::Delays()) {
+    out.key("delays")
+        .beginObject()
+        .member("fairShareSeconds", status.delays.fairShare.count())
+        .member("fragmentationSeconds", status.delays.fragmentation.count())
+        .endObject();
+  }
+  if (status.service != model::Service()) {
+    out.key("service").beginObject().member("gpuSeconds", status.service.gpuSeconds);
+    writeTime(out, "updatedAt", status.service.updatedAt);
+    out.endObject();
+  }
+  if (status.preemptions.count != 0) {
+    out.key("preemptions").beginObject().member("count", status.preemptions.count);
+    writeTime(out, "lastTime", status.preemptions.last);
+    out.endObject();
+  }
 }
 
 }  // namespace
@@ -155,6 +180,7 @@ std::string encodeJobStatus(const model::JobStatus& status) {
   out.member("gpus", status.gpus);
   writeGang(status.gang, out);
   if (status.pending) writePending(*status.pending, out);
+  writeHistory(status, out);
   if (status.startTime) out.member("startTime", base::formatTime(*status.startTime));
   if (status.completionTime) out.member("completionTime", base::formatTime(*status.completionTime));
   out.endObject();

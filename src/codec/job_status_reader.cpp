@@ -127,9 +127,24 @@ std::optional<model::Pending> readPending(const Field& field) {
   field["blockedBy"].forEachElement([&](const Field& each) {
     pending.blockedBy.push_back({{each["namespace"].string(), each["name"].string()},
                                  each["nodes"].smallInteger(0, 0),
-                                 each["gpus"].smallInteger(0, 0)});
+                                 each["gpus"].smallInteger(0, 0),
+                                 each["expectedEndTime"].time()});
   });
+  pending.delay = model::parseDelayKind(field["delay"].text()).value_or(pending.delay);
+  pending.passes = field["passes"].smallInteger(0, 0);
+  pending.nextRelaxation = field["nextRelaxationTime"].time();
+  pending.estimatedStart = field["estimatedStartTime"].time();
   return pending;
+}
+
+void readHistory(const Field& field, model::JobStatus& status) {
+  const Field delays = field["delays"];
+  status.delays.fairShare = std::chrono::seconds(delays["fairShareSeconds"].integer(0, 0, kMost));
+  status.delays.fragmentation = std::chrono::seconds(delays["fragmentationSeconds"].integer(0, 0, kMost));
+  status.service.gpuSeconds = field["service"]["gpuSeconds"].integer(0, 0, kMost);
+  status.service.updatedAt = field["service"]["updatedAt"].time().value_or(base::WallTime{});
+  status.preemptions.count = field["preemptions"]["count"].smallInteger(0, 0);
+  status.preemptions.last = field["preemptions"]["lastTime"].time().value_or(base::WallTime{});
 }
 
 }  // namespace
@@ -146,6 +161,7 @@ model::JobStatus readJobStatus(const Field& field) {
   status.gpus = field["gpus"].integer(0, 0, kMost);
   status.gang = readGang(field["gang"]);
   status.pending = readPending(field["pending"]);
+  readHistory(field, status);
   status.startTime = field["startTime"].time();
   status.completionTime = field["completionTime"].time();
   return status;

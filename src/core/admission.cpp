@@ -43,7 +43,7 @@ Admission admit(const model::Job& job, const model::Snapshot& snapshot, const Jo
     return refuse(inTemplate ? kInvalidTemplate : kInvalidSpec, job.specError);
   }
 
-  if (const std::string unknown = unknownLevel(job.spec.locality, snapshot.topology); !unknown.empty()) {
+  if (const std::string unknown = unknownLevel(job.spec.locality, snapshot.policy.topology); !unknown.empty()) {
     return refuse(kInvalidSpec, unknown);
   }
 

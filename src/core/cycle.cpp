@@ -201,7 +201,7 @@ class Cycle {
     const std::string lost = news.verdict.message;
     news.verdict = {};
     if (!replacement.places.empty()) {
-      news.where = describePlaces(replacement.places, ledger_, input_.snapshot.topology);
+      news.where = describePlaces(replacement.places, ledger_, input_.snapshot.policy.topology);
     }
     JobDecision& decision = derive(job, std::move(replacement.record), news);
     decision.urgency = Urgency::kNow;
@@ -331,7 +331,7 @@ class Cycle {
     starting_ += job->spec.totalReplicas();
     if (keepsTurn_.contains(job.get())) return std::nullopt;
     StatusNews news;
-    news.where = describePlaces(placement.assignments, ledger_, input_.snapshot.topology);
+    news.where = describePlaces(placement.assignments, ledger_, input_.snapshot.policy.topology);
     derive(job,
            propose(*job, model::ProposalKind::kStart, std::move(placement.assignments), {}, {}, author()),
            news)
@@ -403,8 +403,8 @@ class Cycle {
 
   std::string placesText(const GangRecord& record) const {
     const bool changes = record.proposal && !record.proposal->add.empty();
-    if (changes) return describePlaces(record.proposal->add, ledger_, input_.snapshot.topology);
-    if (record.placed) return describePlaces(record.placed->assignments, ledger_, input_.snapshot.topology);
+    if (changes) return describePlaces(record.proposal->add, ledger_, input_.snapshot.policy.topology);
+    if (record.placed) return describePlaces(record.placed->assignments, ledger_, input_.snapshot.policy.topology);
     return {};
   }
 

@@ -1,6 +1,27 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
+
+#include "base/time.h"
+
+namespace trainyard::model {
+
+enum class ConditionStatus { kTrue, kFalse, kUnknown };
+
+// metav1.Condition.
+struct Condition {
+  std::string type;
+  ConditionStatus status = ConditionStatus::kUnknown;
+  std::string reason;
+  std::string message;
+  base::WallTime lastTransition{};
+  std::int64_t observedGeneration = 0;
+  friend bool operator==(const Condition&, const Condition&) = default;
+};
+
+}  // namespace trainyard::model
 
 // Condition types of a TrainingJob.
 namespace trainyard::model::conditions {
@@ -14,5 +35,8 @@ inline constexpr std::string_view kRestarting = "Restarting";
 inline constexpr std::string_view kSuspended = "Suspended";
 inline constexpr std::string_view kSucceeded = "Succeeded";
 inline constexpr std::string_view kFailed = "Failed";
+
+// Of a Queue.
+inline constexpr std::string_view kReady = "Ready";
 
 }  // namespace trainyard::model::conditions

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "model/conditions.h"
 #include "model/constraints.h"
 #include "model/gang.h"
 #include "model/ids.h"
@@ -88,19 +89,6 @@ struct JobSpec {
   [[nodiscard]] const Role* findRole(std::string_view name) const;
 };
 
-enum class ConditionStatus { kTrue, kFalse, kUnknown };
-
-// metav1.Condition.
-struct Condition {
-  std::string type;
-  ConditionStatus status = ConditionStatus::kUnknown;
-  std::string reason;
-  std::string message;
-  base::WallTime lastTransition{};
-  std::int64_t observedGeneration = 0;
-  friend bool operator==(const Condition&, const Condition&) = default;
-};
-
 struct RoleStatus {
   std::string name;
   int desired = 0;
@@ -128,6 +116,7 @@ struct Blocker {
   ObjectKey job;
   int nodes = 0;
   int gpus = 0;
+  std::optional<base::WallTime> expectedEnd = std::nullopt;
   friend bool operator==(const Blocker&, const Blocker&) = default;
 };
 
@@ -138,7 +127,32 @@ struct Pending {
   base::WallTime since{};  // since when for this reason
   std::optional<Shortfall> shortfall = std::nullopt;
   std::vector<Blocker> blockedBy = {};
+  DelayKind delay = DelayKind::kNone;  // what this wait is counted as
+  std::optional<base::WallTime> nextRelaxation = std::nullopt;  // when the next wider level will do
+  std::optional<base::WallTime> estimatedStart = std::nullopt;
+  int passes = 0;  // jobs without an estimate that have gone ahead of it
   friend bool operator==(const Pending&, const Pending&) = default;
+};
+
+// How long the job has waited in the stretches that are over; `pending` tells of the present one.
+struct Delays {
+  std::chrono::seconds fairShare{0};
+  std::chrono::seconds fragmentation{0};
+  friend bool operator==(const Delays&, const Delays&) = default;
+};
+
+// What the job has consumed until `updatedAt`; while it is placed, its GPUs count on from there.
+struct Service {
+  std::int64_t gpuSeconds = 0;
+  base::WallTime updatedAt{};
+  friend bool operator==(const Service&, const Service&) = default;
+};
+
+// How often and when the job last had to make room for others.
+struct Preemptions {
+  int count = 0;
+  base::WallTime last{};
+  friend bool operator==(const Preemptions&, const Preemptions&) = default;
 };
 
 struct JobStatus {
@@ -152,6 +166,9 @@ struct JobStatus {
   std::int64_t gpus = 0;  // of the whole gang
   GangRecord gang;
   std::optional<Pending> pending = std::nullopt;
+  Delays delays;
+  Service service;
+  Preemptions preemptions;
   std::optional<base::WallTime> startTime = std::nullopt;
   std::optional<base::WallTime> completionTime = std::nullopt;
   friend bool operator==(const JobStatus&, const JobStatus&) = default;

@@ -4,6 +4,22 @@
 
 namespace trainyard::model {
 
+std::string_view toString(DelayKind kind) {
+  switch (kind) {
+    case DelayKind::kNone: return "None";
+    case DelayKind::kFairShare: return "FairShare";
+    case DelayKind::kFragmentation: return "Fragmentation";
+  }
+  return "Unknown";
+}
+
+std::optional<DelayKind> parseDelayKind(std::string_view text) {
+  for (const DelayKind kind : {DelayKind::kNone, DelayKind::kFairShare, DelayKind::kFragmentation}) {
+    if (toString(kind) == text) return kind;
+  }
+  return std::nullopt;
+}
+
 std::string_view toString(PendingReason reason) {
   switch (reason) {
     case PendingReason::kNoMatchingNodes: return "NoMatchingNodes";
@@ -11,11 +27,17 @@ std::string_view toString(PendingReason reason) {
     case PendingReason::kWaitingForCapacity: return "WaitingForCapacity";
     case PendingReason::kWaitingForTopology: return "WaitingForTopology";
     case PendingReason::kWaitingForTurn: return "WaitingForTurn";
+    case PendingReason::kWaitingForQuota: return "WaitingForQuota";
+    case PendingReason::kWaitingForShare: return "WaitingForShare";
+    case PendingReason::kReservedForOthers: return "ReservedForOthers";
     case PendingReason::kBackingOff: return "BackingOff";
     case PendingReason::kCleaningUp: return "CleaningUp";
     case PendingReason::kInvalidSpec: return "InvalidSpec";
     case PendingReason::kInvalidTemplate: return "InvalidTemplate";
     case PendingReason::kQueueNotFound: return "QueueNotFound";
+    case PendingReason::kQueueNotReady: return "QueueNotReady";
+    case PendingReason::kNamespaceNotAllowed: return "NamespaceNotAllowed";
+    case PendingReason::kQuotaExceeded: return "QuotaExceeded";
     case PendingReason::kPriorityClassNotFound: return "PriorityClassNotFound";
   }
   return "Unknown";
@@ -25,7 +47,8 @@ std::optional<PendingReason> parsePendingReason(std::string_view text) {
   using enum PendingReason;
   for (const PendingReason reason :
        std::array{kNoMatchingNodes, kTooLarge, kWaitingForCapacity, kWaitingForTopology, kWaitingForTurn,
-                  kBackingOff, kCleaningUp, kInvalidSpec, kInvalidTemplate, kQueueNotFound,
+                  kWaitingForQuota, kWaitingForShare, kReservedForOthers, kBackingOff, kCleaningUp, kInvalidSpec,
+                  kInvalidTemplate, kQueueNotFound, kQueueNotReady, kNamespaceNotAllowed, kQuotaExceeded,
                   kPriorityClassNotFound}) {
     if (toString(reason) == text) return reason;
   }

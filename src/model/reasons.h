@@ -12,14 +12,27 @@ enum class PendingReason {
   kWaitingForCapacity,  // too little is free
   kWaitingForTopology,  // enough is free, but not close enough together
   kWaitingForTurn,      // an earlier job of the queue comes first
+  kWaitingForQuota,     // the queue, or one above it, is at its limit
+  kWaitingForShare,     // the queue is over its share, and others are entitled to what is free
+  kReservedForOthers,   // would fit, but the places are kept for a larger job that came first
   kBackingOff,          // the last attempt was aborted
   kCleaningUp,          // pods of an earlier attempt are still going away
   // Not admitted: waits until somebody mends it. The same word is the reason of Admitted=False.
   kInvalidSpec,      // a field that the schema cannot check
   kInvalidTemplate,  // the inside of a pod template; found by a dry-run
   kQueueNotFound,
+  kQueueNotReady,        // its parents make no tree, or its spec cannot be used
+  kNamespaceNotAllowed,  // the queue's namespaceSelector leaves this namespace out
+  kQuotaExceeded,        // larger alone than the queue may ever have
   kPriorityClassNotFound,
 };
+
+// Philly's two kinds of waiting ("Analysis of Large-Scale Multi-Tenant GPU Clusters for DNN Training
+// Workloads", ATC 2019, section 3.1.1): the queue has used up its share, or it has the share and there is no
+// place that is large or close enough. Neither: nothing that a scheduler could change.
+enum class DelayKind { kNone, kFairShare, kFragmentation };
+[[nodiscard]] std::string_view toString(DelayKind kind);  // "None", "FairShare", "Fragmentation"
+[[nodiscard]] std::optional<DelayKind> parseDelayKind(std::string_view text);
 
 [[nodiscard]] std::string_view toString(PendingReason reason);
 [[nodiscard]] std::optional<PendingReason> parsePendingReason(std::string_view text);

@@ -1,31 +1,12 @@
 #include "model/resources.h"
 
 #include <algorithm>
-#include <limits>
 
+#include "base/saturating.h"
 #include "model/names.h"
 
 namespace trainyard::model {
 namespace {
-
-std::int64_t saturatingAdd(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return a > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
-}
-
-std::int64_t saturatingSubtract(std::int64_t a, std::int64_t b) {
-  std::int64_t difference = 0;
-  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
-  return a < 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
-}
-
-std::int64_t saturatingMultiply(std::int64_t a, std::int64_t b) {
-  std::int64_t product = 0;
-  if (!__builtin_mul_overflow(a, b, &product)) return product;
-  return (a > 0) == (b > 0) ? std::numeric_limits<std::int64_t>::max()
-                            : std::numeric_limits<std::int64_t>::min();
-}
 
 template <typename Combine>
 void combine(Resources& into, const Resources& other, Combine op) {
@@ -62,9 +43,9 @@ void Resources::setExtended(std::string_view name, std::int64_t amount) {
 
 std::int64_t Resources::gpus() const { return extended(names::kGpuResource); }
 
-void Resources::add(const Resources& other) { combine(*this, other, saturatingAdd); }
+void Resources::add(const Resources& other) { combine(*this, other, base::saturatingAdd); }
 
-void Resources::subtract(const Resources& other) { combine(*this, other, saturatingSubtract); }
+void Resources::subtract(const Resources& other) { combine(*this, other, base::saturatingSubtract); }
 
 void Resources::raiseTo(const Resources& other) {
   combine(*this, other, [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
@@ -72,11 +53,11 @@ void Resources::raiseTo(const Resources& other) {
 
 Resources Resources::times(std::int64_t count) const {
   Resources result = *this;
-  result.cpu.value = saturatingMultiply(cpu.value, count);
-  result.memory.value = saturatingMultiply(memory.value, count);
-  result.ephemeralStorage.value = saturatingMultiply(ephemeralStorage.value, count);
-  result.pods = saturatingMultiply(pods, count);
-  for (const auto& [name, amount] : extended_) result.setExtended(name, saturatingMultiply(amount, count));
+  result.cpu.value = base::saturatingMultiply(cpu.value, count);
+  result.memory.value = base::saturatingMultiply(memory.value, count);
+  result.ephemeralStorage.value = base::saturatingMultiply(ephemeralStorage.value, count);
+  result.pods = base::saturatingMultiply(pods, count);
+  for (const auto& [name, amount] : extended_) result.setExtended(name, base::saturatingMultiply(amount, count));
   return result;
 }
 

@@ -1,15 +1,14 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "base/time.h"
 #include "model/job.h"
 #include "model/node.h"
 #include "model/pod.h"
+#include "model/policy.h"
 #include "model/queue.h"
 #include "model/shared_list.h"
-#include "model/topology.h"
 
 namespace trainyard::model {
 
@@ -23,7 +22,8 @@ struct Snapshot {
   SharedList<Job> jobs;
   SharedList<Queue> queues;
   SharedList<PriorityClass> priorityClasses;
-  std::vector<TopologyLevel> topology = defaultTopologyLevels();
+  SharedList<Namespace> namespaces = {};
+  Policy policy = {};
 };
 
 }  // namespace trainyard::model

@@ -51,7 +51,7 @@ JobBuilder gang(int members, std::int64_t gpuCount) {
 
 void placing(benchmark::State& state, const model::Snapshot& snapshot) {
   const Ledger ledger(snapshot);
-  const Domains domains(snapshot.nodes, snapshot.topology);
+  const Domains domains(snapshot.nodes, snapshot.policy.topology);
   const PlaceRequest request = wholeGang(jobIn(snapshot, "ml/gang"));
   state.SetLabel(outcomeText(place(request, ledger, domains)).substr(0, 60));
   for (auto _ : state) benchmark::DoNotOptimize(place(request, ledger, domains));
@@ -91,7 +91,7 @@ BENCHMARK(buildLedger)->Unit(benchmark::kMicrosecond);
 
 void buildDomains(benchmark::State& state) {
   const model::Snapshot snapshot = bigCluster(0).build();
-  for (auto _ : state) benchmark::DoNotOptimize(Domains(snapshot.nodes, snapshot.topology));
+  for (auto _ : state) benchmark::DoNotOptimize(Domains(snapshot.nodes, snapshot.policy.topology));
 }
 BENCHMARK(buildDomains)->Unit(benchmark::kMicrosecond);
 

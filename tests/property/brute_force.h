@@ -62,10 +62,10 @@ class BruteForce {
   [[nodiscard]] bool together(std::size_t a, std::size_t b, const std::string& level) const {
     if (level.empty() || a == b) return true;
     std::size_t depth = 0;
-    while (snapshot_.topology[depth].name != level) ++depth;
-    if (depth + 1 == snapshot_.topology.size()) return false;
+    while (snapshot_.policy.topology[depth].name != level) ++depth;
+    if (depth + 1 == snapshot_.policy.topology.size()) return false;
     // From the tightest level that both share down to the level asked for, the whole path must agree.
-    for (std::size_t tight = snapshot_.topology.size() - 1; tight-- > depth;) {
+    for (std::size_t tight = snapshot_.policy.topology.size() - 1; tight-- > depth;) {
       if (sameNamedDomain(a, b, tight)) return true;
     }
     return false;
@@ -102,7 +102,7 @@ class BruteForce {
 
  private:
   const std::string* label(std::size_t node, std::size_t level) const {
-    return nodes_[node]->labels.find(snapshot_.topology[level].labelKey);
+    return nodes_[node]->labels.find(snapshot_.policy.topology[level].labelKey);
   }
 
   // Both carry the label of `level`, and agree on it and on everything wider, present or missing.

@@ -40,7 +40,7 @@ TEST_CASE("a placement is whole, open and within the room there is") {
     const model::Snapshot snapshot = snapshotOf(scene);
     Ledger ledger(snapshot);
     const model::Job& gang = jobIn(snapshot, "x/j");
-    const auto outcome = place(wholeGang(gang), ledger, snapshot.topology);
+    const auto outcome = place(wholeGang(gang), ledger, snapshot.policy.topology);
     const auto* placement = std::get_if<Placement>(&outcome);
     RC_PRE(std::holds_alternative<Placement>(outcome));
     std::set<std::pair<std::string, int>> members;
@@ -70,7 +70,7 @@ TEST_CASE("a gang is placed exactly when brute force finds a way, at the tightes
       expected = level;
       break;
     }
-    const auto outcome = place(wholeGang(gang), ledger, snapshot.topology);
+    const auto outcome = place(wholeGang(gang), ledger, snapshot.policy.topology);
     const auto* placement = std::get_if<Placement>(&outcome);
     RC_TAG(expected ? "placed" : "waits");
     RC_ASSERT((placement != nullptr) == expected.has_value());
@@ -90,7 +90,7 @@ TEST_CASE("of the domains that hold the gang the one with the least free GPUs is
     const model::Snapshot snapshot = snapshotOf(scene);
     const Ledger ledger(snapshot);
     const model::Job& gang = jobIn(snapshot, "x/j");
-    const auto outcome = place(wholeGang(gang), ledger, snapshot.topology);
+    const auto outcome = place(wholeGang(gang), ledger, snapshot.policy.topology);
     const auto* placement = std::get_if<Placement>(&outcome);
     RC_PRE(std::holds_alternative<Placement>(outcome));
     const BruteForce brute(snapshot, gang, false);
@@ -117,7 +117,7 @@ TEST_CASE("a gang of one kind uses as few nodes of its rack as possible") {
     const model::Snapshot snapshot = snapshotOf(scene);
     const Ledger ledger(snapshot);
     const model::Job& gang = jobIn(snapshot, "x/j");
-    const auto outcome = place(wholeGang(gang), ledger, snapshot.topology);
+    const auto outcome = place(wholeGang(gang), ledger, snapshot.policy.topology);
     const auto* placement = std::get_if<Placement>(&outcome);
     RC_PRE(std::holds_alternative<Placement>(outcome));
     RC_ASSERT(usedNodes(*placement, ledger).size() == BruteForce(snapshot, gang, false).fewestNodes(all));
@@ -129,7 +129,7 @@ TEST_CASE("the reason for waiting is the one that brute force finds") {
     const model::Snapshot snapshot = snapshotOf(scene);
     const Ledger ledger(snapshot);
     const model::Job& gang = jobIn(snapshot, "x/j");
-    const auto outcome = place(wholeGang(gang), ledger, snapshot.topology);
+    const auto outcome = place(wholeGang(gang), ledger, snapshot.policy.topology);
     const auto* misfit = std::get_if<Misfit>(&outcome);
     RC_PRE(std::holds_alternative<Misfit>(outcome));
     const BruteForce now(snapshot, gang, false);
@@ -168,7 +168,7 @@ TEST_CASE("without the exact search nothing impossible is placed, and little is 
   rc::prop("gap of the heuristics", [](const Scene& scene) {
     const model::Snapshot snapshot = snapshotOf(scene);
     const Ledger ledger(snapshot);
-    const Domains domains(snapshot.nodes, snapshot.topology);
+    const Domains domains(snapshot.nodes, snapshot.policy.topology);
     const PlaceRequest request = wholeGang(jobIn(snapshot, "x/j"));
     const PlaceProblem problem(request, ledger, domains, PlaceProblem::Room::kFree);
     Packer greedy(problem);

@@ -18,7 +18,7 @@ using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
 
 // "rack z/b1/r3": the tightest level that holds all of them.
 std::string tightest(const std::vector<model::Assignment>& assignments, const model::Snapshot& snapshot) {
-  const core::Domains domains(snapshot.nodes, snapshot.topology);
+  const core::Domains domains(snapshot.nodes, snapshot.policy.topology);
   std::map<model::NodeName, std::uint32_t> positions;
   for (std::size_t i = 0; i < snapshot.nodes.size(); ++i)
     positions.emplace(snapshot.nodes[i]->name, domains.positionOf(i));

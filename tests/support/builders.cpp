@@ -341,7 +341,7 @@ SnapshotBuilder& SnapshotBuilder::priorityClass(std::string_view name, int value
 }
 
 SnapshotBuilder& SnapshotBuilder::topology(std::vector<model::TopologyLevel> levels) {
-  snapshot_.topology = std::move(levels);
+  snapshot_.policy.topology = std::move(levels);
   return *this;
 }
 

@@ -28,7 +28,7 @@ namespace trainyard::test {
 [[nodiscard]] inline std::variant<core::Placement, core::Misfit> placeIn(const model::Snapshot& snapshot,
                                                                          std::string_view namespaceAndName) {
   const core::Ledger ledger(snapshot);
-  return core::place(wholeGang(jobIn(snapshot, namespaceAndName)), ledger, snapshot.topology);
+  return core::place(wholeGang(jobIn(snapshot, namespaceAndName)), ledger, snapshot.policy.topology);
 }
 
 // "n1:worker:0-1 n2:worker:2 n1:ps:0"

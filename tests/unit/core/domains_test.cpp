@@ -12,7 +12,7 @@ namespace {
 
 // "z/r1[n1 n2] z/r2[n3]": the domains of a level with their nodes.
 std::string levelText(const model::Snapshot& snapshot, std::string_view level) {
-  const Domains domains(snapshot.nodes, snapshot.topology);
+  const Domains domains(snapshot.nodes, snapshot.policy.topology);
   const std::size_t at = level.empty() ? 0 : domains.findLevel(level).value();
   std::string text;
   for (const Domains::Range& range : domains.levels()[at].domains) {
@@ -93,14 +93,14 @@ TEST_CASE("levels are configurable; the node level is always there") {
                                        .add(node("n2").label("example.com/row", "7"));
   CHECK(levelText(snapshot, "row") == "7[n1 n2]");
   CHECK(levelText(snapshot, "node") == "7/n1[n1] 7/n2[n2]");
-  const Domains domains(snapshot.nodes, snapshot.topology);
+  const Domains domains(snapshot.nodes, snapshot.policy.topology);
   CHECK_FALSE(domains.findLevel("rack"));
   CHECK(domains.levels()[1].labelled == 2);
 }
 
 TEST_CASE("an empty cluster has one empty domain") {
   const model::Snapshot snapshot = cluster();
-  const Domains domains(snapshot.nodes, snapshot.topology);
+  const Domains domains(snapshot.nodes, snapshot.policy.topology);
   CHECK(domains.nodeCount() == 0);
   CHECK(domains.levels()[0].domains.size() == 1);
   CHECK(domains.levels()[1].domains.empty());

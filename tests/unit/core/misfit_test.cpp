@@ -31,7 +31,7 @@ model::Pod filler(std::string_view nodeName, std::int64_t gpuCount) {
 model::Pending pendingIn(const model::Snapshot& snapshot, std::string_view name) {
   const Ledger ledger(snapshot);
   const model::Job& waiting = jobIn(snapshot, name);
-  const auto outcome = place(wholeGang(waiting), ledger, snapshot.topology);
+  const auto outcome = place(wholeGang(waiting), ledger, snapshot.policy.topology);
   REQUIRE(std::holds_alternative<Misfit>(outcome));
   return explainMisfit(waiting, std::get<Misfit>(outcome), ledger, snapshot);
 }

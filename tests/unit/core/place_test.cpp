@@ -130,7 +130,7 @@ TEST_CASE("closed and avoided nodes are left out") {
   const model::Snapshot snapshot = three().add(job("x/j").role("worker", 2, gpus(8)));
   PlaceRequest request = wholeGang(jobIn(snapshot, "x/j"));
   request.avoidNodes = {model::NodeName("r1n0"), model::NodeName("gone")};
-  CHECK(outcomeText(place(request, Ledger(snapshot), snapshot.topology)) ==
+  CHECK(outcomeText(place(request, Ledger(snapshot), snapshot.policy.topology)) ==
         "rack z/b/r1: r1n1:worker:0 r1n2:worker:1");
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("part of a gang can be placed by itself") {
   const model::Snapshot snapshot = racks({{"r1", 2}}).add(job("x/j").role("worker", 8, gpus(2)));
   PlaceRequest request = wholeGang(jobIn(snapshot, "x/j"));
   request.groups[0].indices = model::IndexSet({3, 5, 7, 9, 11});
-  CHECK(outcomeText(place(request, Ledger(snapshot), snapshot.topology)) ==
+  CHECK(outcomeText(place(request, Ledger(snapshot), snapshot.policy.topology)) ==
         "rack z/b/r1: r1n0:worker:3,5,7,9 r1n1:worker:11");
 }
 
@@ -210,7 +210,7 @@ TEST_CASE("several kinds are combined exactly where every greedy order fails") {
   CHECK(outcomeIn(snapshot, "x/j") == "rack r: n1:worker:0 n2:worker:1-2 n1:ps:0 n2:ps:1");
 
   const Ledger ledger(snapshot);
-  const Domains domains(snapshot.nodes, snapshot.topology);
+  const Domains domains(snapshot.nodes, snapshot.policy.topology);
   const PlaceRequest request = wholeGang(jobIn(snapshot, "x/j"));
   const PlaceProblem problem(request, ledger, domains, PlaceProblem::Room::kFree);
   Packer greedy(problem);
@@ -236,8 +236,8 @@ TEST_CASE("resources other than GPUs decide as well") {
 TEST_CASE("the cached tree gives the same answers") {
   const model::Snapshot snapshot = racks({{"r1", 2}, {"r2", 2}}).add(job("x/j").role("worker", 3, gpus(8)));
   const Ledger ledger(snapshot);
-  const Domains domains(snapshot.nodes, snapshot.topology);
+  const Domains domains(snapshot.nodes, snapshot.policy.topology);
   const PlaceRequest request = wholeGang(jobIn(snapshot, "x/j"));
   CHECK(outcomeText(place(request, ledger, domains)) ==
-        outcomeText(place(request, ledger, snapshot.topology)));
+        outcomeText(place(request, ledger, snapshot.policy.topology)));
 }

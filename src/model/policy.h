@@ -1,0 +1,83 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/topology.h"
+
+namespace trainyard::model {
+
+// Who is served first among jobs of equal priority in one queue (core/order_policy.h).
+enum class Ordering { kFifo, kLas, kSrtf, kSrsf, kDefault };
+
+// When a job may be placed wider than it prefers. Where it names no time itself, a level is given up after
+// base + perGpu × its GPUs, or after that share of its estimated duration if this is longer; never later than
+// `cap` after the level before.
+struct RelaxationPolicy {
+  std::chrono::milliseconds base{60'000};
+  std::chrono::milliseconds perGpu{5'000};
+  int permilleOfEstimate = 50;
+  std::chrono::milliseconds cap{3'600'000};
+  friend bool operator==(const RelaxationPolicy&, const RelaxationPolicy&) = default;
+};
+
+// How much slower a gang runs in a shape: `nodes` nodes with `gpusPerNode` of its GPUs on each.
+struct ShapeCost {
+  int nodes = 0;
+  int gpusPerNode = 0;
+  int slowdownPermille = 1000;  // 1000: as fast as on one node
+  friend bool operator==(const ShapeCost&, const ShapeCost&) = default;
+};
+
+struct BackfillPolicy {
+  // How many jobs without an estimate that cannot be stopped may pass the first waiting job of the cluster.
+  int passesWithoutEstimate = 16;
+  friend bool operator==(const BackfillPolicy&, const BackfillPolicy&) = default;
+};
+
+struct PreemptionPolicy {
+  // No job is stopped before it ran so long, nor again so soon after its last stop.
+  std::chrono::milliseconds minRuntime{60'000};
+  // What a stopped job without checkpoints loses at most, so that old jobs are not untouchable.
+  std::chrono::milliseconds maxLostWork{86'400'000};
+  friend bool operator==(const PreemptionPolicy&, const PreemptionPolicy&) = default;
+};
+
+// Jobs of equal priority may take turns on the GPUs where `ordering` says so; only preemptible ones are
+// stopped.
+struct TimeSlicing {
+  bool enabled = false;
+  std::chrono::milliseconds interval{1'800'000};
+  friend bool operator==(const TimeSlicing&, const TimeSlicing&) = default;
+};
+
+struct Defragmentation {
+  bool enabled = true;
+  // A move is worth it when the GPU time that the waiting gang wins is so many times the lost work.
+  int gainPermille = 2000;
+  friend bool operator==(const Defragmentation&, const Defragmentation&) = default;
+};
+
+// What the administrators of a cluster decide: one YAML file, docs/policy.md.
+struct Policy {
+  std::vector<TopologyLevel> topology = defaultTopologyLevels();
+  std::string gpuTypeLabel = "nvidia.com/gpu.product";
+  Ordering ordering = Ordering::kFifo;
+  RelaxationPolicy relaxation;
+  std::vector<ShapeCost> shapeCosts;
+  BackfillPolicy backfill;
+  PreemptionPolicy preemption;
+  TimeSlicing timeSlicing;
+  Defragmentation defragmentation;
+  // Older usage counts half after this time, between queues that are otherwise equal. Absent: only what is
+  // held now counts.
+  std::optional<std::chrono::seconds> usageHalfLife = std::nullopt;
+  // GPU pods that belong to no TrainingJob are charged to the queue that their namespace maps to.
+  bool chargeOtherPods = false;
+  friend bool operator==(const Policy&, const Policy&) = default;
+};
+
+}  // namespace trainyard::model
