@@ -185,6 +185,14 @@ std::optional<std::size_t> Ledger::find(const model::NodeName& name) const {
   return byName_.find(name.str());
 }
 
+Resources Ledger::freeWithoutJobs(std::size_t node) const {
+  Resources free = nodes_[node].node->allocatable;
+  for (const Entry& entry : entries_[node]) {
+    if (entry.job == nullptr) free.subtract(holdingOf(entry).amount);
+  }
+  return free;
+}
+
 void Ledger::take(std::size_t node, const Resources& requests, int count, const Job* by) {
   Resources amount = requests.times(count);
   nodes_[node].free.subtract(amount);

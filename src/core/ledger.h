@@ -61,6 +61,9 @@ class Ledger {
   // Index into nodes(); empty for a node that does not exist.
   [[nodiscard]] std::optional<std::size_t> find(const model::NodeName& name) const;
 
+  // What would be free of the node if no TrainingJob of the snapshot held anything.
+  [[nodiscard]] model::Resources freeWithoutJobs(std::size_t node) const;
+
   // Takes room for `count` members, as a plan of this cycle does; `by` makes the holder known to holdings().
   void take(std::size_t node, const model::Resources& requests, int count, const model::Job* by = nullptr);
   void giveBack(std::size_t node, const model::Resources& requests, int count,

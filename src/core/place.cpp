@@ -70,10 +70,12 @@ std::variant<Placement, Misfit> place(const PlaceRequest& request, const Ledger&
   const PlaceProblem problem(request, ledger, domains, PlaceProblem::Room::kFree);
   if (problem.kinds().empty()) return Placement{};
   const std::string& required = request.job->spec.locality.required;
-  const auto widest = required.empty() ? std::optional<std::size_t>(0) : domains.findLevel(required);
-  if (!widest) return unknownLevel(required, domains);
-  if (auto found = search(problem, *widest)) return describe(problem, std::move(*found));
-  return explainNoPlace(problem, *widest);
+  const auto bound = required.empty() ? std::optional<std::size_t>(0) : domains.findLevel(required);
+  if (!bound) return unknownLevel(required, domains);
+  // A level counted from a topology that has fewer now: the node is the tightest there is.
+  const std::size_t widest = std::max(*bound, std::min(request.widest, domains.nodeLevel()));
+  if (auto found = search(problem, widest)) return describe(problem, std::move(*found));
+  return explainNoPlace(problem, widest, *bound);
 }
 
 std::variant<Placement, Misfit> placeAvoiding(PlaceRequest request, const Ledger& ledger,

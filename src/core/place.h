@@ -23,6 +23,9 @@ struct PlaceRequest {
   };
   std::vector<Group> groups;
   std::vector<model::NodeName> avoidNodes;
+  // Index into Domains::levels(): never wider than this level, besides what the job requires
+  // (core/relaxation.h says which will do now). 0, the whole cluster, is no bound.
+  std::size_t widest = 0;
 };
 
 struct Placement {
@@ -46,13 +49,14 @@ struct Misfit {
 
 // Assumes: a gang is useless below its whole size; a tighter domain is faster for it; a busier domain that
 // still fits is the better one, as it leaves the emptier whole. Steps: 1 keep the nodes that every member's
-// shape may use; 2 from the tightest level up to the required one (without one up to the whole cluster), list
-// the domains that hold the whole gang; 3 take the one with the least free GPUs after it, of several the one
-// with the most GPUs in use; 4 inside, use as few domains of the next level as possible, down to as few nodes
-// as possible, the fullest of those that serve alike, the remainder again in the tightest domain that holds
-// it; 5 hand out indices in topology order, so that neighbours in rank are neighbours in the network. Ties:
-// domain path, then node name. Gangs without GPUs look at free GPUs first as well (away from GPU nodes), then
-// at free cpu. Several kinds of members: see core/place_pack.h for what is exact.
+// shape may use; 2 from the tightest level up to the required one or the request's widest, whichever is
+// tighter (without either up to the whole cluster), list the domains that hold the whole gang; 3 take the one
+// with the least free GPUs after it, of several the one with the most GPUs in use; 4 inside, use as few
+// domains of the next level as possible, down to as few nodes as possible, the fullest of those that serve
+// alike, the remainder again in the tightest domain that holds it; 5 hand out indices in topology order, so
+// that neighbours in rank are neighbours in the network. Ties: domain path, then node name. Gangs without
+// GPUs look at free GPUs first as well (away from GPU nodes), then at free cpu. Several kinds of members: see
+// core/place_pack.h for what is exact.
 [[nodiscard]] std::variant<Placement, Misfit> place(const PlaceRequest& request, const Ledger& ledger,
                                                     const Domains& domains);
 // The same for a job that may back off: without the nodes that failed its last attempt where that is

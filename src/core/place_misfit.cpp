@@ -40,11 +40,11 @@ struct Best {
 
 class Explanation {
  public:
-  Explanation(const PlaceProblem& now, std::size_t widest)
+  Explanation(const PlaceProblem& now, std::size_t widest, std::size_t bound)
       : now_(now),
         empty_(now.request(), now.ledger(), now.domains(), PlaceProblem::Room::kEmpty),
         widest_(widest),
-        level_(now.domains().levels()[widest]) {
+        bound_(bound) {
     for (const Kind& kind : now.kinds()) {
       matching_.push_back(matchingNodes(kind));
       open_.push_back(openNodes(kind, matching_.back()));
@@ -56,7 +56,10 @@ class Explanation {
       if (std::find(matching_[i].begin(), matching_[i].end(), char{1}) == matching_[i].end())
         return noMatch(i);
     }
-    if (!Packer(empty_).packAtLevel(widest_)) return tooLarge();
+    if (!Packer(empty_).packAtLevel(bound_)) {
+      widest_ = bound_;
+      return tooLarge();
+    }
     return waiting();
   }
 
@@ -100,10 +103,10 @@ class Explanation {
       misfit.message += fmt::format("; the cluster {} even when empty", has(best));
     } else {
       misfit.message +=
-          fmt::format("; the largest {}, {}, {} even when empty", level_.name, pathOf(best), has(best));
+          fmt::format("; the largest {}, {}, {} even when empty", level().name, pathOf(best), has(best));
     }
-    if (widest_ != 0 && level_.labelled == 0)
-      misfit.message += fmt::format("; no node has the label {}", level_.labelKey);
+    if (widest_ != 0 && level().labelled == 0)
+      misfit.message += fmt::format("; no node has the label {}", level().labelKey);
     return misfit;
   }
 
@@ -119,7 +122,7 @@ class Explanation {
     } else if (widest_ == 0) {
       misfit.message += fmt::format("; the cluster {}", has(best));
     } else {
-      misfit.message += fmt::format("; best {} {} {}", level_.name, pathOf(best), has(best));
+      misfit.message += fmt::format("; best {} {} {}", level().name, pathOf(best), has(best));
     }
     if (enoughInAll) misfit.message += fmt::format(", the whole cluster {}", hasInAll());
     misfit.message += closedNodes();
@@ -133,6 +136,8 @@ class Explanation {
   // Numbers.
 
   std::size_t nodeCount() const { return now_.domains().nodeCount(); }
+
+  const Domains::Level& level() const { return now_.domains().levels()[widest_]; }
 
   std::vector<char> matchingNodes(const Kind& kind) const {
     std::vector<char> matching(nodeCount(), 0);
@@ -164,7 +169,7 @@ class Explanation {
   // Where most members find room: of the hardest kind first, then of the next; the first path of equals.
   Best bestDomain(const PlaceProblem& problem) const {
     std::optional<Best> best;
-    for (const Range& range : level_.domains) {
+    for (const Range& range : level().domains) {
       Best candidate = roomIn(problem, range);
       if (!best || candidate.fits > best->fits) best = std::move(candidate);
     }
@@ -242,7 +247,7 @@ class Explanation {
     const std::size_t index = shortKind(best);
     const Kind& kind = problem.kinds()[index];
     model::Shortfall shortfall;
-    shortfall.level = level_.name;
+    shortfall.level = level().name;
     if (widest_ != 0) shortfall.domain = pathOf(best);
     const std::vector<std::size_t> dimensions = named(problem, index, best.range);
     if (dimensions.empty()) return shortfall;
@@ -312,7 +317,7 @@ class Explanation {
     if (widest_ == now_.domains().nodeLevel())
       where = " on one node";
     else if (widest_ != 0)
-      where = fmt::format(" in one {}", level_.name);
+      where = fmt::format(" in one {}", level().name);
     return fmt::format("needs {}{}", joinWords(parts), members > 1 ? where : "");
   }
 
@@ -421,16 +426,16 @@ class Explanation {
 
   const PlaceProblem& now_;
   PlaceProblem empty_;
-  std::size_t widest_;
-  const Domains::Level& level_;
+  std::size_t widest_;  // the level that the answer speaks of
+  std::size_t bound_;
   std::vector<std::vector<char>> matching_;  // per kind, by position: the template matches
   std::vector<std::vector<char>> open_;      // and the node is open now
 };
 
 }  // namespace
 
-Misfit explainNoPlace(const PlaceProblem& problem, std::size_t widest) {
-  return Explanation(problem, widest).explain();
+Misfit explainNoPlace(const PlaceProblem& problem, std::size_t widest, std::size_t bound) {
+  return Explanation(problem, widest, bound).explain();
 }
 
 Misfit unknownLevel(const std::string& required, const Domains& domains) {

@@ -8,8 +8,9 @@
 
 namespace trainyard::core {
 
-// Why a gang that fits nowhere up to level `widest` (0: whole cluster) waits. Part of place().
-[[nodiscard]] Misfit explainNoPlace(const PlaceProblem& problem, std::size_t widest);
+// Why a gang that fits nowhere up to level `widest` (0: whole cluster) waits. Part of place(). `bound` is the
+// level that it may have in the end, as wide or wider: only what does not even fit there is too large.
+[[nodiscard]] Misfit explainNoPlace(const PlaceProblem& problem, std::size_t widest, std::size_t bound);
 
 // spec.locality.required names no level of this cluster.
 [[nodiscard]] Misfit unknownLevel(const std::string& required, const Domains& domains);

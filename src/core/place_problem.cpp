@@ -80,7 +80,11 @@ void PlaceProblem::readRoom(Room room) {
   busyness_.resize(domains_->nodeCount());
   for (std::size_t position = 0; position < domains_->nodeCount(); ++position) {
     const Ledger::NodeRoom& entry = ledger_->nodes()[domains_->nodeAt(position)];
-    const Resources& amount = room == Room::kFree ? entry.free : entry.node->allocatable;
+    const Resources withoutJobs =
+        room == Room::kWithoutJobs ? ledger_->freeWithoutJobs(domains_->nodeAt(position)) : Resources{};
+    const Resources& amount = room == Room::kFree    ? entry.free
+                              : room == Room::kEmpty ? entry.node->allocatable
+                                                     : withoutJobs;
     readAmounts(amount, dimensions_, room_.data() + position * dimensions_.size());
     // Room on a closed node is of use to nobody: it makes its rack no emptier.
     if (!entry.node->ready || entry.node->unschedulable) continue;
@@ -100,8 +104,9 @@ void PlaceProblem::readFits(Room room) {
       const std::int64_t fits = timesCovered(kind, roomAt(position), kind.count);
       if (fits == 0) continue;
       const model::Node& where = node(position);
-      const bool open = room == Room::kFree ? avoided_[position] == 0 && !nodeMisfitReason(where, *kind.shape)
-                                            : !where.deleting && templateMatches(where, *kind.shape);
+      const bool left = room == Room::kFree && avoided_[position] != 0;
+      const bool open = room == Room::kEmpty ? !where.deleting && templateMatches(where, *kind.shape)
+                                             : !left && !nodeMisfitReason(where, *kind.shape);
       if (!open) continue;
       kind.open[position] = 1;
       kind.fits[position] = fits;

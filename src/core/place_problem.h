@@ -15,8 +15,9 @@ namespace trainyard::core {
 class PlaceProblem {
  public:
   enum class Room {
-    kFree,   // what is free now, on nodes that are open now
-    kEmpty,  // as if nothing ran and every node the templates match were back
+    kFree,         // what is free now, on nodes that are open now
+    kEmpty,        // as if nothing ran and every node the templates match were back
+    kWithoutJobs,  // as if no TrainingJob held anything, on nodes that are open now; avoids none
   };
 
   PlaceProblem(const PlaceRequest& request, const Ledger& ledger, const Domains& domains, Room room);

@@ -13,6 +13,12 @@ using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
 
 namespace {
 
+model::Queue queueNamed(std::string_view name) {
+  model::Queue queue;
+  queue.name = model::QueueName(std::string(name));
+  return queue;
+}
+
 const JobFeedback kTemplatesFine = {.templateError = ""};
 
 CycleInput input(const SnapshotBuilder& builder) {
@@ -57,7 +63,7 @@ TEST_CASE("the first that must wait for room stops its queue, not others") {
       cycle(input(halfFull()
                       .add(job("ml/big").role("worker", 2, gpus(8)).created(1))
                       .add(job("ml/small").role("worker", 1, gpus(1)).created(2))
-                      .add(model::Queue{.name = model::QueueName("vision"), .uid = {}, .parent = {}})
+                      .add(queueNamed("vision"))
                       .add(job("ml/elsewhere").role("worker", 1, gpus(1)).queue("vision").created(3))));
   CHECK(waitsFor(plan, "ml/big") == "WaitingForCapacity");
   CHECK(waitsFor(plan, "ml/small") == "WaitingForTurn");
