@@ -176,8 +176,9 @@ void Kubelets::stop(const KubeletPod& pod, Work& work) {
   const bool nothingToEnd = pod.pod.finished() || work.stage == Stage::kSeen;
   work.stage = Stage::kStopping;
   deps_.executor.cancel(work.timer);
-  const auto delay = nothingToEnd ? base::Instant::duration::zero()
-                                  : std::min<base::Instant::duration>(options_.stopTime, pod.grace);
+  const auto delay =
+      nothingToEnd ? base::Instant::duration::zero()
+                   : std::min<base::Instant::duration>(pod.stopFor.value_or(options_.stopTime), pod.grace);
   later(work, pod.pod.uid, delay, [this, runs](const KubeletPod& now, Work& stopped) {
     if (!runs || now.pod.finished()) return remove(now.pod.key, now.pod.uid);
     patchStatus(now, endedPatch(now, kSigterm, "Error", stopped.started, deps_.executor.wallNow()),

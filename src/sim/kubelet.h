@@ -24,7 +24,8 @@ struct KubeletOptions {
   std::chrono::microseconds nodeReadyAfter{100'000};
   // Pulling images, starting containers: drawn anew for each pod between once and twice this.
   std::chrono::microseconds startTime{200'000};
-  // How long a container takes to end after SIGTERM; the pod's grace period is the limit.
+  // How long a container takes to end after SIGTERM where its annotation says nothing; the pod's grace
+  // period is the limit.
   std::chrono::microseconds stopTime{200'000};
 };
 

@@ -11,6 +11,7 @@ namespace trainyard::sim {
 namespace {
 
 constexpr const char* kRunFor = "sim.trainyard.dev/run-for";
+constexpr const char* kStopFor = "sim.trainyard.dev/stop-for";
 constexpr const char* kExitCode = "sim.trainyard.dev/exit-code";
 constexpr const char* kReason = "sim.trainyard.dev/reason";
 
@@ -45,10 +46,13 @@ base::Result<void> readAnnotations(const Json& pod, KubeletPod& result) {
     return base::fail(base::ErrorCode::kInvalid,
                       fmt::format("pod {}: annotation {}: {}", result.pod.key, name, what));
   };
-  if (const std::string text = textAt(pod, {"metadata", "annotations", kRunFor}); !text.empty()) {
+  for (const auto& [name, time] :
+       {std::pair{kRunFor, &result.runFor}, std::pair{kStopFor, &result.stopFor}}) {
+    const std::string text = textAt(pod, {"metadata", "annotations", name});
+    if (text.empty()) continue;
     const auto duration = parseGoDuration(text);
-    if (!duration) return complain(kRunFor, duration.error().message);
-    result.runFor = *duration;
+    if (!duration) return complain(name, duration.error().message);
+    *time = *duration;
   }
   if (const std::string text = textAt(pod, {"metadata", "annotations", kExitCode}); !text.empty()) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result.exitCode);

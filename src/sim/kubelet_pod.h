@@ -27,8 +27,10 @@ struct KubeletPod {
   std::optional<std::chrono::seconds> toleratesLostNode;  // absent: for ever
 
   std::optional<std::chrono::microseconds> runFor;  // sim.trainyard.dev/run-for; absent: until it is deleted
-  int exitCode = 0;                                 // sim.trainyard.dev/exit-code
-  std::string exitReason;                           // sim.trainyard.dev/reason
+  // sim.trainyard.dev/stop-for: from SIGTERM to its end; absent: KubeletOptions::stopTime.
+  std::optional<std::chrono::microseconds> stopFor;
+  int exitCode = 0;        // sim.trainyard.dev/exit-code
+  std::string exitReason;  // sim.trainyard.dev/reason
 };
 
 // kInvalid names the annotation that makes no sense.

@@ -1,29 +1,171 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/error.h"
-#include "support/builders.h"
+#include "model/index_set.h"
+#include "scenario/scenario_text.h"
 
+// What a scenario file says, statement by statement; docs/scenarios.md describes the format. Names are those
+// of the file, checked for form only: whether a queue or a priority class exists is the product's business.
 namespace trainyard::test {
 
-// What a job must come to: the first line of an `expect` block and the lines below it, without indentation.
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+struct TaintText {
+  std::string key;
+  std::string value;
+  std::string effect;
+};
+
+struct NodeText {
+  std::string name;
+  Amounts amounts;
+  Pairs labels;
+  std::vector<TaintText> taints;
+  bool cordoned = false;
+  bool ready = true;
+};
+
+struct PodText {
+  std::string name;  // "ns/name"
+  std::string node;  // empty: kube-scheduler finds one
+  Amounts amounts;
+  std::string owner;  // kind
+  bool terminating = false;
+  std::optional<std::chrono::seconds> runsFor = std::nullopt;
+};
+
+struct QueueText {
+  std::string name;
+  std::string parent;
+  int weight = 1;
+  Amounts guaranteed;
+  Amounts limit;
+  bool reclaim = true;
+  bool withinQueue = true;
+  Pairs namespaces;  // labels that a namespace must have
+};
+
+struct ClassText {
+  std::string name;
+  int value = 0;
+  bool byDefault = false;
+};
+
+struct NamespaceText {
+  std::string name;
+  Pairs labels;
+};
+
+struct RoleText {
+  std::string name;
+  int count = 1;
+  Amounts amounts;
+  Pairs select;
+  std::vector<std::string> tolerate;
+  std::optional<std::chrono::seconds> runsFor = std::nullopt;  // else the job's
+  std::optional<std::chrono::seconds> stopsIn = std::nullopt;
+};
+
+// Members that are placed already.
+struct RunsText {
+  std::string role;
+  model::IndexSet indices;
+  std::string node;
+  Amounts amounts;  // in place of the template's
+};
+
+struct ElasticText {
+  std::string role;
+  int least = 1;
+  int most = 1;
+};
+
+struct LevelText {
+  std::string level;
+  std::optional<std::chrono::seconds> wait;
+};
+
+struct JobText {
+  std::string name;  // "ns/name"
+  std::string queue;
+  std::string priority;
+  std::string required;
+  std::vector<LevelText> levels;
+  bool preemptible = true;
+  bool suspended = false;
+  std::string restartScope;
+  std::optional<std::chrono::seconds> timeout;
+  int created = 0;             // seconds; in one moment only
+  std::optional<int> started;  // since when the members of `runs` run; else since `created`
+  std::optional<int> least;    // gang.minAvailable
+  std::optional<ElasticText> elastic;
+  std::optional<std::chrono::seconds> estimate;
+  std::optional<std::chrono::seconds> runsFor;
+  std::optional<std::chrono::seconds> stopsIn;
+  std::vector<RoleText> roles;
+  std::vector<RunsText> runs;
+
+  [[nodiscard]] const RoleText* findRole(std::string_view role) const;
+};
+
+// Something that somebody does to an object that exists.
+struct DeedText {
+  enum class Verb {
+    kDeleteJob,
+    kDeletePod,
+    kDeleteNode,
+    kDeleteQueue,
+    kFinish,
+    kFail,
+    kCordon,
+    kUncordon,
+    kDown,
+    kUp,
+    kScale,
+    kSuspend,
+    kResume,
+    kPrioritize,
+    kRestartOperator,
+  };
+  Verb verb = Verb::kFinish;
+  std::string name;
+  Words rest;  // fail: role and index; scale: number; prioritize: class
+};
+
+// The head of an `expect` line and the lines below it, without indentation.
 struct Expectation {
-  std::string job;  // "ml/bert"
+  std::string subject;  // "ml/bert", "queue prod", "pod x/y" or "evictions"
   std::string head;
   std::vector<std::string> body;
 };
 
-struct Scenario {
-  std::string title;
-  model::Snapshot snapshot;
-  std::vector<Expectation> expectations;
+struct Step {
+  int line = 0;
+  std::chrono::seconds at{0};
+  std::variant<NodeText, PodText, QueueText, ClassText, NamespaceText, JobText, DeedText, Expectation> what;
 };
 
-// Reads the text of one .scenario file; docs/scenarios.md describes the format. kInvalid names file, line and
-// word.
+struct Scenario {
+  std::string file;
+  std::string title;
+  bool inTime = false;      // has a line `at TIME`
+  int now = 0;              // of a single moment, in seconds
+  Pairs levels;             // name and label key, widest first; empty: the product's
+  std::string policy;       // the `policy` block, as in a policy file; empty: the product's
+  int policyLine = 0;       // of its first line
+  std::vector<Step> steps;  // in order of time, then as written
+};
+
+// Reads the text of one .scenario file. kInvalid names file, line and word.
 [[nodiscard]] base::Result<Scenario> parseScenario(std::string_view fileName, std::string_view text);
 
 }  // namespace trainyard::test

@@ -21,10 +21,11 @@ TEST_CASE("durations as Go writes them") {
 
 TEST_CASE("a pod's annotations say how its containers end") {
   const auto pod = decodeKubeletPod(R"({"metadata":{"namespace":"a","name":"b","uid":"u",
-    "annotations":{"sim.trainyard.dev/run-for":"3s","sim.trainyard.dev/exit-code":"137","sim.trainyard.dev/reason":"OOMKilled"}},
+    "annotations":{"sim.trainyard.dev/run-for":"3s","sim.trainyard.dev/stop-for":"1m30s","sim.trainyard.dev/exit-code":"137","sim.trainyard.dev/reason":"OOMKilled"}},
     "spec":{"containers":[{"name":"c","image":"i"}]}})");
   REQUIRE(pod);
   CHECK(pod->runFor == std::chrono::microseconds(3s));
+  CHECK(pod->stopFor == std::chrono::microseconds(90s));
   CHECK(pod->exitCode == 137);
   CHECK(pod->exitReason == "OOMKilled");
   CHECK(pod->containers.size() == 1);
