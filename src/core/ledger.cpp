@@ -193,6 +193,20 @@ Resources Ledger::freeWithoutJobs(std::size_t node) const {
   return free;
 }
 
+bool Ledger::hostsSpreadGang(std::size_t node, const Job* asking) const {
+  const model::NodeName& here = nodes_[node].node->name;
+  const auto leadsElsewhere = [&](const std::vector<model::Assignment>& assignments) {
+    return std::any_of(assignments.begin(), assignments.end(),
+                       [&](const model::Assignment& each) { return each.node != here; });
+  };
+  return std::any_of(entries_[node].begin(), entries_[node].end(), [&](const Entry& entry) {
+    if (entry.job == nullptr || entry.job == asking) return false;
+    const model::GangRecord& gang = entry.job->status.gang;
+    return (gang.placed && leadsElsewhere(gang.placed->assignments)) ||
+           (gang.proposal && leadsElsewhere(gang.proposal->add));
+  });
+}
+
 void Ledger::take(std::size_t node, const Resources& requests, int count, const Job* by) {
   Resources amount = requests.times(count);
   nodes_[node].free.subtract(amount);

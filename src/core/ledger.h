@@ -64,6 +64,10 @@ class Ledger {
   // What would be free of the node if no TrainingJob of the snapshot held anything.
   [[nodiscard]] model::Resources freeWithoutJobs(std::size_t node) const;
 
+  // Whether members of a job other than `asking` are on the node or have places there, and others of it have
+  // theirs elsewhere. What take() took does not count.
+  [[nodiscard]] bool hostsSpreadGang(std::size_t node, const model::Job* asking) const;
+
   // Takes room for `count` members, as a plan of this cycle does; `by` makes the holder known to holdings().
   void take(std::size_t node, const model::Resources& requests, int count, const model::Job* by = nullptr);
   void giveBack(std::size_t node, const model::Resources& requests, int count,

@@ -10,9 +10,12 @@
 #include "core/ledger.h"
 #include "model/gang.h"
 #include "model/job.h"
+#include "model/policy.h"
 #include "model/reasons.h"
 
 namespace trainyard::core {
+
+class JobMix;
 
 struct PlaceRequest {
   const model::Job* job = nullptr;
@@ -26,6 +29,11 @@ struct PlaceRequest {
   // Index into Domains::levels(): never wider than this level, besides what the job requires
   // (core/relaxation.h says which will do now). 0, the whole cluster, is no bound.
   std::size_t widest = 0;
+  // What the jobs of the cluster ask for (core/fragmentation.h). Absent: nodes are told apart by what is free
+  // and in use alone.
+  const JobMix* mix = nullptr;
+  // Measured costs of shapes. Absent, or silent about this gang: fewer nodes are better.
+  const std::vector<model::ShapeCost>* shapeCosts = nullptr;
 };
 
 struct Placement {
@@ -57,6 +65,12 @@ struct Misfit {
 // that neighbours in rank are neighbours in the network. Ties: domain path, then node name. Gangs without
 // GPUs look at free GPUs first as well (away from GPU nodes), then at free cpu. Several kinds of members: see
 // core/place_pack.h for what is exact.
+// With a job mix, of single nodes that serve alike the one is taken where fragmentation grows least, before
+// free GPUs are looked at: small jobs go onto broken nodes, not onto whole ones, and GPUs are not left behind
+// without the cpu to feed them. With shape costs, the GPU members of step 4 are spread evenly in the cheapest
+// listed shape for which the chosen domain has the places, where the table lists this gang and its members
+// with GPUs are alike. Among nodes that are equal in all this, a gang of several nodes stays away from those
+// that already host members of another such gang.
 [[nodiscard]] std::variant<Placement, Misfit> place(const PlaceRequest& request, const Ledger& ledger,
                                                     const Domains& domains);
 // The same for a job that may back off: without the nodes that failed its last attempt where that is

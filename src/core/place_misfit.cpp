@@ -19,8 +19,7 @@ using Kind = PlaceProblem::Kind;
 using Range = Domains::Range;
 using model::PendingReason;
 
-// The first dimensions of a problem are the fixed ones; see PlaceProblem::dimensions().
-constexpr std::size_t kFixedDimensions = 4;
+constexpr std::size_t kFixedDimensions = PlaceProblem::kFixedDimensions;
 
 // "has the taint x" said of several nodes: "have the taint x".
 std::string inNumber(const std::string& text, std::int64_t count) {

@@ -18,6 +18,7 @@ struct Candidate {
   Range range;
   std::int64_t fits = 0;
   Busyness busyness;
+  std::int64_t growth = 0;  // of fragmentation; only of single nodes
 };
 
 // The domains of `level` inside `range` where anything fits, in path order.
@@ -28,7 +29,7 @@ std::vector<Candidate> candidatesIn(const PlaceProblem& problem, std::size_t lev
                              [](const Range& domain, std::uint32_t begin) { return domain.begin < begin; });
   std::vector<Candidate> candidates;
   for (; at != domains.end() && at->begin < range.end; ++at) {
-    Candidate candidate{*at, 0, {}};
+    Candidate candidate{*at, 0, {}, 0};
     for (std::uint32_t position = at->begin; position < at->end; ++position) {
       candidate.fits += fits[position - range.begin];
       candidate.busyness += problem.busyness(position);
@@ -38,11 +39,13 @@ std::vector<Candidate> candidatesIn(const PlaceProblem& problem, std::size_t lev
   return candidates;
 }
 
-bool busier(const Candidate& a, const Candidate& b) { return a.busyness < b.busyness; }
+bool better(const Candidate& a, const Candidate& b) {
+  return a.growth != b.growth ? a.growth < b.growth : a.busyness < b.busyness;
+}
 
 // Domains of one level where every kind by itself has enough places, the best first. For a single kind, whose
 // places are all that counts, only the best.
-std::vector<Candidate> wholeGangCandidates(const PlaceProblem& problem, std::size_t level) {
+std::vector<Candidate> wholeGangCandidates(const PlaceProblem& problem, PlaceRank& rank, std::size_t level) {
   std::vector<Candidate> candidates;
   for (const Range& range : problem.domains().levels()[level].domains) {
     const bool enough = std::all_of(problem.kinds().begin(), problem.kinds().end(), [&](const Kind& kind) {
@@ -53,7 +56,8 @@ std::vector<Candidate> wholeGangCandidates(const PlaceProblem& problem, std::siz
       return fits >= kind.count;
     });
     if (!enough) continue;
-    Candidate candidate{range, 0, {}};
+    Candidate candidate{range, 0, {}, 0};
+    if (level == problem.domains().nodeLevel()) candidate.growth = rank.growthByAll(range.begin);
     for (std::uint32_t position = range.begin; position < range.end; ++position) {
       candidate.busyness += problem.busyness(position);
     }
@@ -62,16 +66,22 @@ std::vector<Candidate> wholeGangCandidates(const PlaceProblem& problem, std::siz
   // What the gang takes is the same everywhere, so free GPUs before it order as free GPUs after it. Domains
   // come in path order, and that decides among equals.
   if (problem.kinds().size() == 1 && !candidates.empty()) {
-    return {*std::min_element(candidates.begin(), candidates.end(), busier)};
+    return {*std::min_element(candidates.begin(), candidates.end(), better)};
   }
-  std::stable_sort(candidates.begin(), candidates.end(), busier);
+  std::stable_sort(candidates.begin(), candidates.end(), better);
   return candidates;
 }
 
 class TightSpread {
  public:
-  TightSpread(const PlaceProblem& problem, Range range, std::vector<std::int64_t> fits)
-      : problem_(problem), whole_(range), fits_(std::move(fits)), taken_(fits_.size(), 0) {}
+  TightSpread(const PlaceProblem& problem, PlaceRank& rank, const Kind& kind, Range range,
+              std::vector<std::int64_t> fits)
+      : problem_(problem),
+        rank_(rank),
+        kind_(kind),
+        whole_(range),
+        fits_(std::move(fits)),
+        taken_(fits_.size(), 0) {}
 
   void spread(std::size_t level, Range range, std::int64_t count) {
     const std::size_t nodeLevel = problem_.domains().nodeLevel();
@@ -79,15 +89,17 @@ class TightSpread {
     if (level == nodeLevel) return take(range.begin, count);
     for (std::size_t inner = nodeLevel; inner > level; --inner) {
       std::vector<Candidate> candidates = candidatesOf(inner, range);
+      std::erase_if(candidates, [&](const Candidate& each) { return each.fits < count; });
+      const bool nodes = inner == nodeLevel;
+      for (Candidate& each : candidates) {
+        if (nodes) each.growth = rank_.growth(kind_, count, each.range.begin);
+      }
+      // min_element keeps the first of equals: path order.
       const auto best =
           std::min_element(candidates.begin(), candidates.end(), [&](const auto& a, const auto& b) {
-            // Those that hold everything first, then the busiest; min_element keeps the first of equals: path
-            // order.
-            const bool aHolds = a.fits >= count;
-            const bool bHolds = b.fits >= count;
-            return aHolds != bHolds ? aHolds : aHolds && a.busyness < b.busyness;
+            return better(a, b) || (nodes && !better(b, a) && lonelier(a, b));
           });
-      if (best != candidates.end() && best->fits >= count) return spread(inner, best->range, count);
+      if (best != candidates.end()) return spread(inner, best->range, count);
     }
     fillLargest(level, range, count);
   }
@@ -98,8 +110,11 @@ class TightSpread {
   // No inner domain holds `count`: whole inner domains, the largest first, until the rest fits into one.
   void fillLargest(std::size_t level, Range range, std::int64_t count) {
     std::vector<Candidate> candidates = candidatesOf(level + 1, range);
-    std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-      return a.fits != b.fits ? a.fits > b.fits : a.busyness < b.busyness;
+    const bool nodes = level + 1 == problem_.domains().nodeLevel();
+    std::stable_sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
+      if (a.fits != b.fits) return a.fits > b.fits;
+      if (a.busyness != b.busyness) return a.busyness < b.busyness;
+      return nodes && lonelier(a, b);
     });
     for (const Candidate& candidate : candidates) {
       if (candidate.fits >= count) break;
@@ -109,6 +124,11 @@ class TightSpread {
       count -= candidate.fits;
     }
     spread(level, range, count);
+  }
+
+  // Of two nodes: only the second hosts another gang that needs the network.
+  bool lonelier(const Candidate& a, const Candidate& b) {
+    return !rank_.sharesNetwork(a.range.begin) && rank_.sharesNetwork(b.range.begin);
   }
 
   std::vector<Candidate> candidatesOf(std::size_t level, Range range) const {
@@ -124,6 +144,8 @@ class TightSpread {
   }
 
   const PlaceProblem& problem_;
+  PlaceRank& rank_;
+  const Kind& kind_;
   Range whole_;
   std::vector<std::int64_t> fits_;
   std::vector<std::int64_t> taken_;
@@ -314,15 +336,8 @@ class ExactSearch {
 
 }  // namespace
 
-std::vector<std::int64_t> spreadTightly(const PlaceProblem& problem, std::size_t level, Range range,
-                                        std::vector<std::int64_t> fits, std::int64_t count) {
-  TightSpread spread(problem, range, std::move(fits));
-  spread.spread(level, range, count);
-  return spread.result();
-}
-
 std::optional<PackedDomain> Packer::packAtLevel(std::size_t level) {
-  for (const Candidate& candidate : wholeGangCandidates(*problem_, level)) {
+  for (const Candidate& candidate : wholeGangCandidates(*problem_, rank_, level)) {
     if (auto packing = pack(level, candidate.range))
       return PackedDomain{candidate.range, std::move(*packing)};
   }
@@ -331,14 +346,16 @@ std::optional<PackedDomain> Packer::packAtLevel(std::size_t level) {
 
 std::optional<Packing> Packer::pack(std::size_t level, Range range) {
   const auto& kinds = problem_->kinds();
-  if (kinds.size() == 1) return packInOrder(level, range, {0});
-  if (!totalDemandFits(range)) return std::nullopt;
+  if (kinds.size() > 1 && !totalDemandFits(range)) return std::nullopt;
 
   std::vector<std::size_t> order(kinds.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (auto packing = packInOrder(level, range, order)) return packing;
-  // On one node the sum of demands decides, and the attempt above is exact.
-  if (range.end - range.begin == 1) return std::nullopt;
+  for (const ShapeChoice& shape : shapesIn(level, range)) {
+    if (auto packing = packInOrder(level, range, order, shape)) return packing;
+  }
+  if (auto packing = packInOrder(level, range, order, std::nullopt)) return packing;
+  // Of one kind, and on one node, where the sum of demands decides, the attempt above is exact.
+  if (kinds.size() == 1 || range.end - range.begin == 1) return std::nullopt;
 
   std::vector<std::int64_t> spare;
   for (const Kind& kind : kinds) {
@@ -348,21 +365,44 @@ std::optional<Packing> Packer::pack(std::size_t level, Range range) {
   std::vector<std::size_t> scarcest = order;
   std::stable_sort(scarcest.begin(), scarcest.end(), [&](auto a, auto b) { return spare[a] < spare[b]; });
   if (scarcest != order) {
-    if (auto packing = packInOrder(level, range, scarcest)) return packing;
+    if (auto packing = packInOrder(level, range, scarcest, std::nullopt)) return packing;
   }
   if (auto packing = packByLeastHarm(range)) return packing;
   return packExactly(range);
 }
 
+// Cheapest first, only those that the places of the range allow by themselves.
+std::vector<ShapeChoice> Packer::shapesIn(std::size_t level, Range range) const {
+  const auto& kinds = problem_->kinds();
+  const auto* costs = problem_->request().shapeCosts;
+  // Kinds come hardest first, so the ones with GPUs are in front.
+  const bool oneGpuKind = kinds.front().wantsGpus && (kinds.size() == 1 || !kinds[1].wantsGpus);
+  if (costs == nullptr || !oneGpuKind || level == problem_->domains().nodeLevel()) return {};
+  const Kind& kind = kinds.front();
+  std::vector<ShapeChoice> shapes = shapeChoices(*costs, kind.shape->requests.gpus(), kind.count);
+  std::erase_if(shapes, [&](const ShapeChoice& shape) {
+    const auto roomy = std::count_if(kind.fits.begin() + range.begin, kind.fits.begin() + range.end,
+                                     [&](std::int64_t fits) { return fits >= shape.members; });
+    return roomy < shape.nodes;
+  });
+  return shapes;
+}
+
 std::optional<Packing> Packer::packInOrder(std::size_t level, Range range,
-                                           const std::vector<std::size_t>& order) const {
+                                           const std::vector<std::size_t>& order,
+                                           const std::optional<ShapeChoice>& shape) {
   RoomCopy room(*problem_, range);
   Packing packing(order.size());
   for (const std::size_t index : order) {
     const Kind& kind = problem_->kinds()[index];
     std::vector<std::int64_t> fits = room.fitsOf(kind);
+    if (shape && index == 0) {
+      for (std::int64_t& places : fits) places = places < shape->members ? 0 : shape->members;
+    }
     if (sum(fits) < kind.count) return std::nullopt;
-    packing[index] = spreadTightly(*problem_, level, range, std::move(fits), kind.count);
+    TightSpread spread(*problem_, rank_, kind, range, std::move(fits));
+    spread.spread(level, range, kind.count);
+    packing[index] = spread.result();
     for (std::size_t offset = 0; offset < packing[index].size(); ++offset) {
       if (packing[index][offset] > 0) room.take(kind, offset, packing[index][offset]);
     }

@@ -6,6 +6,8 @@
 
 #include "core/domains.h"
 #include "core/place_problem.h"
+#include "core/place_rank.h"
+#include "core/shape_cost.h"
 
 namespace trainyard::core {
 
@@ -30,7 +32,7 @@ struct PackedDomain {
 //    again when anything changes. On random small clusters steps 1 to 3 find all but 0.3 % of what is there.
 class Packer {
  public:
-  explicit Packer(const PlaceProblem& problem) : problem_(&problem) {}
+  explicit Packer(const PlaceProblem& problem) : problem_(&problem), rank_(problem) {}
 
   // The whole gang inside the domain; empty when it does not fit.
   [[nodiscard]] std::optional<Packing> pack(std::size_t level, Domains::Range range);
@@ -44,21 +46,20 @@ class Packer {
   void setExactBudget(std::int64_t steps) { exactBudget_ = steps; }
 
  private:
+  // Each kind into the tightest inner domain that holds all its members, the best of several; where none
+  // does, into as few inner domains as possible, the remainder again by the same rule. A shape binds the
+  // first kind.
   [[nodiscard]] std::optional<Packing> packInOrder(std::size_t level, Domains::Range range,
-                                                   const std::vector<std::size_t>& order) const;
+                                                   const std::vector<std::size_t>& order,
+                                                   const std::optional<ShapeChoice>& shape);
+  [[nodiscard]] std::vector<ShapeChoice> shapesIn(std::size_t level, Domains::Range range) const;
   [[nodiscard]] std::optional<Packing> packByLeastHarm(Domains::Range range) const;
   [[nodiscard]] std::optional<Packing> packExactly(Domains::Range range);
   [[nodiscard]] bool totalDemandFits(Domains::Range range) const;
 
   const PlaceProblem* problem_;
+  PlaceRank rank_;
   std::int64_t exactBudget_ = 2'000'000;
 };
-
-// Spreads `count` like members over the nodes of a domain, given how many fit at each position (counted from
-// range.begin): into the tightest inner domain that holds them all, the busiest of several; where none does,
-// into as few inner domains as possible, the remainder again by the same rule. Expects that they fit.
-[[nodiscard]] std::vector<std::int64_t> spreadTightly(const PlaceProblem& problem, std::size_t level,
-                                                      Domains::Range range, std::vector<std::int64_t> fits,
-                                                      std::int64_t count);
 
 }  // namespace trainyard::core

@@ -10,15 +10,13 @@ namespace {
 
 using model::Resources;
 
-// Fixed dimensions, then the extended resources that the gang asks for, by name.
-enum Dimension : std::size_t { kCpu, kMemory, kStorage, kPods, kFixedDimensions };
-
 void readAmounts(const Resources& amount, const std::vector<std::string>& dimensions, std::int64_t* out) {
-  out[kCpu] = amount.cpu.value;
-  out[kMemory] = amount.memory.value;
-  out[kStorage] = amount.ephemeralStorage.value;
-  out[kPods] = amount.pods;
-  for (std::size_t i = kFixedDimensions; i < dimensions.size(); ++i) out[i] = amount.extended(dimensions[i]);
+  out[PlaceProblem::kCpu] = amount.cpu.value;
+  out[PlaceProblem::kMemory] = amount.memory.value;
+  out[PlaceProblem::kStorage] = amount.ephemeralStorage.value;
+  out[PlaceProblem::kPods] = amount.pods;
+  for (std::size_t i = PlaceProblem::kFixedDimensions; i < dimensions.size(); ++i)
+    out[i] = amount.extended(dimensions[i]);
 }
 
 bool harder(const Resources& a, const Resources& b) {

@@ -20,6 +20,9 @@ class PlaceProblem {
     kWithoutJobs,  // as if no TrainingJob held anything, on nodes that are open now; avoids none
   };
 
+  // The first dimensions; the extended resources that the gang asks for follow, by name.
+  enum Dimension : std::size_t { kCpu, kMemory, kStorage, kPods, kFixedDimensions };
+
   PlaceProblem(const PlaceRequest& request, const Ledger& ledger, const Domains& domains, Room room);
 
   // Members that are alike: the same constraints and requests. Several roles may share a kind.

@@ -71,6 +71,16 @@ class BruteForce {
     return false;
   }
 
+  // Whether so many nodes have room for so many members of the role each.
+  [[nodiscard]] bool fitsEvenly(const model::Role& role, std::int64_t nodes, std::int64_t members) const {
+    std::int64_t roomy = 0;
+    for (std::size_t node = 0; node < nodes_.size(); ++node) {
+      const model::Resources wanted = role.shape.requests.times(static_cast<int>(members));
+      if (open(node, role.shape) && rooms_[node].covers(wanted)) ++roomy;
+    }
+    return roomy >= nodes;
+  }
+
   [[nodiscard]] bool fitsAt(const std::string& level) const {
     for (const auto& domain : domains(level)) {
       if (fits(domain)) return true;

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "model/job.h"
+#include "model/shared_list.h"
+
+namespace trainyard::core {
+
+// How much of a node's free GPUs is of no use to the jobs that there are, and how a placement changes that:
+// Weng et al., "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient
+// Descent", ATC 2023, section 3: the free GPUs of a node that a task of the job mix, drawn at random, cannot
+// use. All amounts are integers; device amounts are thousandths of one device. Sums saturate.
+
+inline constexpr std::int64_t kWholeDevice = 1000;
+
+// What one task asks of a node.
+struct TaskShape {
+  std::int64_t cpu = 0;     // thousandths of a core
+  std::int64_t memory = 0;  // in the unit of the room
+  std::int64_t devices = 0;
+  std::int64_t perDevice = kWholeDevice;  // of each; less than a whole device only of one
+  std::uint64_t models = 0;               // kinds of device that will do, one bit each; 0: any
+  [[nodiscard]] std::int64_t deviceAmount() const { return devices * perDevice; }
+  friend auto operator<=>(const TaskShape&, const TaskShape&) = default;
+};
+
+// What is free of a node.
+struct DeviceRoom {
+  static constexpr std::size_t kMostShared = 16;
+
+  std::int64_t cpu = 0;
+  std::int64_t memory = 0;
+  std::uint64_t model = 0;  // one bit
+  std::int64_t whole = 0;   // devices that nobody uses
+  // What is left of devices in use, in no order; the first `sharedCount` count.
+  std::array<std::int64_t, kMostShared> shared = {};
+  std::size_t sharedCount = 0;
+
+  [[nodiscard]] std::int64_t deviceAmount() const;
+  [[nodiscard]] bool fits(const TaskShape& task) const;
+  // Expects that it fits. A part of a device is taken from `shared[device]`, or from a device that is still
+  // whole where `device` is kFromWhole.
+  static constexpr std::size_t kFromWhole = kMostShared;
+  void take(const TaskShape& task, std::size_t device = kFromWhole);
+};
+
+// Kinds of tasks with their weights, each kind once.
+class JobMix {
+ public:
+  struct Entry {
+    TaskShape task;
+    std::int64_t weight = 0;
+  };
+
+  // Tasks without devices are left out: no free device is of use to them, whatever is placed where.
+  void add(const TaskShape& task, std::int64_t weight);
+  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
+
+ private:
+  std::vector<Entry> entries_;  // sorted by task
+};
+
+// Free device amount that a task of this shape cannot use: all of it where the task does not fit, else the
+// devices with too little left.
+[[nodiscard]] std::int64_t unusable(const DeviceRoom& room, const TaskShape& task);
+
+// The sum of unusable() over the mix, each kind by its weight.
+[[nodiscard]] std::int64_t fragmentation(const DeviceRoom& room, const JobMix& mix);
+
+// The members of all jobs that are not finished, by shape. A shape weighs as much as the GPUs that its
+// members ask for in all: what matters is whether the GPUs can be used, and by members alone a thousand
+// one-GPU jobs would outvote the gangs that hold most of the cluster. Of many shapes the kMixShapes heaviest
+// are kept.
+inline constexpr std::size_t kMixShapes = 32;
+[[nodiscard]] JobMix observedMix(const model::SharedList<model::Job>& jobs);
+
+}  // namespace trainyard::core

@@ -1,0 +1,135 @@
+// Which of the places that serve alike is taken: by job mix, by shape costs, by who is there already.
+#include <catch2/catch.hpp>
+
+#include "core/fragmentation.h"
+#include "core/place.h"
+#include "core/shape_cost.h"
+#include "support/placing.h"
+
+using namespace trainyard;        // NOLINT(google-build-using-namespace): test
+using namespace trainyard::core;  // NOLINT(google-build-using-namespace): test
+using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
+
+namespace {
+
+struct Guides {
+  std::vector<TaskShape> mix;
+  std::vector<model::ShapeCost> costs;
+};
+
+std::string placedBy(const model::Snapshot& snapshot, const Guides& guides) {
+  const Ledger ledger(snapshot);
+  const Domains domains(snapshot.nodes, snapshot.policy.topology);
+  PlaceRequest request = wholeGang(jobIn(snapshot, "x/j"));
+  JobMix mix;
+  for (const TaskShape& task : guides.mix) mix.add(task, task.devices);
+  if (!guides.mix.empty()) request.mix = &mix;
+  if (!guides.costs.empty()) request.shapeCosts = &guides.costs;
+  return outcomeText(place(request, ledger, domains));
+}
+
+TaskShape task(std::int64_t gpuCount, std::int64_t cores) {
+  return {cores * 1000, 0, gpuCount, kWholeDevice, 0};
+}
+
+// One rack: n0 … with 8 GPUs, of which so many are free.
+SnapshotBuilder rack(const std::vector<int>& freeGpus) {
+  SnapshotBuilder builder = cluster();
+  for (std::size_t i = 0; i < freeGpus.size(); ++i) {
+    const std::string name = fmt::format("n{}", i);
+    builder.add(node(name).zone("z").rack("r").gpus(8));
+    if (freeGpus[i] < 8) builder.add(pod("filler/" + name).on(name).gpus(8 - freeGpus[i]));
+  }
+  return builder;
+}
+
+// From measured step times of four T4 nodes: BERT on 1, 2+2 and 1+1+1+1 GPUs.
+const std::vector<model::ShapeCost> kSlowNetwork = {{2, 2, 3650}, {4, 1, 2230}};
+
+}  // namespace
+
+TEST_CASE("shape choices are those of the table that are this gang, cheapest first") {
+  CHECK(shapeChoices(kSlowNetwork, 1, 4) ==
+        std::vector<ShapeChoice>{{1, 4, 1000}, {4, 1, 2230}, {2, 2, 3650}});
+  // Members of two GPUs do not come one by one.
+  CHECK(shapeChoices(kSlowNetwork, 2, 2) == std::vector<ShapeChoice>{{1, 2, 1000}, {2, 1, 3650}});
+  CHECK(shapeChoices(kSlowNetwork, 1, 8).empty());
+  CHECK(shapeChoices(kSlowNetwork, 8, 2).empty());
+  CHECK(shapeChoices(kSlowNetwork, 0, 4).empty());
+  CHECK(shapeChoices({}, 1, 4).empty());
+  CHECK(shapeChoices({{0, 4, 1}, {-1, 4, 1}, {1, 0, 1}}, 1, 4).empty());
+  CHECK(shapeChoices({{1, 4, 1200}, {2, 2, 1100}}, 1, 4) ==
+        std::vector<ShapeChoice>{{2, 2, 1100}, {1, 4, 1200}});
+}
+
+TEST_CASE("the cheapest shape is taken, which need not be the one with the fewest nodes") {
+  const model::Job four = job("x/j").role("worker", 4, gpus(1));
+  CHECK(placedBy(rack({2, 2, 2, 2}).add(four), {}) == "rack z/r: n0:worker:0-1 n1:worker:2-3");
+  CHECK(placedBy(rack({2, 2, 2, 2}).add(four), {{}, kSlowNetwork}) ==
+        "rack z/r: n0:worker:0 n1:worker:1 n2:worker:2 n3:worker:3");
+  // One node is cheaper still.
+  CHECK(placedBy(rack({2, 2, 8, 2}).add(four), {{}, kSlowNetwork}) == "node z/r/n2: n2:worker:0-3");
+  // Only three nodes: the cheapest cannot be had.
+  CHECK(placedBy(rack({2, 3, 2}).add(four), {{}, kSlowNetwork}) == "rack z/r: n0:worker:0-1 n2:worker:2-3");
+  // No listed shape can be had: any will do.
+  CHECK(placedBy(rack({3, 1, 0}).add(four), {{}, kSlowNetwork}) == "rack z/r: n0:worker:0-2 n1:worker:3");
+  // The table says nothing of this gang.
+  CHECK(placedBy(rack({2, 2, 2, 2}).add(job("x/j").role("worker", 3, gpus(1))), {{}, kSlowNetwork}) ==
+        "rack z/r: n0:worker:0-1 n1:worker:2");
+}
+
+TEST_CASE("roles without GPUs go beside the cheapest shape; with two kinds of GPU members it does not bind") {
+  const model::Job withServer = job("x/j").role("worker", 4, gpus(1)).role("ps", 2, requests(0, 4));
+  const std::string placed = placedBy(rack({2, 2, 2, 2}).add(withServer), {{}, kSlowNetwork});
+  CHECK(placed.find("n0:worker:0 n1:worker:1 n2:worker:2 n3:worker:3") != std::string::npos);
+  const model::Job twoKinds = job("x/j").role("worker", 2, gpus(2)).role("chief", 2, gpus(1));
+  CHECK(placedBy(rack({2, 2, 2, 2}).add(twoKinds), {{}, kSlowNetwork}) ==
+        placedBy(rack({2, 2, 2, 2}).add(twoKinds), {}));
+}
+
+TEST_CASE("a job mix keeps GPUs useful: small jobs onto broken nodes, cpu where GPUs need it") {
+  const model::Job one = job("x/j").role("worker", 1, requests(1, 1));
+  // By free GPUs alone n1, with 2 free. But twos are what is asked for, and n0 has one to spare.
+  CHECK(placedBy(rack({3, 2}).add(one), {}) == "node z/r/n1: n1:worker:0");
+  CHECK(placedBy(rack({3, 2}).add(one), {{task(2, 1)}, {}}) == "node z/r/n0: n0:worker:0");
+  // A whole node is broken last.
+  CHECK(placedBy(rack({8, 5}).add(one), {{task(1, 1), task(8, 1)}, {}}) == "node z/r/n1: n1:worker:0");
+  // A job without GPUs that would take the cpu from the GPUs: n1 has cpu to spare.
+  SnapshotBuilder poor = cluster();
+  poor.add(node("n0").zone("z").rack("r").gpus(4).cpu(8)).add(node("n1").zone("z").rack("r").gpus(4).cpu(32));
+  const model::Job hungry = job("x/j").role("worker", 1, requests(0, 6));
+  CHECK(placedBy(poor.add(hungry), {}) == "node z/r/n0: n0:worker:0");
+  CHECK(placedBy(poor, {{task(1, 4)}, {}}) == "node z/r/n1: n1:worker:0");
+}
+
+TEST_CASE("the remainder of a gang goes where it breaks least") {
+  // Two whole nodes are filled; the last two GPUs fit n2 exactly, or break what fours need on n3.
+  const model::Job ten = job("x/j").role("worker", 5, gpus(2));
+  CHECK(placedBy(rack({4, 4, 2, 4}).add(ten), {{task(4, 1)}, {}}) ==
+        "rack z/r: n0:worker:0-1 n1:worker:2-3 n2:worker:4");
+}
+
+TEST_CASE("two gangs that need the network are kept off one node where it costs nothing") {
+  // Of four half-free nodes, n0 and n1 host a gang of two nodes, n2 and n3 single ones.
+  SnapshotBuilder builder = cluster();
+  for (int i = 0; i < 4; ++i) builder.add(node(fmt::format("n{}", i)).zone("z").rack("r").gpus(8));
+  builder.add(
+      job("x/spread").role("worker", 2, gpus(4)).placed("n0", "worker", "0").placed("n1", "worker", "1"));
+  builder.add(job("x/s2").role("worker", 1, gpus(4)).placed("n2", "worker", "0"));
+  builder.add(job("x/s3").role("worker", 1, gpus(4)).placed("n3", "worker", "0"));
+  const model::Job pair = job("x/j").role("worker", 2, gpus(4));
+  CHECK(placedBy(builder.add(pair), {}) == "rack z/r: n2:worker:0 n3:worker:1");
+}
+
+TEST_CASE(
+    "a node of its own needs no network: free GPUs decide as ever, and so they do where it would cost") {
+  SnapshotBuilder builder = cluster();
+  for (int i = 0; i < 3; ++i) builder.add(node(fmt::format("n{}", i)).zone("z").rack("r").gpus(8));
+  builder.add(
+      job("x/spread").role("worker", 2, gpus(4)).placed("n0", "worker", "0").placed("n1", "worker", "1"));
+  CHECK(placedBy(SnapshotBuilder(builder).add(job("x/j").role("worker", 1, gpus(4))), {}) ==
+        "node z/r/n0: n0:worker:0");
+  // Nor is another node opened for the third member.
+  CHECK(placedBy(SnapshotBuilder(builder).add(job("x/j").role("worker", 3, gpus(4))), {}) ==
+        "rack z/r: n0:worker:0 n2:worker:1-2");
+}
