@@ -39,6 +39,9 @@ int main(int argc, char** argv) {
   app.add_option("--burst", options.burst, "API requests at once, at most")->capture_default_str();
   app.add_option("--scheduler-name", options.schedulerName,
                  "schedulerName of the pods, where not the cluster's default scheduler calls the extender");
+  app.add_option(
+      "--policy", options.policyFile,
+      "the cluster's policy, a YAML file; read again when it changes. Without it the defaults hold");
   app.add_option("--certificates-for", certificatesFor,
                  "make and renew the certificates of this Service of the extender, in the Secrets NAME-ca, "
                  "NAME-tls and NAME-client of --namespace");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codec/job.h"
+#include "codec/namespace.h"
 #include "codec/node.h"
 #include "codec/pod.h"
 #include "codec/priority_class.h"
@@ -20,8 +21,8 @@ constexpr base::Instant::duration kSyncPoll = std::chrono::milliseconds(20);
 constexpr base::Instant::duration kShutDownPatience = std::chrono::seconds(5);
 
 kube::ClusterDecoders decoders() {
-  return {codec::decodeNode, codec::decodePod, codec::decodeJob, codec::decodeQueue,
-          codec::decodePriorityClass};
+  return {codec::decodeNode,  codec::decodePod,           codec::decodeJob,
+          codec::decodeQueue, codec::decodePriorityClass, codec::decodeNamespace};
 }
 
 class RecordedEvents final : public JobEvents {
@@ -54,7 +55,8 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
       events_(std::make_unique<RecordedEvents>(recorder_)),
       executor_({deps_.api, deps_.executor, cache_, *events_, metrics_, deps_.log.named("executor"),
                  options_.schedulerName},
-                [this] { jobSettled(); }) {
+                [this] { jobSettled(); }),
+      queueStatus_({deps_.api, deps_.executor, cache_, metrics_, deps_.log.named("queues")}) {
   cache_.onAnyChange([this] { requestCycle(); });
 }
 
@@ -92,6 +94,7 @@ void Operator::startReflectors() {
   add(kube::kTrainingJobs, cache_.jobs);
   add(kube::kQueues, cache_.queues);
   add(kube::kPriorityClasses, cache_.priorityClasses);
+  add(kube::kNamespaces, cache_.namespaces);
 }
 
 void Operator::startedLeading(std::int64_t term) {
@@ -133,6 +136,22 @@ void Operator::releaseLease() {
   election_->release(stopped_);
 }
 
+void Operator::setPolicy(const model::Policy& policy) {
+  options_.policy = policy;
+  requestCycle();
+}
+
+// On the Lease, the one object that both is the operator's and exists however it was installed.
+void Operator::reportPolicy(const std::string& complaint) {
+  if (!leading()) return;
+  const kube::ObjectRef regarding{.apiVersion = "coordination.k8s.io/v1",
+                                  .kind = "Lease",
+                                  .ns = options_.leaseNamespace,
+                                  .name = options_.leaseName,
+                                  .uid = ""};
+  recorder_.record(regarding, kube::EventType::kWarning, "PolicyRefused", "Reloading", complaint);
+}
+
 bool Operator::leading() const { return election_ && election_->isLeader(); }
 
 bool Operator::synced() const {
@@ -156,6 +175,7 @@ void Operator::runCycle() {
   const base::Instant begin = deps_.executor.now();
   core::CycleInput input;
   input.snapshot = cache_.snapshot(deps_.executor.wallNow());
+  input.snapshot.policy = options_.policy;
   executor_.overlay(input.snapshot);
   input.settings = options_.settings;
   input.term = term_;

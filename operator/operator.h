@@ -19,6 +19,7 @@
 #include "operator/job_events.h"
 #include "operator/operator_metrics.h"
 #include "operator/plan_executor.h"
+#include "operator/queue_status_writer.h"
 
 namespace trainyard::operator_ {
 
@@ -29,6 +30,7 @@ struct OperatorOptions {
   core::Settings settings = {};
   std::string schedulerName = {};  // that binds the pods; empty: the cluster's default scheduler
   std::optional<CertificateOptions> certificates = std::nullopt;  // absent: others make them
+  model::Policy policy = {};                                      // to begin with
 };
 
 // The operator without its process: watches, elects, plans and executes on one executor, so that the
@@ -56,6 +58,11 @@ class Operator {
   // `stopped`.
   void shutDown(std::function<void()> stopped);
 
+  // From the next cycle on.
+  void setPolicy(const model::Policy& policy);
+  // Tells people, where this replica leads, that the policy file was not taken.
+  void reportPolicy(const std::string& complaint);
+
   // All lists have been read once.
   [[nodiscard]] bool synced() const;
   // To be asked before every write is sent.
@@ -80,6 +87,7 @@ class Operator {
   kube::EventRecorder recorder_;
   std::unique_ptr<JobEvents> events_;
   PlanExecutor executor_;
+  QueueStatusWriter queueStatus_;
   std::unique_ptr<kube::LeaderElection> election_;
   std::unique_ptr<CertificateKeeper> certificates_;  // on the leader, where options_ ask for it
   std::function<void()> leadershipLost_;

@@ -13,6 +13,7 @@
 #include "net/server.h"
 #include "operator/jobs_ender.h"
 #include "operator/operator.h"
+#include "operator/policy_keeper.h"
 #include "telemetry/health.h"
 #include "telemetry/http_endpoints.h"
 #include "telemetry/metrics.h"
@@ -59,6 +60,7 @@ class Process {
  private:
   base::Result<void> start() {
     base::Rng rng(base::entropySeed());
+    if (auto opened = openPolicy(); !opened) return opened;
     const auto config = kube::loadConnectionConfig(
         {.kubeconfig = options_.kubeconfig.empty() ? std::nullopt : std::optional(options_.kubeconfig)});
     if (!config) return base::fail(config.error());
@@ -70,12 +72,14 @@ class Process {
                              .rateLimit = {.perSecond = options_.qps, .burst = options_.burst}});
     if (!connection) return base::fail(connection.error());
     connection_ = std::move(*connection);
-    operator_ = std::make_unique<Operator>(OperatorOptions{.identity = options_.identity,
-                                                           .leaseNamespace = options_.leaseNamespace,
-                                                           .schedulerName = options_.schedulerName,
-                                                           .certificates = options_.certificates},
-                                           Operator::Dependencies{connection_->api(), connection_->leaseApi(),
-                                                                  loop_, metrics_, rng.split(), log_});
+    operator_ =
+        std::make_unique<Operator>(OperatorOptions{.identity = options_.identity,
+                                                   .leaseNamespace = options_.leaseNamespace,
+                                                   .schedulerName = options_.schedulerName,
+                                                   .certificates = options_.certificates,
+                                                   .policy = policy_ ? policy_->policy() : model::Policy()},
+                                   Operator::Dependencies{connection_->api(), connection_->leaseApi(), loop_,
+                                                          metrics_, rng.split(), log_});
     connection_->api().guardWrites([this] { return operator_->leading(); });
     operator_->onLeadershipLost([this] {
       exitCode_ = 1;
@@ -83,7 +87,19 @@ class Process {
     });
     if (auto served = serve(); !served) return served;
     operator_->start();
+    if (policy_) {
+      policy_->follow({.taken = [this](const model::Policy& policy) { operator_->setPolicy(policy); },
+                       .refused = [this](const std::string& why) { operator_->reportPolicy(why); }});
+    }
     publishReadiness();
+    return {};
+  }
+
+  base::Result<void> openPolicy() {
+    if (options_.policyFile.empty()) return {};
+    auto opened = PolicyKeeper::open(options_.policyFile, loop_, metrics_, log_.named("policy"));
+    if (!opened) return base::fail(opened.error());
+    policy_ = std::move(*opened);
     return {};
   }
 
@@ -131,6 +147,7 @@ class Process {
   std::atomic<bool> ready_ = false;
   std::atomic<base::Instant> lastBeat_ = loop_.now();
   std::unique_ptr<kube::ApiConnection> connection_;
+  std::unique_ptr<PolicyKeeper> policy_;  // null without a file
   std::unique_ptr<Operator> operator_;
   std::unique_ptr<net::HttpServer> server_;
   bool stopping_ = false;

@@ -18,6 +18,7 @@ struct ProcessOptions {
   int burst = 2000;
   std::string schedulerName = {};
   std::optional<CertificateOptions> certificates = std::nullopt;
+  std::string policyFile = {};  // empty: the default policy
   base::LogLevel logLevel = base::LogLevel::kInfo;
 };
 

@@ -408,7 +408,7 @@ class Scale(unittest.TestCase):
 
 class Examples(unittest.TestCase):
     def test_applied_twice_changes_nothing(self):
-        for path in sorted((ROOT / "examples").glob("*.yaml")):
+        for path in sorted((ROOT / "examples").glob("[0-9]*.yaml")):
             for thing in documents(path):
                 if thing["kind"] == "TrainingJob":
                     with self.subTest(path.stem):

@@ -191,7 +191,8 @@ class ChartTest(unittest.TestCase):
                                     "podLabels": {"team": "x"}, "podAnnotations": {"note": "y"}},
                        "image": {"pullSecrets": [{"name": "mine"}]},
                        "extender": {"service": {"clusterIP": "10.0.200.1"}},
-                       "crds": {"keep": True}},
+                       "crds": {"keep": True},
+                       "policy": yaml.safe_load((support.ROOT / "examples" / "policy.yaml").read_text())},
         "one replica": {"operator": {"replicas": 1}, "extender": {"replicas": 1}},
         "existing": {"certificates": {"source": "existing", "existing": {"serverSecret": "s", "clientSecret": "c"}}},
         "bare": {"rbac": {"create": False}, "crds": {"install": False}, "metrics": {"annotations": False},
@@ -202,6 +203,8 @@ class ChartTest(unittest.TestCase):
         "a wrong type": ({"extender": {"replicas": "two"}}, "replicas"),
         "an unknown source": ({"certificates": {"source": "mine"}}, "source"),
         "an address missing": ({"networkPolicy": {"enabled": True}}, "schedulerCIDRs"),
+        "an unknown key of the policy": ({"policy": {"relaxation": {"perGPU": "5s"}}}, "perGPU"),
+        "a duration without unit": ({"policy": {"usageHalfLife": "5"}}, "usageHalfLife"),
         "a Secret missing": ({"certificates": {"source": "existing"}}, "certificates.existing.serverSecret"),
     }
 

@@ -1,6 +1,8 @@
 #include "codec/job_status.h"
 
 #include "base/time.h"
+#include "codec/conditions.h"
+#include "codec/exact_time.h"
 #include "codec/json_value.h"
 #include "codec/json_writer.h"
 #include "codec/merge_patch.h"
@@ -8,13 +10,6 @@
 
 namespace trainyard::codec {
 namespace {
-
-// Times the protocol computes with keep their microseconds: a back-off of one second cut down to whole
-// seconds might be none. Whole seconds are written as everywhere else.
-std::string exactTime(base::WallTime time) {
-  const bool whole = std::chrono::floor<std::chrono::seconds>(time) == time;
-  return whole ? base::formatTime(time) : base::formatMicroTime(time);
-}
 
 void writeText(JsonWriter& out, std::string_view name, std::string_view text) {
   if (!text.empty()) out.member(name, text);
@@ -30,19 +25,6 @@ void writeList(JsonWriter& out, std::string_view name, const List& list, Write w
   out.key(name).beginArray();
   for (const auto& each : list) write(each);
   out.endArray();
-}
-
-void writeConditions(const std::vector<model::Condition>& conditions, JsonWriter& out) {
-  writeList(out, "conditions", conditions, [&](const model::Condition& condition) {
-    out.beginObject()
-        .member("type", condition.type)
-        .member("status", wordOf(kConditionStatuses, condition.status))
-        .member("reason", condition.reason)
-        .member("message", condition.message)
-        .member("lastTransitionTime", base::formatTime(condition.lastTransition))
-        .member("observedGeneration", condition.observedGeneration)
-        .endObject();
-  });
 }
 
 void writeRoles(const std::vector<model::RoleStatus>& roles, JsonWriter& out) {

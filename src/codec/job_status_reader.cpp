@@ -2,28 +2,13 @@
 
 #include <utility>
 
+#include "codec/conditions.h"
 #include "codec/words.h"
 
 namespace trainyard::codec {
 namespace {
 
 constexpr std::int64_t kMost = INT64_MAX;
-
-std::vector<model::Condition> readConditions(const Field& list) {
-  std::vector<model::Condition> conditions;
-  list.forEachElement([&](const Field& each) {
-    model::Condition condition;
-    condition.type = each["type"].required();
-    condition.status =
-        parseWord(kConditionStatuses, each["status"].text()).value_or(model::ConditionStatus::kUnknown);
-    condition.reason = each["reason"].text();
-    condition.message = each["message"].text();
-    condition.lastTransition = each["lastTransitionTime"].time().value_or(base::WallTime{});
-    condition.observedGeneration = each["observedGeneration"].integer(0, 0, kMost);
-    conditions.push_back(std::move(condition));
-  });
-  return conditions;
-}
 
 std::vector<model::RoleStatus> readRoles(const Field& list) {
   std::vector<model::RoleStatus> roles;

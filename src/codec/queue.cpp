@@ -1,18 +1,104 @@
 #include "codec/queue.h"
 
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "codec/conditions.h"
 #include "codec/decode_object.h"
+#include "codec/exact_time.h"
+#include "codec/json_writer.h"
+#include "codec/merge_patch.h"
+#include "codec/quota.h"
 
 namespace trainyard::codec {
 namespace {
+
+constexpr std::int64_t kMost = INT64_MAX;
+constexpr std::int64_t kMaxWeight = 1'000'000;
+
+model::WithinQueue readWithinQueue(const Field& field) {
+  const std::string_view text = field.text("LowerPriority");
+  if (text == "Never") return model::WithinQueue::kNever;
+  if (text != "LowerPriority") field.refuse("must be Never or LowerPriority");
+  return model::WithinQueue::kLowerPriority;
+}
+
+std::optional<model::SelectorOperator> readOperator(const Field& field) {
+  const std::string_view text = field.required();
+  if (text == "In") return model::SelectorOperator::kIn;
+  if (text == "NotIn") return model::SelectorOperator::kNotIn;
+  if (text == "Exists") return model::SelectorOperator::kExists;
+  if (text == "DoesNotExist") return model::SelectorOperator::kDoesNotExist;
+  field.refuse("must be In, NotIn, Exists or DoesNotExist");
+  return std::nullopt;
+}
+
+model::LabelSelector readSelector(const Field& field) {
+  model::LabelSelector selector;
+  field["matchLabels"].forEachMember([&](std::string_view key, const Field& value) {
+    selector.requirements.push_back({std::string(key), model::SelectorOperator::kIn, {value.string()}});
+  });
+  field["matchExpressions"].forEachElement([&](const Field& each) {
+    model::SelectorRequirement requirement;
+    requirement.key = each["key"].required();
+    const auto op = readOperator(each["operator"]);
+    if (!op) return;
+    requirement.op = *op;
+    each["values"].forEachElement([&](const Field& value) { requirement.values.push_back(value.string()); });
+    const bool compares = *op == model::SelectorOperator::kIn || *op == model::SelectorOperator::kNotIn;
+    if (compares == requirement.values.empty())
+      each["values"].complain("must be given with operator In or NotIn, and only then");
+    selector.requirements.push_back(std::move(requirement));
+  });
+  return selector;
+}
+
+void readSpec(const Field& spec, model::Queue& queue) {
+  queue.parent = model::QueueName(spec["parent"].text());
+  if (queue.parent == queue.name) spec["parent"].refuse("must be another queue");
+  queue.weight = spec["weight"].integer(1, 1, kMaxWeight);
+  queue.guaranteed = readQuota(spec["guaranteed"]);
+  queue.limit = readQuota(spec["limit"]);
+  for (const auto& [name, amount] : queue.guaranteed.entries()) {
+    const auto limit = queue.limit.find(name);
+    if (limit && *limit < amount)
+      spec["guaranteed"].complain(fmt::format("{} must not be above spec.limit", name));
+  }
+  const Field preemption = spec["preemption"];
+  queue.reclaim = preemption["reclaim"].boolean(true);
+  queue.withinQueue = readWithinQueue(preemption["withinQueue"]);
+  queue.namespaceSelector = readSelector(spec["namespaceSelector"]);
+}
+
+model::QueueStatus readStatus(const Field& field) {
+  model::QueueStatus status;
+  status.observedGeneration = field["observedGeneration"].integer(0, 0, kMost);
+  status.usage = readWrittenQuota(field["usage"]);
+  status.decayedUsage = readWrittenQuota(field["decayedUsage"]);
+  status.decayedAt = field["decayedAt"].time();
+  status.share = field["share"].integer(0, 0, kMost);
+  status.fairShare = field["fairShare"].integer(0, 0, kMost);
+  status.waiting = field["waiting"].smallInteger(0, 0);
+  status.admitted = field["admitted"].smallInteger(0, 0);
+  status.backfillPasses = field["backfillPasses"].integer(0, 0, kMost);
+  status.conditions = readConditions(field["conditions"]);
+  return status;
+}
 
 model::Queue readQueue(const Field& root) {
   model::Queue queue;
   const Field meta = root["metadata"];
   queue.name = model::QueueName(meta["name"].required());
   queue.uid = model::Uid(meta["uid"].text());
-  const Field spec = root["spec"];
-  queue.parent = model::QueueName(spec["parent"].text());
-  queue.weight = spec["weight"].integer(1, 0, INT32_MAX);
+  queue.resourceVersion = meta["resourceVersion"].text();
+  queue.generation = meta["generation"].integer(0, 0, kMost);
+  FieldErrors specErrors;
+  readSpec(Field(root.value().find("spec"), specErrors, "spec"), queue);
+  queue.specError = specErrors.first();
+  FieldErrors statusErrors;
+  queue.status = readStatus(Field(root.value().find("status"), statusErrors, "status"));
+  if (statusErrors.any()) queue.status = {};
   return queue;
 }
 
@@ -20,6 +106,42 @@ model::Queue readQueue(const Field& root) {
 
 base::Result<model::Queue> decodeQueue(std::string_view json) {
   return decodeObject("queue", json, readQueue);
+}
+
+std::string encodeQueueStatus(const model::QueueStatus& status) {
+  JsonWriter out;
+  out.beginObject().member("observedGeneration", status.observedGeneration);
+  if (!status.usage.empty()) writeQuota(status.usage, out.key("usage"));
+  if (!status.decayedUsage.empty()) writeQuota(status.decayedUsage, out.key("decayedUsage"));
+  if (status.decayedAt) out.member("decayedAt", exactTime(*status.decayedAt));
+  out.member("share", status.share)
+      .member("fairShare", status.fairShare)
+      .member("waiting", status.waiting)
+      .member("admitted", status.admitted);
+  if (status.backfillPasses != 0) out.member("backfillPasses", status.backfillPasses);
+  writeConditions(status.conditions, out);
+  out.endObject();
+  return std::move(out).take();
+}
+
+std::optional<std::string> encodeQueueStatusPatch(const model::Queue& before,
+                                                  const model::QueueStatus& after) {
+  // A status never written has no counts yet, zeros included.
+  const bool written = before.status != model::QueueStatus();
+  const auto beforeJson = JsonDocument::parse(written ? encodeQueueStatus(before.status) : "{}");
+  const std::string afterText = encodeQueueStatus(after);
+  const auto afterJson = JsonDocument::parse(afterText);
+  JsonWriter out;
+  out.beginObject();
+  out.key("metadata").beginObject().member("resourceVersion", before.resourceVersion).endObject();
+  out.key("status");
+  if (beforeJson && afterJson) {
+    if (!writeMergePatch(beforeJson->root(), afterJson->root(), out)) return std::nullopt;
+  } else {
+    out.raw(afterText);  // too large to compare: written whole, for the API server to judge
+  }
+  out.endObject();
+  return std::move(out).take();
 }
 
 }  // namespace trainyard::codec

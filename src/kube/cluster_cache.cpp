@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "codec/job.h"
+#include "codec/namespace.h"
 #include "codec/node.h"
 #include "codec/pod.h"
 #include "codec/priority_class.h"
@@ -28,13 +29,13 @@ bool CacheTraits<model::Node>::same(const model::Node& before, const model::Node
   return fields(before) == fields(after);
 }
 
-bool CacheTraits<model::Queue>::same(const model::Queue& before, const model::Queue& after) {
-  return before.uid == after.uid && before.parent == after.parent && before.weight == after.weight;
-}
-
 bool CacheTraits<model::PriorityClass>::same(const model::PriorityClass& before,
                                              const model::PriorityClass& after) {
   return before.value == after.value && before.globalDefault == after.globalDefault;
+}
+
+bool CacheTraits<model::Namespace>::same(const model::Namespace& before, const model::Namespace& after) {
+  return before.uid == after.uid && before.labels == after.labels;
 }
 
 ClusterCache::ClusterCache(const base::Logger& log)
@@ -42,7 +43,8 @@ ClusterCache::ClusterCache(const base::Logger& log)
                     .pod = codec::decodePod,
                     .job = codec::decodeJob,
                     .queue = codec::decodeQueue,
-                    .priorityClass = codec::decodePriorityClass},
+                    .priorityClass = codec::decodePriorityClass,
+                    .ns = codec::decodeNamespace},
                    log) {}
 
 ClusterCache::ClusterCache(ClusterDecoders decoders, const base::Logger& log)
@@ -50,15 +52,22 @@ ClusterCache::ClusterCache(ClusterDecoders decoders, const base::Logger& log)
       pods(std::move(decoders.pod), log),
       jobs(std::move(decoders.job), log),
       queues(std::move(decoders.queue), log),
-      priorityClasses(std::move(decoders.priorityClass), log) {}
+      priorityClasses(std::move(decoders.priorityClass), log),
+      namespaces(std::move(decoders.ns), log) {}
 
 void ClusterCache::onAnyChange(const std::function<void()>& listener) {
   const auto ignoreWhat = [listener](const auto&, const auto&) { listener(); };
   nodes.onChange(ignoreWhat);
   pods.onChange(ignoreWhat);
   jobs.onChange(ignoreWhat);
-  queues.onChange(ignoreWhat);
+  queues.onChange([listener](const auto& before, const auto& after) {
+    // The generation counts what is written into spec.
+    const bool sameSpec =
+        before && after && before->uid == after->uid && before->generation == after->generation;
+    if (!sameSpec) listener();
+  });
   priorityClasses.onChange(ignoreWhat);
+  namespaces.onChange(ignoreWhat);
 }
 
 model::Snapshot ClusterCache::snapshot(base::WallTime now) const {
@@ -67,12 +76,13 @@ model::Snapshot ClusterCache::snapshot(base::WallTime now) const {
           .pods = pods.all(),
           .jobs = jobs.all(),
           .queues = queues.all(),
-          .priorityClasses = priorityClasses.all()};
+          .priorityClasses = priorityClasses.all(),
+          .namespaces = namespaces.all()};
 }
 
 std::size_t ClusterCache::undecodable() const {
   return nodes.undecodable() + pods.undecodable() + jobs.undecodable() + queues.undecodable() +
-         priorityClasses.undecodable();
+         priorityClasses.undecodable() + namespaces.undecodable();
 }
 
 }  // namespace trainyard::kube

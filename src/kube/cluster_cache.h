@@ -50,7 +50,9 @@ struct CacheTraits<model::Queue> {
   static constexpr std::string_view kKind = "Queue";
   static const Key& keyOf(const model::Queue& queue) { return queue.name; }
   static Key keyOf(const codec::ObjectMeta& meta) { return Key(meta.name); }
-  static bool same(const model::Queue& before, const model::Queue& after);
+  static bool same(const model::Queue& before, const model::Queue& after) {
+    return before.uid == after.uid && before.resourceVersion == after.resourceVersion;
+  }
 };
 
 template <>
@@ -62,12 +64,23 @@ struct CacheTraits<model::PriorityClass> {
   static bool same(const model::PriorityClass& before, const model::PriorityClass& after);
 };
 
+template <>
+struct CacheTraits<model::Namespace> {
+  using Key = std::string;
+  static constexpr std::string_view kKind = "Namespace";
+  static const Key& keyOf(const model::Namespace& space) { return space.name; }
+  static Key keyOf(const codec::ObjectMeta& meta) { return meta.name; }
+  // Only labels decide anything.
+  static bool same(const model::Namespace& before, const model::Namespace& after);
+};
+
 struct ClusterDecoders {
   ObjectCache<model::Node>::Decode node;
   ObjectCache<model::Pod>::Decode pod;
   ObjectCache<model::Job>::Decode job;
   ObjectCache<model::Queue>::Decode queue;
   ObjectCache<model::PriorityClass>::Decode priorityClass;
+  ObjectCache<model::Namespace>::Decode ns;
 };
 
 // Everything that decisions rest on, kept by one reflector for each member. A program that does not watch a
@@ -85,12 +98,14 @@ class ClusterCache {
   ObjectCache<model::Job> jobs;
   ObjectCache<model::Queue> queues;
   ObjectCache<model::PriorityClass> priorityClasses;
+  ObjectCache<model::Namespace> namespaces;
 
   // Called after every change of any member, once for each object; for who only needs to know that a decision
-  // may be stale. Members' own onChange says what changed.
+  // may be stale: not for what a queue's status tells, which no decision rests on before the next change.
+  // Members' own onChange says what changed.
   void onAnyChange(const std::function<void()>& listener);
 
-  // The cluster as known now, with the default topology. Copies pointers, not objects.
+  // The cluster as known now, with the default policy. Copies pointers, not objects.
   [[nodiscard]] model::Snapshot snapshot(base::WallTime now) const;
   [[nodiscard]] std::size_t undecodable() const;
 };

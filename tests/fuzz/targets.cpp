@@ -18,6 +18,7 @@ std::span<const Target> allTargets() {
       Target{"listenAddress", listenAddress},
       Target{"node", node},
       Target{"pod", pod},
+      Target{"policy", policy},
       Target{"quantity", quantity},
       Target{"queue", queue},
       Target{"scenario", scenario},

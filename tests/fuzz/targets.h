@@ -21,6 +21,7 @@ void list(std::string_view input);
 void listenAddress(std::string_view input);
 void node(std::string_view input);
 void pod(std::string_view input);
+void policy(std::string_view input);
 void quantity(std::string_view input);
 void queue(std::string_view input);
 void scenario(std::string_view input);

@@ -46,7 +46,8 @@ struct Fixture {
                             .pod = decodeMetaOnly<model::Pod>,
                             .job = decodeMetaOnly<model::Job>,
                             .queue = decodeMetaOnly<model::Queue>,
-                            .priorityClass = decodeMetaOnly<model::PriorityClass>},
+                            .priorityClass = decodeMetaOnly<model::PriorityClass>,
+                            .ns = decodeMetaOnly<model::Namespace>},
                            log};
   std::vector<std::string> changes;
 
@@ -203,6 +204,47 @@ TEST_CASE("versions that are no numbers are left to the watch") {
       R"({"metadata":{"namespace":"ml","name":"a","uid":"u1","resourceVersion":"y"}})"));
   f.cache.pods.upsert(R"({"metadata":{"namespace":"ml","name":"a","uid":"u1","resourceVersion":"z"}})");
   CHECK(f.version("a") == "z");
+}
+
+TEST_CASE("a queue's status is taken over, and makes no decision stale") {
+  Quiet lines;
+  kube::ClusterCache cache(base::Logger(lines, base::LogLevel::kInfo, "cache"));
+  int stale = 0;
+  cache.onAnyChange([&] { ++stale; });
+  const auto queue = [](int version, int generation, int waiting) {
+    return fmt::format(
+        R"({{"metadata":{{"name":"a","uid":"q","resourceVersion":"{}","generation":{}}},"spec":{{}},)"
+        R"("status":{{"waiting":{}}}}})",
+        version, generation, waiting);
+  };
+  cache.queues.upsert(queue(10, 1, 0));
+  CHECK(stale == 1);
+  CHECK(cache.queues.applyWrite(queue(11, 1, 5)));
+  cache.queues.upsert(queue(11, 1, 5));
+  CHECK(cache.queues.find(model::QueueName("a"))->status.waiting == 5);
+  cache.queues.upsert(queue(12, 1, 6));
+  CHECK(cache.queues.find(model::QueueName("a"))->resourceVersion == "12");
+  CHECK(stale == 1);
+  cache.queues.upsert(queue(13, 2, 6));
+  CHECK(stale == 2);
+  cache.queues.remove(queue(14, 2, 6));
+  CHECK(stale == 3);
+}
+
+TEST_CASE("namespaces come into the snapshot, and only their labels count") {
+  Quiet lines;
+  kube::ClusterCache cache(base::Logger(lines, base::LogLevel::kInfo, "cache"));
+  int stale = 0;
+  cache.onAnyChange([&] { ++stale; });
+  cache.namespaces.upsert(R"({"metadata":{"name":"ml","uid":"u","labels":{"team":"a"}}})");
+  cache.namespaces.upsert(
+      R"({"metadata":{"name":"ml","uid":"u","labels":{"team":"a"},"annotations":{"x":"y"}}})");
+  CHECK(stale == 1);
+  cache.namespaces.upsert(R"({"metadata":{"name":"ml","uid":"u","labels":{"team":"b"}}})");
+  CHECK(stale == 2);
+  const auto snapshot = cache.snapshot({});
+  REQUIRE(snapshot.namespaces.size() == 1);
+  CHECK(*snapshot.namespaces[0]->labels.find("team") == "b");
 }
 
 }  // namespace

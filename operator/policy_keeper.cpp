@@ -1,0 +1,100 @@
+#include "operator/policy_keeper.h"
+
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "codec/policy.h"
+
+namespace trainyard::operator_ {
+namespace {
+
+constexpr std::chrono::seconds kLook{2};
+
+std::optional<std::string> readText(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return std::nullopt;
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (in.bad()) return std::nullopt;
+  return text;
+}
+
+telemetry::Counter reloads(telemetry::MetricsRegistry& metrics, const char* result) {
+  return metrics.counter("trainyard_policy_reloads_total",
+                         "Changes of the policy file, by what came of them.", {{"result", result}});
+}
+
+}  // namespace
+
+PolicyKeeper::PolicyKeeper(std::string path, base::Executor& executor, telemetry::MetricsRegistry& metrics,
+                           base::Logger log)
+    : path_(std::move(path)),
+      executor_(executor),
+      log_(std::move(log)),
+      taken_(reloads(metrics, "taken")),
+      refused_(reloads(metrics, "refused")),
+      lastGood_(metrics.gauge("trainyard_policy_last_reload_success",
+                              "1 while the policy in use is the file's; 0 while the file cannot be used.")) {}
+
+PolicyKeeper::~PolicyKeeper() { executor_.cancel(timer_); }
+
+base::Result<std::unique_ptr<PolicyKeeper>> PolicyKeeper::open(const std::string& path,
+                                                               base::Executor& executor,
+                                                               telemetry::MetricsRegistry& metrics,
+                                                               base::Logger log) {
+  std::unique_ptr<PolicyKeeper> keeper(new PolicyKeeper(path, executor, metrics, std::move(log)));
+  auto policy = keeper->read();
+  if (!policy) return base::fail(policy.error());
+  keeper->policy_ = std::move(*policy);
+  keeper->lastGood_.set(1);
+  return keeper;
+}
+
+base::Result<model::Policy> PolicyKeeper::read() {
+  auto text = readText(path_);
+  if (!text) return base::fail(base::ErrorCode::kInvalid, fmt::format("{}: cannot be read", path_));
+  text_ = std::move(*text);
+  return codec::decodePolicy(text_, path_);
+}
+
+void PolicyKeeper::follow(Callbacks callbacks) {
+  callbacks_ = std::move(callbacks);
+  lookAgain();
+}
+
+void PolicyKeeper::lookAgain() {
+  timer_ = executor_.postAfter(kLook, [this] {
+    look();
+    lookAgain();
+  });
+}
+
+void PolicyKeeper::look() {
+  const std::string before = text_;
+  auto policy = read();
+  if (!policy) return noteRefused(policy.error().message);
+  const bool mended = !complaint_.empty();
+  complaint_.clear();
+  lastGood_.set(1);
+  if (text_ == before && !mended) return;
+  taken_.increment();
+  log_.info("policy taken", {{"file", path_}, {"changed", *policy != policy_ ? "yes" : "no"}});
+  if (*policy == policy_) return;
+  policy_ = std::move(*policy);
+  if (callbacks_.taken) callbacks_.taken(policy_);
+}
+
+void PolicyKeeper::noteRefused(const std::string& why) {
+  if (complaint_ == why) return;
+  complaint_ = why;
+  refused_.increment();
+  lastGood_.set(0);
+  log_.error("policy not taken; the last good one stays", {{"error", why}});
+  if (callbacks_.refused) callbacks_.refused(why);
+}
+
+}  // namespace trainyard::operator_

@@ -1,0 +1,167 @@
+#include "operator/queue_status_writer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "codec/queue.h"
+#include "kube/paths.h"
+
+namespace trainyard::operator_ {
+namespace {
+
+using base::ErrorCode;
+
+constexpr base::Instant::duration kPause = std::chrono::seconds(2);      // between two writes of one queue
+constexpr base::Instant::duration kLongPause = std::chrono::minutes(1);  // where only decayed usage differs
+constexpr base::Instant::duration kFirstRetry = std::chrono::seconds(1);
+constexpr base::Instant::duration kLastRetry = std::chrono::seconds(30);
+constexpr std::size_t kMostAtOnce = 8;
+// With writers who are faster than we are. After so many the next word waits for its turn.
+constexpr int kMostConflicts = 20;
+
+bool onlyDecayDiffers(model::QueueStatus a, const model::QueueStatus& b) {
+  a.decayedUsage = b.decayedUsage;
+  a.decayedAt = b.decayedAt;
+  return a == b;
+}
+
+}  // namespace
+
+QueueStatusWriter::QueueStatusWriter(Dependencies dependencies) : deps_(std::move(dependencies)) {}
+
+QueueStatusWriter::~QueueStatusWriter() {
+  *alive_ = false;
+  deps_.executor.cancel(timer_);
+}
+
+kube::ApiCallback QueueStatusWriter::guarded(std::function<void(const Answer&)> callback) const {
+  return [alive = alive_, callback = std::move(callback)](const Answer& answer) {
+    if (*alive) callback(answer);
+  };
+}
+
+void QueueStatusWriter::note(const std::shared_ptr<const model::Queue>& queue,
+                             const model::QueueStatus& status) {
+  states_[queue->name].waiting = Word{queue->uid, queue->generation, status};
+  // Later, so that all words of one cycle are there.
+  const base::Instant now = deps_.executor.now();
+  if (!timerDue_ || *timerDue_ > now) armTimer(now);
+}
+
+void QueueStatusWriter::armTimer(std::optional<base::Instant> due) {
+  deps_.executor.cancel(timer_);
+  timerDue_ = due;
+  if (!due) return;
+  timer_ = deps_.executor.postAt(*due, [this, alive = alive_] {
+    if (!*alive) return;
+    timerDue_.reset();
+    writeDue();
+  });
+}
+
+base::Instant QueueStatusWriter::dueAt(const State& state, const model::Queue& queue) const {
+  if (state.lastWrite == base::Instant::min()) return state.notBefore;
+  const bool slow = onlyDecayDiffers(queue.status, state.waiting->status);
+  return std::max(state.notBefore, state.lastWrite + (slow ? kLongPause : kPause));
+}
+
+void QueueStatusWriter::writeDue() {
+  const base::Instant now = deps_.executor.now();
+  std::optional<base::Instant> next;
+  std::erase_if(states_, [&](auto& entry) {
+    auto& [name, state] = entry;
+    if (state.writing) return false;
+    const auto queue = deps_.cache.queues.find(name);
+    if (!queue) return true;
+    if (!state.waiting) return false;
+    const bool stale = queue->uid != state.waiting->uid || queue->generation != state.waiting->generation;
+    if (stale || queue->status == state.waiting->status) {
+      state.waiting.reset();
+      return false;
+    }
+    const base::Instant due = dueAt(state, *queue);
+    if (due <= now && busy_ < kMostAtOnce) {
+      state.writing = true;
+      ++busy_;
+      state.conflicts = 0;
+      const Word word = std::move(*std::exchange(state.waiting, std::nullopt));
+      write(name, word, *queue);
+    } else if (due > now) {
+      next = next ? std::min(*next, due) : due;
+    }  // else: the end of one of those under way comes back here
+    return false;
+  });
+  armTimer(next);
+}
+
+void QueueStatusWriter::write(const model::QueueName& name, const Word& word, const model::Queue& queue) {
+  const auto patch = codec::encodeQueueStatusPatch(queue, word.status);
+  if (!patch) return done(name);
+  deps_.metrics.countWrite("queues/status");
+  deps_.api.patch(kube::PatchType::kMerge, kube::kQueues.object("", name.str()) + "/status", *patch,
+                  guarded([this, name, word](const Answer& answer) { written(name, word, answer); }));
+}
+
+void QueueStatusWriter::written(const model::QueueName& name, const Word& word, const Answer& answer) {
+  if (answer) {
+    deps_.cache.queues.applyWrite(answer->body);
+    states_[name].lastWrite = deps_.executor.now();
+    return done(name);
+  }
+  switch (answer.error().code) {
+    case ErrorCode::kConflict: return readAgain(name, word, ++states_[name].conflicts <= kMostConflicts);
+    case ErrorCode::kOutcomeUnknown: return readAgain(name, word, false);
+    case ErrorCode::kNotFound: deps_.cache.queues.forget(name, word.uid.str()); return done(name);
+    default:
+      deps_.log.warning("a queue's status could not be written",
+                        {{"queue", name.str()},
+                         {"code", base::toString(answer.error().code)},
+                         {"error", answer.error().message}});
+      return failed(name, word);
+  }
+}
+
+void QueueStatusWriter::readAgain(const model::QueueName& name, const Word& word, bool mayRepeat) {
+  deps_.api.get(kube::kQueues.object("", name.str()),
+                guarded([this, name, word, mayRepeat](const Answer& answer) {
+                  if (!answer) {
+                    if (answer.error().code != ErrorCode::kNotFound) return failed(name, word);
+                    deps_.cache.queues.forget(name, word.uid.str());
+                    return done(name);
+                  }
+                  deps_.cache.queues.applyWrite(answer->body);
+                  const auto queue = deps_.cache.queues.find(name);
+                  // Another spec: what was said about the old one is over, and a cycle is on its way.
+                  const bool same = queue && queue->uid == word.uid && queue->generation == word.generation;
+                  if (!same) return done(name);
+                  if (!mayRepeat) return failed(name, word);
+                  write(name, word, *queue);
+                }));
+}
+
+void QueueStatusWriter::done(const model::QueueName& name) {
+  State& state = states_[name];
+  state.failures = 0;
+  state.notBefore = base::Instant::min();
+  turnOver(state);
+}
+
+// The word is kept, unless there is a newer one, since no other cycle may come.
+void QueueStatusWriter::failed(const model::QueueName& name, const Word& word) {
+  State& state = states_[name];
+  if (!state.waiting) state.waiting = word;
+  base::Instant::duration delay = kFirstRetry;
+  for (int i = 0; i < state.failures && delay < kLastRetry; ++i) delay *= 2;
+  ++state.failures;
+  state.notBefore = deps_.executor.now() + std::min(delay, kLastRetry);
+  turnOver(state);
+}
+
+void QueueStatusWriter::turnOver(State& state) {
+  --busy_;
+  state.writing = false;
+  armTimer(deps_.executor.now());
+}
+
+}  // namespace trainyard::operator_

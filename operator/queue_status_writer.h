@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "base/executor.h"
+#include "base/log.h"
+#include "kube/api_client.h"
+#include "kube/cluster_cache.h"
+#include "model/queue.h"
+#include "operator/operator_metrics.h"
+
+namespace trainyard::operator_ {
+
+// Writes what cycles find out about queues into their status. Cycles come by the dozen a second, so the
+// newest word waits until its queue's turn and replaces what was still waiting; nothing is written that is
+// there already. Decayed usage alone, which moves with the clock, is written once a minute.
+//
+// Guarded by resourceVersion. After a conflict the queue is read again, and the same word written at once if
+// its spec is still the one it was said about; otherwise the next cycle has the next word. Lives on the
+// executor's loop.
+class QueueStatusWriter {
+ public:
+  struct Dependencies {
+    kube::ApiClient& api;
+    base::Executor& executor;
+    kube::ClusterCache& cache;
+    OperatorMetrics& metrics;
+    base::Logger log;
+  };
+
+  explicit QueueStatusWriter(Dependencies dependencies);
+  ~QueueStatusWriter();
+  QueueStatusWriter(const QueueStatusWriter&) = delete;
+  QueueStatusWriter& operator=(const QueueStatusWriter&) = delete;
+
+  // The newest word about a queue, as it was when the cycle saw it.
+  void note(const std::shared_ptr<const model::Queue>& queue, const model::QueueStatus& status);
+
+ private:
+  struct Word {
+    model::Uid uid;
+    std::int64_t generation = 0;
+    model::QueueStatus status;
+  };
+  struct State {
+    std::optional<Word> waiting = std::nullopt;
+    bool writing = false;
+    int conflicts = 0;
+    int failures = 0;
+    base::Instant notBefore = base::Instant::min();
+    base::Instant lastWrite = base::Instant::min();
+  };
+  using Answer = base::Result<kube::ApiResponse>;
+
+  void writeDue();
+  void armTimer(std::optional<base::Instant> due);
+  [[nodiscard]] base::Instant dueAt(const State& state, const model::Queue& queue) const;
+  void write(const model::QueueName& name, const Word& word, const model::Queue& queue);
+  void written(const model::QueueName& name, const Word& word, const Answer& answer);
+  void readAgain(const model::QueueName& name, const Word& word, bool mayRepeat);
+  void done(const model::QueueName& name);
+  void failed(const model::QueueName& name, const Word& word);
+  void turnOver(State& state);
+  [[nodiscard]] kube::ApiCallback guarded(std::function<void(const Answer&)> callback) const;
+
+  Dependencies deps_;
+  std::map<model::QueueName, State> states_;
+  std::size_t busy_ = 0;
+  base::TimerId timer_{};
+  std::optional<base::Instant> timerDue_ = std::nullopt;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace trainyard::operator_

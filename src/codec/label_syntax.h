@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string_view>
+
+namespace trainyard::codec {
+
+// As Kubernetes has it: up to 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or
+// digit. A label's value may also be empty, which is no name.
+[[nodiscard]] bool isLabelName(std::string_view text);
+// A name, or a DNS subdomain, a slash and a name: "nvidia.com/gpu.product".
+[[nodiscard]] bool isLabelKey(std::string_view text);
+
+}  // namespace trainyard::codec

@@ -1,0 +1,247 @@
+#include "codec/policy.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "codec/duration.h"
+#include "codec/label_syntax.h"
+#include "codec/yaml_value.h"
+#include "model/names.h"
+
+namespace trainyard::codec {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Of every duration: what is meant to be longer is meant to be never, and sums of them stay far from
+// overflow.
+constexpr milliseconds kYear = std::chrono::hours(8760);
+constexpr std::size_t kMaxLevels = 8;
+constexpr std::size_t kMaxShapeCosts = 1'000;
+constexpr std::int64_t kMost = 1'000'000;
+
+// Leaves `into` as it is, the default, where the key is absent.
+void readDuration(const YamlField& field, milliseconds& into, milliseconds least = milliseconds(0)) {
+  if (!field.present()) return;
+  const auto duration = parseDuration(field.text());
+  if (!duration) return field.refuse("must be a duration such as 90s, 10m or 1h30m");
+  if (*duration < least) return field.refuse(fmt::format("must be at least {}s", least.count() / 1000));
+  if (*duration > kYear) return field.refuse("must be a year, 8760h, at most");
+  into = *duration;
+}
+
+void readInteger(const YamlField& field, int& into, std::int64_t least, std::int64_t most) {
+  if (!field.present()) return;
+  const std::string_view text = field.text();
+  std::int64_t number = 0;
+  const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && stopped == text.data() + text.size();
+  if (!whole || number < least || number > most)
+    return field.refuse(fmt::format("must be a whole number from {} to {}", least, most));
+  into = static_cast<int>(number);
+}
+
+// A decimal number in thousandths. Digits only, so neither NaN nor an exponent; never through a double.
+std::optional<std::int64_t> parseThousandths(std::string_view text) {
+  constexpr std::size_t kMaxDigits = 9;
+  const std::size_t dot = std::min(text.find('.'), text.size());
+  const std::string_view whole = text.substr(0, dot);
+  const std::string_view fraction = dot == text.size() ? std::string_view() : text.substr(dot + 1);
+  const auto digits = [](std::string_view part) {
+    return std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+  };
+  if (whole.empty() || whole.size() > kMaxDigits || fraction.size() > 3) return std::nullopt;
+  if (dot != text.size() && fraction.empty()) return std::nullopt;
+  if (!digits(whole) || !digits(fraction)) return std::nullopt;
+  std::int64_t value = 0;
+  for (const char c : whole) value = value * 10 + (c - '0');
+  for (std::size_t i = 0; i < 3; ++i) value = value * 10 + (i < fraction.size() ? fraction[i] - '0' : 0);
+  return value;
+}
+
+void readThousandths(const YamlField& field, int& into, int least, int most, std::string_view what) {
+  if (!field.present()) return;
+  const auto number = parseThousandths(field.text());
+  if (!number || *number < least || *number > most) return field.refuse(what);
+  into = static_cast<int>(*number);
+}
+
+void readBoolean(const YamlField& field, bool& into) {
+  if (!field.present()) return;
+  const std::string_view text = field.text();
+  if (text != "true" && text != "false") return field.refuse("must be true or false");
+  into = text == "true";
+}
+
+void readLabelKey(const YamlField& field, std::string& into) {
+  if (!field.present()) return;
+  const std::string_view text = field.text();
+  if (!isLabelKey(text)) return field.refuse("must be a label key such as nvidia.com/gpu.product");
+  into = text;
+}
+
+// As the CRD has it for spec.locality.
+bool isLevelName(std::string_view text) {
+  constexpr std::size_t kMaxName = 32;
+  const auto letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !text.empty() && text.size() <= kMaxName && letter(text.front()) && text.back() != '-' &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || digit(c) || c == '-'; });
+}
+
+void readLevel(const YamlField& field, std::vector<model::TopologyLevel>& levels) {
+  field.expectKeys({"name", "label"});
+  const YamlField name = field["name"];
+  const YamlField label = field["label"];
+  if (!name.present()) return field.complain("needs a name");
+  if (!label.present()) return field.complain("needs a label, the key of a node label");
+  model::TopologyLevel level{std::string(name.text()), {}};
+  if (!isLevelName(level.name))
+    name.refuse("must be lower-case letters, digits and dashes, 32 at most, a letter first");
+  readLabelKey(label, level.labelKey);
+  for (const model::TopologyLevel& wider : levels) {
+    if (wider.name == level.name) name.refuse("must be used once only");
+    if (wider.labelKey == level.labelKey) label.refuse("must be used once only");
+    if (wider.labelKey == model::names::kHostnameLabel)
+      field.complain("is below the level of single nodes, which must be the last");
+  }
+  levels.push_back(std::move(level));
+}
+
+std::string presetNames() { return fmt::format("{}", fmt::join(model::topologyPresetNames(), ", ")); }
+
+void readTopology(const YamlField& field, std::vector<model::TopologyLevel>& into) {
+  if (!field.present()) return;
+  if (!field.isList()) {
+    const auto preset = model::topologyPreset(field.text());
+    if (!preset) return field.refuse(fmt::format("must be a list of levels or one of {}", presetNames()));
+    into = *preset;
+    return;
+  }
+  std::vector<model::TopologyLevel> levels;
+  field.forEachElement([&](const YamlField& each) {
+    if (levels.size() < kMaxLevels) return readLevel(each, levels);
+    each.complain(fmt::format("is one level too many: {} at most", kMaxLevels));
+  });
+  // The single node is a level of every network.
+  const bool endsWithNode = !levels.empty() && levels.back().labelKey == model::names::kHostnameLabel;
+  if (!endsWithNode) {
+    const bool taken =
+        std::any_of(levels.begin(), levels.end(), [](const auto& l) { return l.name == "node"; });
+    if (taken) return field.complain("the level node must be the last, with label kubernetes.io/hostname");
+    levels.push_back({"node", std::string(model::names::kHostnameLabel)});
+  }
+  into = std::move(levels);
+}
+
+void readOrdering(const YamlField& field, model::Ordering& into) {
+  using enum model::Ordering;
+  static constexpr std::array<std::pair<std::string_view, model::Ordering>, 5> kOrderings{
+      {{"fifo", kFifo}, {"las", kLas}, {"srtf", kSrtf}, {"srsf", kSrsf}, {"default", kDefault}}};
+  if (!field.present()) return;
+  const std::string_view text = field.text();
+  for (const auto& [word, ordering] : kOrderings) {
+    if (word == text) {
+      into = ordering;
+      return;
+    }
+  }
+  field.refuse("must be fifo, las, srtf, srsf or default");
+}
+
+void readRelaxation(const YamlField& field, model::RelaxationPolicy& into) {
+  field.expectKeys({"base", "perGpu", "ofEstimate", "cap"});
+  readDuration(field["base"], into.base);
+  readDuration(field["perGpu"], into.perGpu);
+  readThousandths(field["ofEstimate"], into.permilleOfEstimate, 0, 1000,
+                  "must be a part of the estimated duration from 0 to 1 such as 0.05");
+  readDuration(field["cap"], into.cap);
+}
+
+void readShapeCosts(const YamlField& field, std::vector<model::ShapeCost>& into) {
+  field.forEachElement([&](const YamlField& each) {
+    if (into.size() == kMaxShapeCosts)
+      return each.complain(fmt::format("is one too many: {} at most", kMaxShapeCosts));
+    each.expectKeys({"nodes", "gpusPerNode", "slowdown"});
+    for (const std::string_view key : {"nodes", "gpusPerNode", "slowdown"}) {
+      if (!each.section(key).present()) each.complain(fmt::format("needs {}", key));
+    }
+    model::ShapeCost cost;
+    readInteger(each["nodes"], cost.nodes, 1, kMost);
+    readInteger(each["gpusPerNode"], cost.gpusPerNode, 1, kMost);
+    readThousandths(each["slowdown"], cost.slowdownPermille, 100, 100'000,
+                    "must be a factor from 0.1 to 100 such as 1.25");
+    const bool again = std::any_of(into.begin(), into.end(), [&](const model::ShapeCost& earlier) {
+      return earlier.nodes == cost.nodes && earlier.gpusPerNode == cost.gpusPerNode;
+    });
+    if (again)
+      each.complain(fmt::format("{} nodes with {} GPUs each are there twice", cost.nodes, cost.gpusPerNode));
+    into.push_back(cost);
+  });
+}
+
+void readPreemption(const YamlField& field, model::PreemptionPolicy& into) {
+  field.expectKeys({"minRuntime", "maxLostWork"});
+  readDuration(field["minRuntime"], into.minRuntime);
+  readDuration(field["maxLostWork"], into.maxLostWork);
+}
+
+void readTimeSlicing(const YamlField& field, model::TimeSlicing& into) {
+  field.expectKeys({"enabled", "interval"});
+  readBoolean(field["enabled"], into.enabled);
+  readDuration(field["interval"], into.interval, std::chrono::seconds(1));
+}
+
+void readDefragmentation(const YamlField& field, model::Defragmentation& into) {
+  field.expectKeys({"enabled", "gain"});
+  readBoolean(field["enabled"], into.enabled);
+  readThousandths(field["gain"], into.gainPermille, 1000, 1'000'000,
+                  "must be a factor from 1 to 1000 such as 2");
+}
+
+void readUsageHalfLife(const YamlField& field, std::optional<std::chrono::seconds>& into) {
+  if (!field.present()) return;
+  milliseconds halfLife{0};
+  readDuration(field, halfLife, std::chrono::seconds(1));
+  if (halfLife.count() % 1000 != 0) return field.refuse("must be whole seconds");
+  into = std::chrono::duration_cast<std::chrono::seconds>(halfLife);
+}
+
+model::Policy readPolicy(const YamlField& root) {
+  root.expectKeys({"topology", "gpuTypeLabel", "ordering", "relaxation", "shapeCosts", "backfill",
+                   "preemption", "timeSlicing", "defragmentation", "usageHalfLife", "chargeOtherPods"});
+  model::Policy policy;
+  readTopology(root["topology"], policy.topology);
+  readLabelKey(root["gpuTypeLabel"], policy.gpuTypeLabel);
+  readOrdering(root["ordering"], policy.ordering);
+  readRelaxation(root.section("relaxation"), policy.relaxation);
+  readShapeCosts(root.section("shapeCosts"), policy.shapeCosts);
+  const YamlField backfill = root.section("backfill");
+  backfill.expectKeys({"passesWithoutEstimate"});
+  readInteger(backfill["passesWithoutEstimate"], policy.backfill.passesWithoutEstimate, 0, kMost);
+  readPreemption(root.section("preemption"), policy.preemption);
+  readTimeSlicing(root.section("timeSlicing"), policy.timeSlicing);
+  readDefragmentation(root.section("defragmentation"), policy.defragmentation);
+  readUsageHalfLife(root["usageHalfLife"], policy.usageHalfLife);
+  readBoolean(root["chargeOtherPods"], policy.chargeOtherPods);
+  return policy;
+}
+
+}  // namespace
+
+base::Result<model::Policy> decodePolicy(const std::string& yaml, const std::string& file) {
+  const auto value = parseYamlValue(yaml, file);
+  if (!value) return base::fail(value.error());
+  YamlComplaint complaint(file);
+  model::Policy policy = readPolicy(YamlField(*value, complaint));
+  if (!complaint.text().empty()) return base::fail(base::ErrorCode::kInvalid, complaint.text());
+  return policy;
+}
+
+}  // namespace trainyard::codec

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "model/policy.h"
+
+namespace trainyard::codec {
+
+// The cluster's policy file (docs/policy.md). Keys that are left out have model::Policy's defaults, so an
+// empty file is the default policy. `file` is its name for messages. kInvalid names line and field, and what
+// would do: "policy.yaml:12: relaxation.perGpu: must be a duration such as 5s, not -3s".
+[[nodiscard]] base::Result<model::Policy> decodePolicy(const std::string& yaml, const std::string& file);
+
+}  // namespace trainyard::codec

@@ -1,0 +1,115 @@
+#include "codec/quota.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "codec/label_syntax.h"
+
+namespace trainyard::codec {
+namespace {
+
+enum class Unit { kMillicores, kBytes, kPieces };
+
+Unit unitOf(std::string_view resource) {
+  if (resource == "cpu") return Unit::kMillicores;
+  const bool bytes = resource == "memory" || resource == "ephemeral-storage";
+  return bytes ? Unit::kBytes : Unit::kPieces;
+}
+
+// Whether a pod can ask for it, or, as a type of GPU, sit on it. A misspelt name would guarantee and limit
+// nothing without anybody noticing.
+std::string_view whyNoResource(std::string_view name) {
+  if (name.starts_with(model::kGpuTypePrefix)) {
+    if (isLabelName(name.substr(model::kGpuTypePrefix.size()))) return {};
+    return "must be gpu-type.trainyard.dev/ and a type of GPU as nodes are labelled with it";
+  }
+  if (name == "cpu" || name == "memory" || name == "ephemeral-storage" || name == "pods") return {};
+  if (name.starts_with("hugepages-")) return {};
+  const auto slash = name.find('/');
+  const bool extended = slash != std::string_view::npos && slash != 0 && slash + 1 < name.size() &&
+                        name.find('/', slash + 1) == std::string_view::npos;
+  if (extended && !name.starts_with("requests.")) return {};
+  return "is no resource that pods request: cpu, memory, ephemeral-storage, pods, or a name such as "
+         "nvidia.com/gpu";
+}
+
+constexpr std::array<std::pair<std::string_view, int>, 5> kBinarySuffixes{
+    {{"Pi", 50}, {"Ti", 40}, {"Gi", 30}, {"Mi", 20}, {"Ki", 10}}};
+
+std::string quantityText(Unit unit, std::int64_t amount) {
+  if (unit == Unit::kMillicores) {
+    return amount % 1000 == 0 ? fmt::format("{}", amount / 1000) : fmt::format("{}m", amount);
+  }
+  if (unit == Unit::kBytes && amount != 0) {
+    for (const auto& [suffix, bits] : kBinarySuffixes) {
+      const std::int64_t one = std::int64_t{1} << bits;
+      if (amount % one == 0) return fmt::format("{}{}", amount / one, suffix);
+    }
+  }
+  return fmt::format("{}", amount);
+}
+
+// Of what quantityText() makes. Empty for everything else.
+std::optional<std::int64_t> writtenAmount(Unit unit, std::string_view text) {
+  std::int64_t number = 0;
+  const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  const std::string_view suffix = text.substr(static_cast<std::size_t>(stopped - text.data()));
+  std::int64_t scale = unit == Unit::kMillicores ? 1000 : 1;
+  if (unit == Unit::kMillicores && suffix == "m") {
+    scale = 1;
+  } else if (!suffix.empty()) {
+    const auto* const known = std::find_if(kBinarySuffixes.begin(), kBinarySuffixes.end(),
+                                           [&](const auto& each) { return each.first == suffix; });
+    if (known == kBinarySuffixes.end() || unit != Unit::kBytes) return std::nullopt;
+    scale = std::int64_t{1} << known->second;
+  }
+  std::int64_t amount = 0;
+  if (__builtin_mul_overflow(number, scale, &amount)) return std::nullopt;
+  return amount;
+}
+
+std::int64_t amountOf(Unit unit, const base::Quantity& quantity) {
+  return unit == Unit::kMillicores ? quantity.milli() : quantity.unitsRoundedDown();
+}
+
+}  // namespace
+
+model::Quota readQuota(const Field& map) {
+  std::vector<std::pair<std::string, std::int64_t>> entries;
+  map.forEachMember([&](std::string_view name, const Field& field) {
+    if (const std::string_view why = whyNoResource(name); !why.empty()) return field.complain(why);
+    if (!field.present()) return field.complain("is required");
+    const Unit unit = unitOf(name);
+    const base::Quantity quantity = field.quantity();
+    if (quantity < base::Quantity()) field.refuse("must not be negative");
+    if (unit == Unit::kPieces && quantity.milli() % 1000 != 0) field.refuse("must be a whole number");
+    entries.emplace_back(name, amountOf(unit, quantity));
+  });
+  return model::Quota(std::move(entries));
+}
+
+void writeQuota(const model::Quota& quota, JsonWriter& out) {
+  out.beginObject();
+  for (const auto& [name, amount] : quota.entries()) out.member(name, quantityText(unitOf(name), amount));
+  out.endObject();
+}
+
+model::Quota readWrittenQuota(const Field& map) {
+  std::vector<std::pair<std::string, std::int64_t>> entries;
+  map.forEachMember([&](std::string_view name, const Field& field) {
+    const Unit unit = unitOf(name);
+    std::optional<std::int64_t> amount;
+    if (const auto text = field.value().string()) amount = writtenAmount(unit, *text);
+    entries.emplace_back(name, amount ? *amount : amountOf(unit, field.quantity()));
+  });
+  return model::Quota(std::move(entries));
+}
+
+}  // namespace trainyard::codec

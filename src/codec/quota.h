@@ -1,0 +1,21 @@
+#pragma once
+
+#include "codec/field.h"
+#include "codec/json_writer.h"
+#include "model/queue.h"
+
+namespace trainyard::codec {
+
+// A map of quantities by resource name, as in spec.guaranteed and spec.limit of a Queue. Complains about
+// names that no pod could ever be charged for, and about amounts that are negative, too large, or fractions
+// of what comes in pieces. Fractions of a byte are dropped.
+[[nodiscard]] model::Quota readQuota(const Field& map);
+
+// The same map as numbers that people read: {"cpu":"1500m","memory":"512Gi","nvidia.com/gpu":"32"}.
+void writeQuota(const model::Quota& quota, JsonWriter& out);
+
+// What writeQuota() wrote. Amounts that do not fit into a quantity (byte seconds of months) are read too;
+// what is no amount at all is complained about.
+[[nodiscard]] model::Quota readWrittenQuota(const Field& map);
+
+}  // namespace trainyard::codec

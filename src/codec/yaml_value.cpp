@@ -1,0 +1,174 @@
+#include "codec/yaml_value.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+namespace trainyard::codec {
+namespace {
+
+constexpr std::size_t kMaxBytes = 1u << 20;
+constexpr int kMaxValues = 10'000;
+constexpr int kMaxDepth = 32;
+constexpr std::size_t kMaxQuoted = 60;
+
+// What of the text is worth repeating in an error.
+std::string quoted(std::string_view text) {
+  if (text.size() <= kMaxQuoted) return std::string(text);
+  std::size_t end = kMaxQuoted;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return std::string(text.substr(0, end)) + "…";
+}
+
+struct Refusal {
+  int line;
+  std::string why;
+};
+
+int lineOf(const YAML::Mark& mark) { return std::max(mark.line, 0) + 1; }
+
+class Converter {
+ public:
+  YamlValue convert(const YAML::Node& node, int depth) {
+    const int line = lineOf(node.Mark());
+    if (depth > kMaxDepth) throw Refusal{line, fmt::format("nested deeper than {} levels", kMaxDepth)};
+    // Aliases of aliases grow without limit.
+    if (++values_ > kMaxValues) throw Refusal{line, fmt::format("more than {} values", kMaxValues)};
+    YamlValue value;
+    value.line = line;
+    switch (node.Type()) {
+      case YAML::NodeType::Scalar: readScalar(node, value); break;
+      case YAML::NodeType::Sequence:
+        value.kind = YamlValue::Kind::kList;
+        for (const auto& item : node) value.items.push_back(convert(item, depth + 1));
+        break;
+      case YAML::NodeType::Map: readMap(node, depth, value); break;
+      default: break;
+    }
+    return value;
+  }
+
+ private:
+  static void readScalar(const YAML::Node& node, YamlValue& value) {
+    const std::string& text = node.Scalar();
+    const bool plain = node.Tag() != "!";
+    if (plain && (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL")) return;
+    value.kind = YamlValue::Kind::kText;
+    value.text = text;
+  }
+
+  void readMap(const YAML::Node& node, int depth, YamlValue& value) {
+    value.kind = YamlValue::Kind::kMap;
+    for (const auto& entry : node) {
+      const int line = lineOf(entry.first.Mark());
+      if (!entry.first.IsScalar()) throw Refusal{line, "a key must be a text"};
+      std::string key = entry.first.Scalar();
+      const bool twice = std::any_of(value.members.begin(), value.members.end(),
+                                     [&](const auto& member) { return member.first == key; });
+      if (twice) throw Refusal{line, fmt::format("key \"{}\" is there twice", quoted(key))};
+      YamlValue member = convert(entry.second, depth + 1);
+      // What has no value has no place of its own; and a list or map is best looked for at its key.
+      if (member.kind != YamlValue::Kind::kText) member.line = line;
+      value.members.emplace_back(std::move(key), std::move(member));
+    }
+  }
+
+  int values_ = 0;
+};
+
+// YAML::Load reads the first document and is silent about others.
+std::optional<int> secondDocument(const std::string& text) {
+  bool content = false;
+  int line = 0;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    ++line;
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view each = std::string_view(text).substr(at, end - at);
+    const bool marker = each.starts_with("---") && (each.size() == 3 || each[3] == ' ' || each[3] == '\r');
+    if (marker && content) return line;
+    const auto first = each.find_first_not_of(" \t\r");
+    if (marker ? each.size() > 4 : first != std::string_view::npos && each[first] != '#') content = true;
+    at = end + 1;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+base::Result<YamlValue> parseYamlValue(const std::string& text, const std::string& file) {
+  const auto refuse = [&](int line, std::string_view why) {
+    return base::fail(base::ErrorCode::kInvalid, fmt::format("{}:{}: {}", file, line, why));
+  };
+  if (text.size() > kMaxBytes) return refuse(1, "larger than 1 MiB");
+  if (const auto line = secondDocument(text)) return refuse(*line, "only one document is read");
+  try {
+    return Converter().convert(YAML::Load(text), 0);
+  } catch (const Refusal& refusal) {
+    return refuse(refusal.line, refusal.why);
+  } catch (const YAML::Exception& error) {
+    return refuse(lineOf(error.mark), error.msg);
+  }
+}
+
+void YamlField::expectKeys(std::initializer_list<std::string_view> known) const {
+  if (!present()) return;
+  if (value_->kind != YamlValue::Kind::kMap) {
+    std::string names;
+    for (const std::string_view each : known) names += fmt::format("{}{}", names.empty() ? "" : ", ", each);
+    return complain(fmt::format("must be a map with the keys {}", names));
+  }
+  for (const auto& [key, member] : value_->members) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    std::string names;
+    for (const std::string_view each : known) names += fmt::format("{}{}", names.empty() ? "" : ", ", each);
+    return YamlField(&member, *complaint_, pathOf(quoted(key)), line())
+        .complain(fmt::format("is no key here; known are {}", names));
+  }
+}
+
+YamlField YamlField::section(std::string_view key) const {
+  const YamlValue* found = nullptr;
+  if (present() && value_->kind == YamlValue::Kind::kMap) {
+    for (const auto& [name, member] : value_->members) {
+      if (name == key) found = &member;
+    }
+  }
+  return {found, *complaint_, pathOf(key), line()};
+}
+
+YamlField YamlField::operator[](std::string_view key) const {
+  YamlField member = section(key);
+  if (member.value_ != nullptr && !member.present()) member.complain("has no value");
+  return member;
+}
+
+YamlField YamlField::childAt(const YamlValue& item, std::size_t index) const {
+  return {&item, *complaint_, fmt::format("{}[{}]", path_, index), line()};
+}
+
+std::string YamlField::pathOf(std::string_view key) const {
+  return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+}
+
+std::string_view YamlField::text() const {
+  if (!present()) return {};
+  if (value_->kind == YamlValue::Kind::kText) return value_->text;
+  complain("must be a single value");
+  return {};
+}
+
+void YamlField::complain(std::string_view what) const {
+  if (!complaint_->text_.empty()) return;
+  const std::string path = path_.empty() ? std::string() : path_ + ": ";
+  complaint_->text_ = fmt::format("{}:{}: {}{}", complaint_->file_, line(), path, what);
+}
+
+void YamlField::refuse(std::string_view what) const {
+  const bool scalar = present() && value_->kind == YamlValue::Kind::kText;
+  complain(scalar ? fmt::format("{}, not {}", what, value_->text.empty() ? "\"\"" : quoted(value_->text))
+                  : std::string(what));
+}
+
+}  // namespace trainyard::codec
