@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/job_commands.h"
+#include "cli/queue_commands.h"
 #include "cli/sandbox_command.h"
 
 namespace {
@@ -57,6 +58,16 @@ int main(int argc, char** argv) {
   explain->add_option("JOB", flags.job, "NAME or NAMESPACE/NAME")->required();
   addConnectFlags(explain);
   explain->callback([&] { chosen = [&] { return print(program, trainyard::cli::runExplain(flags)); }; });
+
+  std::string queue;
+  CLI::App* queues = app.add_subcommand("queues", "the tree of queues: usage, shares, who waits");
+  queues->add_option("QUEUE", queue, "one queue in full; without it all");
+  queues->add_option("--kubeconfig", flags.connect.kubeconfig, "kubeconfig file");
+  queues->add_option("--context", flags.connect.context, "context of it, instead of the current one");
+  queues->add_option("-o,--output", output, "table or json")->check(CLI::IsMember({"table", "json"}));
+  queues->callback([&] {
+    chosen = [&] { return print(program, trainyard::cli::runQueues({flags.connect, flags.json, queue})); };
+  });
 
   trainyard::cli::addSandboxCommand(app, [&](std::function<int()> command) { chosen = std::move(command); });
 

@@ -56,7 +56,8 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
       executor_({deps_.api, deps_.executor, cache_, *events_, metrics_, deps_.log.named("executor"),
                  options_.schedulerName},
                 [this] { jobSettled(); }),
-      queueStatus_({deps_.api, deps_.executor, cache_, metrics_, deps_.log.named("queues")}) {
+      queueStatus_({deps_.api, deps_.executor, cache_, metrics_, deps_.log.named("queues"),
+                    [this] { requestCycle(); }}) {
   cache_.onAnyChange([this] { requestCycle(); });
 }
 

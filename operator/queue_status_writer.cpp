@@ -41,12 +41,15 @@ kube::ApiCallback QueueStatusWriter::guarded(std::function<void(const Answer&)> 
   };
 }
 
-void QueueStatusWriter::note(const std::shared_ptr<const model::Queue>& queue,
-                             const model::QueueStatus& status) {
-  states_[queue->name].waiting = Word{queue->uid, queue->generation, status};
-  // Later, so that all words of one cycle are there.
+void QueueStatusWriter::take(const std::vector<News>& news) {
+  for (auto& [name, state] : states_) {
+    state.waiting.reset();
+    state.overtaken = state.writing;
+  }
+  for (const News& each : news)
+    states_[each.queue->name].waiting = Word{each.queue->uid, each.queue->generation, each.status};
   const base::Instant now = deps_.executor.now();
-  if (!timerDue_ || *timerDue_ > now) armTimer(now);
+  if (!news.empty() && (!timerDue_ || *timerDue_ > now)) armTimer(now);
 }
 
 void QueueStatusWriter::armTimer(std::optional<base::Instant> due) {
@@ -67,32 +70,33 @@ base::Instant QueueStatusWriter::dueAt(const State& state, const model::Queue& q
 }
 
 void QueueStatusWriter::writeDue() {
-  const base::Instant now = deps_.executor.now();
-  std::optional<base::Instant> next;
-  std::erase_if(states_, [&](auto& entry) {
-    auto& [name, state] = entry;
-    if (state.writing) return false;
-    const auto queue = deps_.cache.queues.find(name);
-    if (!queue) return true;
-    if (!state.waiting) return false;
-    const bool stale = queue->uid != state.waiting->uid || queue->generation != state.waiting->generation;
-    if (stale || queue->status == state.waiting->status) {
-      state.waiting.reset();
-      return false;
-    }
-    const base::Instant due = dueAt(state, *queue);
-    if (due <= now && busy_ < kMostAtOnce) {
-      state.writing = true;
-      ++busy_;
-      state.conflicts = 0;
-      const Word word = std::move(*std::exchange(state.waiting, std::nullopt));
-      write(name, word, *queue);
-    } else if (due > now) {
-      next = next ? std::min(*next, due) : due;
-    }  // else: the end of one of those under way comes back here
-    return false;
+  std::erase_if(states_, [&](const auto& entry) {
+    return !entry.second.writing && deps_.cache.queues.find(entry.first) == nullptr;
   });
+  std::optional<base::Instant> next;
+  for (auto& [name, state] : states_) {
+    if (const auto due = writeUnlessEarly(name, state)) next = next ? std::min(*next, *due) : due;
+  }
   armTimer(next);
+}
+
+std::optional<base::Instant> QueueStatusWriter::writeUnlessEarly(const model::QueueName& name, State& state) {
+  if (state.writing || !state.waiting) return std::nullopt;
+  const auto queue = deps_.cache.queues.find(name);
+  const Word& word = *state.waiting;
+  if (queue->uid != word.uid || queue->generation != word.generation || queue->status == word.status) {
+    state.waiting.reset();
+    return std::nullopt;
+  }
+  const base::Instant due = dueAt(state, *queue);
+  if (due > deps_.executor.now()) return due;
+  if (busy_ == kMostAtOnce) return std::nullopt;  // the end of one of them comes back here
+  state.writing = true;
+  ++busy_;
+  state.conflicts = 0;
+  const Word taken = std::move(*std::exchange(state.waiting, std::nullopt));
+  write(name, taken, *queue);
+  return std::nullopt;
 }
 
 void QueueStatusWriter::write(const model::QueueName& name, const Word& word, const model::Queue& queue) {
@@ -161,6 +165,7 @@ void QueueStatusWriter::failed(const model::QueueName& name, const Word& word) {
 void QueueStatusWriter::turnOver(State& state) {
   --busy_;
   state.writing = false;
+  if (std::exchange(state.overtaken, false) && deps_.overtaken) deps_.overtaken();
   armTimer(deps_.executor.now());
 }
 

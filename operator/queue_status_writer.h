@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "base/executor.h"
 #include "base/log.h"
@@ -31,6 +32,14 @@ class QueueStatusWriter {
     kube::ClusterCache& cache;
     OperatorMetrics& metrics;
     base::Logger log;
+    // A write ended that a cycle could not see yet: what it found may not hold against the new status.
+    std::function<void()> overtaken;
+  };
+
+  // What a cycle found out about a queue, as the snapshot had it.
+  struct News {
+    std::shared_ptr<const model::Queue> queue;
+    model::QueueStatus status;
   };
 
   explicit QueueStatusWriter(Dependencies dependencies);
@@ -38,8 +47,9 @@ class QueueStatusWriter {
   QueueStatusWriter(const QueueStatusWriter&) = delete;
   QueueStatusWriter& operator=(const QueueStatusWriter&) = delete;
 
-  // The newest word about a queue, as it was when the cycle saw it.
-  void note(const std::shared_ptr<const model::Queue>& queue, const model::QueueStatus& status);
+  // Of one cycle, about every queue whose status is not what it should be: what earlier ones said and this
+  // one does not is over.
+  void take(const std::vector<News>& news);
 
  private:
   struct Word {
@@ -50,6 +60,7 @@ class QueueStatusWriter {
   struct State {
     std::optional<Word> waiting = std::nullopt;
     bool writing = false;
+    bool overtaken = false;  // a cycle ran meanwhile
     int conflicts = 0;
     int failures = 0;
     base::Instant notBefore = base::Instant::min();
@@ -58,6 +69,8 @@ class QueueStatusWriter {
   using Answer = base::Result<kube::ApiResponse>;
 
   void writeDue();
+  // When its time has not come yet, when that is.
+  std::optional<base::Instant> writeUnlessEarly(const model::QueueName& name, State& state);
   void armTimer(std::optional<base::Instant> due);
   [[nodiscard]] base::Instant dueAt(const State& state, const model::Queue& queue) const;
   void write(const model::QueueName& name, const Word& word, const model::Queue& queue);

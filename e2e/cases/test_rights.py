@@ -132,19 +132,23 @@ class RightsTest(support.Case):
             support.delete_job(self.namespace, name)
 
     def users_who_write_at_the_same_time(self, jobs):
-        """A status that is written meanwhile conflicts, and is read again."""
-        def reads():
-            return [entry for program, entry in requests()
-                    if program == "operator" and entry["verb"] == "get"
-                    and entry["objectRef"]["resource"] == "trainingjobs"]
+        """A status that is written meanwhile conflicts, and is read again: a job's and its queue's."""
+        def read():
+            return {entry["objectRef"]["resource"] for program, entry in requests()
+                    if program == "operator" and entry["verb"] == "get"}
 
+        api = "/apis/trainyard.dev/v1alpha1"
+        given().api.call("POST", f"{api}/queues", {"apiVersion": "trainyard.dev/v1alpha1", "kind": "Queue",
+                                                   "metadata": {"name": "edited"}, "spec": {}})
+        self.addCleanup(kubectl, "delete", "tyq", "edited")
         for attempt in range(20):
-            if reads():
+            if {"trainingjobs", "queues"} <= read():
                 return
             name = f"busy{attempt}"
-            support.create_job(self.namespace, job(name, replicas=2, run_for="1s"))
+            support.create_job(self.namespace, job(name, replicas=2, run_for="1s", queue="edited"))
             over = threading.Event()
-            writers = [threading.Thread(target=self.annotate, args=(name, over)) for _ in range(2)]
+            paths = [f"{api}/namespaces/{self.namespace}/trainingjobs/{name}", f"{api}/queues/edited"]
+            writers = [threading.Thread(target=self.annotate, args=(path, over)) for path in paths for _ in range(2)]
             for writer in writers:
                 writer.start()
             try:
@@ -153,14 +157,14 @@ class RightsTest(support.Case):
                 over.set()
                 for writer in writers:
                     writer.join()
-        self.fail("no status write of the operator ever met another writer")
+        self.fail(f"no status write of the operator ever met another writer of each kind; it has read {read()}")
 
-    def annotate(self, name, over):
+    def annotate(self, path, over):
         count = 0
         while not over.is_set():
             count += 1
-            given().api.call("PATCH", f"/apis/trainyard.dev/v1alpha1/namespaces/{self.namespace}/trainingjobs/{name}",
-                             {"metadata": {"annotations": {"count": str(count)}}}, "application/merge-patch+json")
+            given().api.call("PATCH", path, {"metadata": {"annotations": {"count": str(count)}}},
+                             "application/merge-patch+json")
 
     def another_leader_who_makes_certificates(self, jobs):
         secrets = helm.template(given().tools["helm"], only=["certificates"])

@@ -81,8 +81,11 @@ def write_kubeconfig(cluster, account):
 
 def operator(cluster, binary, kubeconfig):
     port = cluster.ports["operator"]
+    policy = cluster.dir / "policy.yaml"
+    policy.write_text("# The defaults.\n")
     return Program(OPERATOR, [
         binary, f"--kubeconfig={kubeconfig}", f"--listen=127.0.0.1:{port}", f"--namespace={NAMESPACE}",
+        f"--policy={policy}",
     ], ready=f"http://127.0.0.1:{port}/readyz", metrics=f"http://127.0.0.1:{port}/metrics", port=port)
 
 

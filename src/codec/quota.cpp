@@ -95,9 +95,13 @@ model::Quota readQuota(const Field& map) {
   return model::Quota(std::move(entries));
 }
 
+std::string amountText(std::string_view resource, std::int64_t amount) {
+  return quantityText(unitOf(resource), amount);
+}
+
 void writeQuota(const model::Quota& quota, JsonWriter& out) {
   out.beginObject();
-  for (const auto& [name, amount] : quota.entries()) out.member(name, quantityText(unitOf(name), amount));
+  for (const auto& [name, amount] : quota.entries()) out.member(name, amountText(name, amount));
   out.endObject();
 }
 

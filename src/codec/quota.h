@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <string_view>
+
 #include "codec/field.h"
 #include "codec/json_writer.h"
 #include "model/queue.h"
@@ -10,6 +14,9 @@ namespace trainyard::codec {
 // names that no pod could ever be charged for, and about amounts that are negative, too large, or fractions
 // of what comes in pieces. Fractions of a byte are dropped.
 [[nodiscard]] model::Quota readQuota(const Field& map);
+
+// An amount in a resource's own unit as people write it: "1500m", "512Gi", "32".
+[[nodiscard]] std::string amountText(std::string_view resource, std::int64_t amount);
 
 // The same map as numbers that people read: {"cpu":"1500m","memory":"512Gi","nvidia.com/gpu":"32"}.
 void writeQuota(const model::Quota& quota, JsonWriter& out);

@@ -44,6 +44,9 @@ class Maker {
     status.gpus = number(1000);
     status.gang = gang();
     if (number(2) == 0) status.pending = pending();
+    status.delays = {std::chrono::seconds(number(3)), std::chrono::seconds(number(3))};
+    if (number(2) == 0) status.service = {number(100), exact()};
+    if (number(2) == 0) status.preemptions = {1 + number(3), exact()};
     if (number(2) == 0) status.startTime = at(number(100'000));
     if (number(2) == 0) status.completionTime = at(number(100'000));
     return status;
@@ -111,13 +114,21 @@ class Maker {
   }
   model::Pending pending() {
     model::Pending pending;
-    pending.reason = static_cast<model::PendingReason>(number(7));
+    pending.reason = static_cast<model::PendingReason>(
+        number(static_cast<int>(model::PendingReason::kPriorityClassNotFound) + 1));
     pending.message = text();
     pending.since = exact();
     if (number(2) == 0)
       pending.shortfall =
           model::Shortfall{text(), number(9), -number(9), number(9), number(9), text(), text()};
-    for (int i = number(3); i > 0; --i) pending.blockedBy.push_back({{text(), name()}, number(9), number(9)});
+    for (int i = number(3); i > 0; --i) {
+      pending.blockedBy.push_back({{text(), name()}, number(9), number(9)});
+      if (number(2) == 0) pending.blockedBy.back().expectedEnd = exact();
+    }
+    pending.delay = static_cast<model::DelayKind>(number(3));
+    if (number(2) == 0) pending.nextRelaxation = exact();
+    if (number(2) == 0) pending.estimatedStart = exact();
+    pending.passes = number(3);
     return pending;
   }
 
@@ -232,4 +243,30 @@ TEST_CASE("words of a newer version in what is only shown are no obstacle") {
   REQUIRE(job.status.pending);
   CHECK(job.status.pending->message == "m");
   CHECK(job.status.conditions.at(0).status == model::ConditionStatus::kUnknown);
+}
+
+TEST_CASE("what a job has waited and consumed is written in words of the schema") {
+  model::JobStatus status;
+  status.delays = {std::chrono::seconds(60), std::chrono::seconds(7)};
+  status.service = {3600, at(0)};
+  status.preemptions = {2, at(1)};
+  status.pending.emplace();
+  status.pending->delay = model::DelayKind::kFairShare;
+  status.pending->passes = 3;
+  CHECK(codec::encodeJobStatus(status) ==
+        R"({"observedGeneration":0,"replicas":0,"gpus":0,"pending":{"reason":"WaitingForCapacity",)"
+        R"("delay":"FairShare","passes":3},"delays":{"fairShareSeconds":60,"fragmentationSeconds":7},)"
+        R"("service":{"gpuSeconds":3600,"updatedAt":"2026-09-21T14:13:20Z"},)"
+        R"("preemptions":{"count":2,"lastTime":"2026-09-21T14:13:21Z"}})");
+}
+
+TEST_CASE("negative or absurd numbers in a status are refused by name") {
+  for (const char* status : {R"({"delays":{"fairShareSeconds":-1}})", R"({"service":{"gpuSeconds":1e300}})",
+                             R"({"preemptions":{"count":99999999999}})", R"({"pending":{"passes":-1}})"}) {
+    CAPTURE(status);
+    const auto job = codec::decodeJob(
+        fmt::format(R"({{"metadata":{{"name":"bert","namespace":"ml"}},"status":{}}})", status));
+    REQUIRE_FALSE(job);
+    CHECK_THAT(job.error().message, Catch::StartsWith("job ml/bert: status."));
+  }
 }

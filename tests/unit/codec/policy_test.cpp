@@ -200,6 +200,15 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
   CHECK(refusal(yaml) == says);
 }
 
+TEST_CASE("what is hardly YAML at all is refused by line, too") {
+  for (const char* text :
+       {"!!str,", "&a [*a]", "*a", "%YAML 9", "\t- x", "{", "}", "- -", "\xff\xfe\xff", "a: b: c", "'",
+        "ordering: !!binary x", "relaxation: &r {base: 1s, base: *r}", "? ? ?", "|\n\tx", ": :"}) {
+    CAPTURE(text);
+    CHECK_THAT(refusal(text), Catch::StartsWith("policy.yaml:1: ") || Catch::StartsWith("policy.yaml:2: "));
+  }
+}
+
 TEST_CASE("a policy file has bounds") {
   CHECK_THAT(refusal(aliases()), Catch::Contains("more than 10000 values"));
   CHECK_THAT(refusal("shapeCosts: " + std::string(40, '[') + std::string(40, ']')),

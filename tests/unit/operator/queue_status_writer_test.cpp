@@ -87,7 +87,8 @@ struct Fixture {
   kube::ClusterCache cache{log};
   telemetry::MetricsRegistry registry;
   OperatorMetrics metrics{registry};
-  QueueStatusWriter writer{{api, loop, cache, metrics, log}};
+  int overtaken = 0;
+  QueueStatusWriter writer{{api, loop, cache, metrics, log, [this] { ++overtaken; }}};
 
   Fixture() { cache.queues.upsert(api.object()); }
 
@@ -97,7 +98,7 @@ struct Fixture {
     model::QueueStatus status;
     status.waiting = waiting;
     status.decayedUsage.set("nvidia.com/gpu", decayed);
-    writer.note(queue, status);
+    writer.take({{queue, status}});
   }
   [[nodiscard]] std::vector<int> written() const {
     std::vector<int> counts;
@@ -131,6 +132,29 @@ TEST_CASE("What is there already is not written") {
     fixture.loop.runFor(1s);
   }
   CHECK(fixture.written() == std::vector<int>{1});
+}
+
+TEST_CASE("A word that the next cycle takes back is not written") {
+  Fixture fixture;
+  fixture.note(1);
+  fixture.loop.runFor(1s);
+  fixture.note(2);
+  fixture.loop.runFor(100ms);
+  fixture.writer.take({});
+  fixture.loop.runFor(1min);
+  CHECK(fixture.written() == std::vector<int>{1});
+  CHECK(fixture.overtaken == 0);
+}
+
+TEST_CASE("A cycle that ran while a write was under way is followed by another") {
+  Fixture fixture;
+  fixture.note(1);
+  fixture.loop.runFor(500us);
+  fixture.writer.take({});
+  CHECK(fixture.overtaken == 0);
+  fixture.loop.runFor(10ms);
+  CHECK(fixture.written() == std::vector<int>{1});
+  CHECK(fixture.overtaken == 1);
 }
 
 TEST_CASE("Decayed usage alone is written once a minute, and goes along with other news") {
