@@ -1,9 +1,12 @@
 #include "codec/yaml_value.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
+
+#include "codec/utf8.h"
 
 namespace trainyard::codec {
 namespace {
@@ -35,6 +38,9 @@ class Converter {
     if (depth > kMaxDepth) throw Refusal{line, fmt::format("nested deeper than {} levels", kMaxDepth)};
     // Aliases of aliases grow without limit.
     if (++values_ > kMaxValues) throw Refusal{line, fmt::format("more than {} values", kMaxValues)};
+    // "?" and "!" are what the parser gives to scalars without a tag, plain and quoted.
+    if (const std::string& tag = node.Tag(); !tag.empty() && tag != "?" && tag != "!")
+      throw Refusal{line, "tags are not read"};
     YamlValue value;
     value.line = line;
     switch (node.Type()) {
@@ -77,6 +83,20 @@ class Converter {
   int values_ = 0;
 };
 
+// The first line with what is no text. The parser takes some of it for another encoding, or for the end.
+std::optional<int> lineOfNoText(std::string_view text) {
+  int line = 1;
+  while (!text.empty()) {
+    const char c = text.front();
+    const std::size_t length = utf8Length(text);
+    const bool control = static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t';
+    if (length == 0 || control) return line;
+    if (c == '\n') ++line;
+    text.remove_prefix(length);
+  }
+  return std::nullopt;
+}
+
 // YAML::Load reads the first document and is silent about others.
 std::optional<int> secondDocument(const std::string& text) {
   bool content = false;
@@ -102,6 +122,7 @@ base::Result<YamlValue> parseYamlValue(const std::string& text, const std::strin
     return base::fail(base::ErrorCode::kInvalid, fmt::format("{}:{}: {}", file, line, why));
   };
   if (text.size() > kMaxBytes) return refuse(1, "larger than 1 MiB");
+  if (const auto line = lineOfNoText(text)) return refuse(*line, "is no UTF-8 text");
   if (const auto line = secondDocument(text)) return refuse(*line, "only one document is read");
   try {
     return Converter().convert(YAML::Load(text), 0);

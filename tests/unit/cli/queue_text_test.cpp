@@ -35,11 +35,11 @@ model::Queue vision() {
 
 TEST_CASE("queues are a tree, siblings by name") {
   CHECK(cli::queuesTable({queue("research"), vision(), queue("batch", "research"), queue("all")}) ==
-        "QUEUE        READY   WEIGHT   GUARANTEED   LIMIT   USED   SHARE   FAIR    WAITING   ADMITTED\n"
-        "all          yes     1        -            -       -      0.0%    0.0%    0         0\n"
-        "research     yes     1        -            -       -      0.0%    0.0%    0         0\n"
-        "  batch      yes     1        -            -       -      0.0%    0.0%    0         0\n"
-        "  vision     yes     3        32           64      24     12.5%   33.3%   2         5\n");
+        "QUEUE      READY   WEIGHT   GUARANTEED   LIMIT   USED   SHARE   FAIR    WAITING   ADMITTED\n"
+        "all        yes     1        -            -       -      0.0%    0.0%    0         0\n"
+        "research   yes     1        -            -       -      0.0%    0.0%    0         0\n"
+        "  batch    yes     1        -            -       -      0.0%    0.0%    0         0\n"
+        "  vision   yes     3        32           64      24     12.5%   33.3%   2         5\n");
 }
 
 TEST_CASE("queues without a tree are shown all the same, with the reason") {

@@ -201,9 +201,9 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
 }
 
 TEST_CASE("what is hardly YAML at all is refused by line, too") {
-  for (const char* text :
-       {"!!str,", "&a [*a]", "*a", "%YAML 9", "\t- x", "{", "}", "- -", "\xff\xfe\xff", "a: b: c", "'",
-        "ordering: !!binary x", "relaxation: &r {base: 1s, base: *r}", "? ? ?", "|\n\tx", ": :"}) {
+  for (const char* text : {"!!str,", "&a [*a]", "*a", "%YAML 9", "\t- x", "{", "}", "- -", "\xff\xfe\xff",
+                           "\x04", "ordering: !!str fifo", "a: b: c", "'", "ordering: !!binary x",
+                           "relaxation: &r {base: 1s, base: *r}", "? ? ?", "|\n\tx", ": :"}) {
     CAPTURE(text);
     CHECK_THAT(refusal(text), Catch::StartsWith("policy.yaml:1: ") || Catch::StartsWith("policy.yaml:2: "));
   }

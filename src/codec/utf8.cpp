@@ -1,0 +1,24 @@
+#include "codec/utf8.h"
+
+namespace trainyard::codec {
+
+std::size_t utf8Length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (lead >= 0xC2 && lead <= 0xDF) return continues(1) ? 2 : 0;
+  if (lead >= 0xE0 && lead <= 0xEF) {
+    const bool overlong = lead == 0xE0 && byte(1) < 0xA0;
+    const bool surrogate = lead == 0xED && byte(1) > 0x9F;
+    return !overlong && !surrogate && continues(1) && continues(2) ? 3 : 0;
+  }
+  if (lead >= 0xF0 && lead <= 0xF4) {
+    const bool overlong = lead == 0xF0 && byte(1) < 0x90;
+    const bool tooLarge = lead == 0xF4 && byte(1) > 0x8F;
+    return !overlong && !tooLarge && continues(1) && continues(2) && continues(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+}  // namespace trainyard::codec
