@@ -7,6 +7,7 @@
 
 #include "cli/job_commands.h"
 #include "cli/queue_commands.h"
+#include "cli/replay_command.h"
 #include "cli/sandbox_command.h"
 
 namespace {
@@ -70,6 +71,7 @@ int main(int argc, char** argv) {
   });
 
   trainyard::cli::addSandboxCommand(app, [&](std::function<int()> command) { chosen = std::move(command); });
+  trainyard::cli::addReplayCommand(app, [&](std::function<int()> command) { chosen = std::move(command); });
 
   CLI::App* version = app.add_subcommand("version", "the version of this program");
   version->callback([&] {

@@ -1,0 +1,173 @@
+#include "cli/replay_command.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "sim/replay_plot.h"
+#include "sim/replay_run.h"
+#include "sim/replay_text.h"
+
+namespace trainyard::cli {
+namespace {
+
+using sim::ReplayFormat;
+using sim::ReplayPlacement;
+using sim::ReplayPolicy;
+using sim::ReplaySemantics;
+
+constexpr std::size_t kBarWidth = 40;
+
+struct Flags {
+  sim::ReplayOptions options;
+  std::string format;
+  std::string policy = "default";
+  std::string placement = "default";
+  std::string semantics = "own";
+  bool noRelaxation = false;
+  std::string output = "table";
+  std::string plot;
+};
+
+const std::map<std::string, ReplayFormat> kFormats{{"muri", ReplayFormat::kMuri},
+                                                   {"philly", ReplayFormat::kPhilly},
+                                                   {"itp", ReplayFormat::kItp},
+                                                   {"openb", ReplayFormat::kOpenb},
+                                                   {"pollux", ReplayFormat::kPollux}};
+const std::map<std::string, ReplayPolicy> kPolicies{
+    {"fifo", ReplayPolicy::kFifo},         {"las", ReplayPolicy::kLas},
+    {"srtf", ReplayPolicy::kSrtf},         {"srsf", ReplayPolicy::kSrsf},
+    {"tiresias", ReplayPolicy::kTiresias}, {"default", ReplayPolicy::kDefault}};
+const std::map<std::string, ReplayPlacement> kPlacements{{"default", ReplayPlacement::kDefault},
+                                                         {"fgd", ReplayPlacement::kFgd},
+                                                         {"bestfit", ReplayPlacement::kBestFit},
+                                                         {"random", ReplayPlacement::kRandom}};
+const std::map<std::string, ReplaySemantics> kSemantics{{"own", ReplaySemantics::kOwn},
+                                                        {"muri", ReplaySemantics::kMuri}};
+
+base::Result<std::string> readFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (std::filesystem::is_directory(path) || !file || !(text << file.rdbuf()))
+    return base::fail(base::ErrorCode::kInvalid, path + ": cannot be read, or is empty");
+  return text.str();
+}
+
+// Rewrites one line of a terminal whenever a hundredth more is done.
+class ProgressBar {
+ public:
+  void show(std::size_t done, std::size_t all) {
+    const std::size_t percent = done * 100 / std::max<std::size_t>(all, 1);
+    if (percent == shown_) return;
+    shown_ = percent;
+    const std::size_t filled = percent * kBarWidth / 100;
+    fmt::print(stderr, "\r[{}{}] {:3} %  {} of {} jobs", std::string(filled, '='),
+               std::string(kBarWidth - filled, ' '), percent, done, all);
+    std::cerr << std::flush;
+  }
+  // Leaves an empty line.
+  void clear() const {
+    if (shown_ != kNothing) fmt::print(stderr, "\r\033[K");
+  }
+
+ private:
+  static constexpr std::size_t kNothing = 101;
+  std::size_t shown_ = kNothing;
+};
+
+int runReplayCommand(const Flags& flags) {
+  const auto complain = [](const base::Error& error) {
+    std::cerr << "trainyard replay: " << error.message << "\n";
+    return 1;
+  };
+  ProgressBar bar;
+  sim::ReplayOutside outside{.readFile = readFile};
+  if (isatty(STDERR_FILENO) == 1)
+    outside.progress = [&bar](std::size_t done, std::size_t all) { bar.show(done, all); };
+  const auto result = sim::runReplay(flags.options, outside);
+  bar.clear();
+  if (!result) return complain(result.error());
+  if (!flags.plot.empty()) {
+    const std::string title =
+        fmt::format("{}: {} on {}", flags.policy, flags.options.jobsFile, flags.options.cluster);
+    std::ofstream file(flags.plot, std::ios::binary);
+    file << sim::replayPlot(*result, title) << std::flush;
+    if (!file) return complain({base::ErrorCode::kInvalid, flags.plot + ": cannot be written"});
+  }
+  std::cout << (flags.output == "json" ? sim::replayJson(*result) : sim::replayTable(*result));
+  return 0;
+}
+
+void addOptions(CLI::App& command, Flags& flags) {
+  sim::ReplayOptions& options = flags.options;
+  const auto oneOf = [](const auto& names) { return CLI::IsMember(names); };
+  command
+      .add_option("--format", flags.format,
+                  "Whose columns the files have: muri, philly, itp, openb or pollux")
+      ->required()
+      ->check(oneOf(kFormats));
+  command.add_option("--jobs", options.jobsFile, "The trace")->required();
+  command
+      .add_option("--cluster", options.cluster,
+                  "NODESxGPUS, as 8x8, or a file of nodes in the trace's format")
+      ->required();
+  command
+      .add_option(
+          "--policy", flags.policy,
+          "fifo: strictly in turn, nobody is stopped. las: least attained service. srtf, srsf: shortest "
+          "remaining time, or time x GPUs; these two know durations. tiresias: las with its two limits. "
+          "default: ours")
+      ->capture_default_str()
+      ->check(oneOf(kPolicies));
+  command
+      .add_option("--placement", flags.placement,
+                  "Which node a pod gets, openb only: ours, fragmentation gradient descent, best fit, or any")
+      ->capture_default_str()
+      ->check(oneOf(kPlacements));
+  command
+      .add_option(
+          "--semantics", flags.semantics,
+          "own: start-up is paid on a start, a resume and a move. muri: the rules of that paper's simulator, "
+          "for its own traces")
+      ->capture_default_str()
+      ->check(oneOf(kSemantics));
+  command.add_flag("--with-durations", options.withDurations,
+                   "Tell the policy how long jobs run (fifo and default; srtf and srsf know it anyway)");
+  command.add_flag("--no-relaxation", flags.noRelaxation,
+                   "Never place a job wider than it prefers, however long it waits (philly, itp)");
+  command.add_option("--seed", options.seed, "For what is drawn (openb): equal seeds make equal results")
+      ->capture_default_str();
+  command.add_option("-o,--output", flags.output, "table or json")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"table", "json"}));
+  command.add_option("--plot", flags.plot,
+                     "Draw GPUs in use, waiting jobs and completion times into this SVG file");
+}
+
+}  // namespace
+
+void addReplayCommand(CLI::App& app, const std::function<void(std::function<int()>)>& run) {
+  CLI::App* command = app.add_subcommand(
+      "replay", "Runs a public trace under virtual time: how long jobs take with a policy (docs/replay.md)");
+  const auto flags = std::make_shared<Flags>();
+  addOptions(*command, *flags);
+  command->callback([flags, run] {
+    flags->options.format = kFormats.at(flags->format);
+    flags->options.policy = kPolicies.at(flags->policy);
+    flags->options.placement = kPlacements.at(flags->placement);
+    flags->options.semantics = kSemantics.at(flags->semantics);
+    flags->options.relaxation = !flags->noRelaxation;
+    run([flags] { return runReplayCommand(*flags); });
+  });
+}
+
+}  // namespace trainyard::cli

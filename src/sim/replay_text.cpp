@@ -1,0 +1,76 @@
+#include "sim/replay_text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace trainyard::sim {
+namespace {
+
+std::string grouped(double value, int decimals) {
+  std::string text = fmt::format("{:.{}f}", value, decimals);
+  const std::size_t point = std::min(text.find('.'), text.size());
+  for (std::size_t at = point; at > 3; at -= 3) text.insert(at - 3, 1, ',');
+  return text;
+}
+
+std::string line(const char* name, const std::string& value) {
+  return fmt::format("{:<30}{:>24}\n", name, value);
+}
+
+std::string seconds(const char* name, double value) { return line(name, grouped(value, 1) + " s"); }
+
+std::string percent(const char* name, double value) {
+  return line(name, fmt::format("{:.2f} %", value * 100));
+}
+
+std::string delay(const char* name, const ReplayDelay& delay) {
+  return seconds(name, delay.mean) + seconds("  p99", delay.p99) + seconds("  total", delay.total);
+}
+
+std::string json(const ReplayDelay& delay) {
+  return fmt::format(R"({{"total":{},"mean":{},"p99":{}}})", delay.total, delay.mean, delay.p99);
+}
+
+}  // namespace
+
+std::string replayTable(const ReplayResult& result) {
+  std::string text = line("jobs", grouped(static_cast<double>(result.jobs), 0));
+  text +=
+      fmt::format("{:<30}{:>24}   no schedule is below {} s\n", "mean completion time",
+                  grouped(result.meanCompletionSeconds, 1) + " s", grouped(result.fluidLowerBoundSeconds, 1));
+  text += seconds("median completion time", result.medianCompletionSeconds);
+  text += seconds("p99 completion time", result.p99CompletionSeconds);
+  text += seconds("makespan", result.makespanSeconds);
+  text += percent("GPU utilization", result.gpuUtilization);
+  text += percent("GPU allocation", result.gpuAllocation);
+  text += percent("fairness loss", result.fairnessLoss);
+  text += delay("fair-share delay, mean", result.fairShareDelaySeconds);
+  text += delay("fragmentation delay, mean", result.fragmentationDelaySeconds);
+  text += line("preemptions", grouped(static_cast<double>(result.preemptions), 0));
+  text += line("resizes", grouped(static_cast<double>(result.resizes), 0));
+  for (const std::string& note : result.notes) text += note + "\n";
+  return text;
+}
+
+std::string replayJson(const ReplayResult& result) {
+  std::string text = fmt::format(R"({{"jobs":{})", result.jobs);
+  const auto add = [&](const char* key, const auto& value) {
+    text += fmt::format(R"(,"{}":{})", key, value);
+  };
+  add("meanCompletionSeconds", result.meanCompletionSeconds);
+  add("fluidLowerBoundSeconds", result.fluidLowerBoundSeconds);
+  add("medianCompletionSeconds", result.medianCompletionSeconds);
+  add("p99CompletionSeconds", result.p99CompletionSeconds);
+  add("makespanSeconds", result.makespanSeconds);
+  add("gpuUtilization", result.gpuUtilization);
+  add("gpuAllocation", result.gpuAllocation);
+  add("fairnessLoss", result.fairnessLoss);
+  add("fairShareDelaySeconds", json(result.fairShareDelaySeconds));
+  add("fragmentationDelaySeconds", json(result.fragmentationDelaySeconds));
+  add("preemptions", result.preemptions);
+  add("resizes", result.resizes);
+  return text + "}\n";
+}
+
+}  // namespace trainyard::sim
