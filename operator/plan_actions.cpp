@@ -140,7 +140,8 @@ void PlanExecutor::patchFinalizers(const StepPtr& step, bool present) {
                       return partDone(step, true);
                     }
                     const bool conflict = answer.error().code == ErrorCode::kConflict;
-                    if (conflict && ++step->conflicts <= kMostConflicts) return rereadFinalizers(step, present);
+                    if (conflict && ++step->conflicts <= kMostConflicts)
+                      return rereadFinalizers(step, present);
                     const bool gone = answer.error().code == ErrorCode::kNotFound;
                     if (gone) deps_.cache.jobs.forget(owner.key, owner.uid.str());
                     partDone(step, gone);

@@ -26,4 +26,13 @@ namespace trainyard::base {
                             : std::numeric_limits<std::int64_t>::min();
 }
 
+// a * b / c without overflow on the way, rounded towards zero; c is not 0.
+[[nodiscard]] inline std::int64_t scaled(std::int64_t a, std::int64_t b, std::int64_t c) {
+  __extension__ using Wide = __int128;
+  const Wide exact = static_cast<Wide>(a) * b / c;
+  if (exact > std::numeric_limits<std::int64_t>::max()) return std::numeric_limits<std::int64_t>::max();
+  if (exact < std::numeric_limits<std::int64_t>::min()) return std::numeric_limits<std::int64_t>::min();
+  return static_cast<std::int64_t>(exact);
+}
+
 }  // namespace trainyard::base

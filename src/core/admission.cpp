@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "model/names.h"
+#include "core/fit.h"
 
 namespace trainyard::core {
 namespace {
@@ -34,26 +34,64 @@ std::string unknownLevel(const model::Locality& locality, const std::vector<mode
   return {};
 }
 
+// Before the operator has seen a namespace nothing is known of its labels.
+bool namespaceAllowed(const model::Queue& queue, const std::string& ns, const model::Snapshot& snapshot) {
+  if (queue.namespaceSelector.requirements.empty()) return true;
+  const auto found =
+      std::lower_bound(snapshot.namespaces.begin(), snapshot.namespaces.end(), ns,
+                       [](const auto& each, const std::string& name) { return each->name < name; });
+  if (found == snapshot.namespaces.end() || (*found)->name != ns) return false;
+  return std::all_of(queue.namespaceSelector.requirements.begin(), queue.namespaceSelector.requirements.end(),
+                     [&](const auto& requirement) { return labelsMeet(requirement, (*found)->labels); });
+}
+
+std::optional<model::Pending> refuseQueue(const model::Job& job, const model::Snapshot& snapshot,
+                                          const QueueTree& queues) {
+  using enum model::PendingReason;
+  const auto index = queues.find(job.spec.queue);
+  if (!index) {
+    return model::Pending{kQueueNotFound,
+                          fmt::format("spec.queue: there is no Queue named \"{}\"", job.spec.queue)};
+  }
+  const QueueTree::Node& node = queues.node(*index);
+  if (!node.problem.empty()) {
+    return model::Pending{kQueueNotReady, fmt::format("queue {}: {}", node.name, node.problem)};
+  }
+  for (const QueueTree::Index above : node.path) {
+    const auto* queue = queues.node(above).queue;
+    if (queue == nullptr || namespaceAllowed(**queue, job.key.ns, snapshot)) continue;
+    return model::Pending{
+        kNamespaceNotAllowed,
+        fmt::format("spec.queue: the namespaceSelector of queue {} does not allow namespace {}",
+                    (*queue)->name, job.key.ns)};
+  }
+  const QueueTree::Amounts demand = queues.demandOf(job);
+  if (const auto beyond = queues.beyondEmptyLimit(*index, demand)) {
+    return model::Pending{
+        kQuotaExceeded,
+        fmt::format("the job needs {}, and queue {} may never have more than {}",
+                    queues.plain(beyond->dimension, demand[beyond->dimension]),
+                    queues.node(beyond->queue).name, queues.amount(beyond->dimension, beyond->bound))};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-Admission admit(const model::Job& job, const model::Snapshot& snapshot, const JobFeedback& feedback) {
+Admission admit(const model::Job& job, const model::Snapshot& snapshot, const QueueTree& queues,
+                const JobFeedback& feedback) {
   using enum model::PendingReason;
   if (!job.specError.empty()) {
     const bool inTemplate = job.specError.find(".template") != std::string::npos;
     return refuse(inTemplate ? kInvalidTemplate : kInvalidSpec, job.specError);
   }
 
-  if (const std::string unknown = unknownLevel(job.spec.locality, snapshot.policy.topology); !unknown.empty()) {
+  if (const std::string unknown = unknownLevel(job.spec.locality, snapshot.policy.topology);
+      !unknown.empty()) {
     return refuse(kInvalidSpec, unknown);
   }
 
-  const auto& queues = snapshot.queues;
-  const bool queueExists =
-      std::any_of(queues.begin(), queues.end(), [&](const auto& q) { return q->name == job.spec.queue; });
-  // The default queue needs no object: a fresh cluster must be able to run a first job.
-  if (!queueExists && job.spec.queue.str() != model::names::kDefaultQueue) {
-    return refuse(kQueueNotFound, fmt::format("spec.queue: there is no Queue named \"{}\"", job.spec.queue));
-  }
+  if (auto refusal = refuseQueue(job, snapshot, queues)) return {.refusal = std::move(refusal)};
 
   const auto& classes = snapshot.priorityClasses;
   const std::string& wanted = job.spec.priorityClassName;

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "core/action.h"
+#include "core/queue_tree.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -15,7 +16,7 @@ struct Admission {
 };
 
 // Whether a job may wait for places: what neither the schema nor its CEL rules can see.
-[[nodiscard]] Admission admit(const model::Job& job, const model::Snapshot& snapshot,
+[[nodiscard]] Admission admit(const model::Job& job, const model::Snapshot& snapshot, const QueueTree& queues,
                               const JobFeedback& feedback);
 
 }  // namespace trainyard::core

@@ -1,14 +1,14 @@
 #include "core/cycle.h"
 
 #include <algorithm>
-#include <numeric>
-#include <set>
+#include <map>
 #include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/admission.h"
+#include "core/claims.h"
 #include "core/describe.h"
 #include "core/explain.h"
 #include "core/gang_proposals.h"
@@ -18,8 +18,10 @@
 #include "core/ledger.h"
 #include "core/lost_members.h"
 #include "core/members.h"
-#include "core/order.h"
 #include "core/place.h"
+#include "core/queue_tree.h"
+#include "core/schedule.h"
+#include "core/words.h"
 #include "model/conditions.h"
 #include "model/names.h"
 
@@ -40,10 +42,12 @@ std::string placedText(int pods, const std::string& where) {
 
 class Cycle {
  public:
-  Cycle(const CycleInput& input, Memo& memo) : input_(input), memo_(memo), ledger_(memo.ledger()) {}
+  Cycle(const CycleInput& input, Memo& memo)
+      : input_(input), memo_(memo), ledger_(memo.ledger()), queues_(input.snapshot) {}
 
   Plan run() {
     memo_.begin(input_.snapshot);
+    evictions_ = claimedGangs(input_.snapshot);
     decideAll();
     placeWaiting();
     sweepOrphans();
@@ -90,8 +94,7 @@ class Cycle {
     const model::Condition* admitted = job->condition(model::conditions::kAdmitted);
     const bool refused = admitted != nullptr && admitted->status == model::ConditionStatus::kFalse;
     if (!waits || backsOff || refused || !job->specError.empty()) return;
-    waiting_.push_back(job);
-    keepsTurn_.insert(job.get());
+    waiting_.push_back({job, true});
   }
 
   void stepOn(const JobPtr& job) {
@@ -171,6 +174,11 @@ class Cycle {
     StatusNews news;
     news.where = placesText(job->status.gang);
     news.verdict = judge(*job, members);
+    const bool ended =
+        news.verdict.outcome == Outcome::kSucceeded || news.verdict.outcome == Outcome::kFailed;
+    if (const auto claimant = evictions_.find(job->key); claimant != evictions_.end() && !ended) {
+      return evict(job, claimant->second);
+    }
     if (news.verdict.outcome == Outcome::kLost) return replaceLostMembers(job, members, news);
     JobDecision& decision = derive(job, job->status.gang, news);
     // Every member has its pod here; only where there are more is it worth looking for strays.
@@ -187,6 +195,18 @@ class Cycle {
     decision.urgency = Urgency::kNow;
     decision.events.push_back(
         {news.verdict.outcome == Outcome::kFailed, news.verdict.reason, news.verdict.message});
+  }
+
+  // Another gang's claim names its pods: it makes room as a whole and waits again.
+  void evict(const JobPtr& job, const model::ObjectKey& claimant) {
+    StatusNews news;
+    news.preemptedBy = claimant;
+    JobDecision& decision = derive(
+        job,
+        propose(*job, model::ProposalKind::kRestart, {}, job->status.gang.placed->assignments, {}, author()),
+        news);
+    decision.urgency = Urgency::kNow;
+    decision.events.push_back({true, "Preempted", fmt::format("makes room for {}; waits again", claimant)});
   }
 
   void replaceLostMembers(const JobPtr& job, const std::vector<Member>& members, StatusNews news) {
@@ -242,7 +262,7 @@ class Cycle {
   }
 
   void admitOrRefuse(const JobPtr& job) {
-    const Admission admission = admit(*job, input_.snapshot, *feedback_);
+    const Admission admission = admit(*job, input_.snapshot, queues_, *feedback_);
     if (admission.refusal) {
       StatusNews news;
       news.pending = admission.refusal;
@@ -262,7 +282,7 @@ class Cycle {
     ++plan_.waiting;
     StatusNews news;
     if (news.pending = backingOff(*job); news.pending) return write(job, job->status.gang, {}, news);
-    waiting_.push_back(job);
+    waiting_.push_back({job});
   }
 
   // Why the next attempt has to wait; nothing when it need not.
@@ -275,33 +295,31 @@ class Cycle {
                                       backoff->reason, base::formatTime(backoff->until))};
   }
 
-  // --- phases 4, 5 and 9: the waiting jobs
+  // --- phases 3 to 9: the waiting jobs
   // ------------------------------------------------------------------------
 
   void placeWaiting() {
-    orderWaiting(waiting_, input_.snapshot);
     countStarting();
-    std::map<model::QueueName, std::pair<JobPtr, model::Pending>> heads;
-    for (const JobPtr& job : waiting_) {
-      const bool tellsNothing = keepsTurn_.contains(job.get());
-      // Not "would exceed it with this one": a large gang without places would then stop everyone behind it.
-      if (starting_ >= input_.settings.startingMembers) {
-        if (!tellsNothing) explainStarting(job);
-        continue;
-      }
-      const auto head = heads.find(job->spec.queue);
-      if (head != heads.end()) {
-        if (!tellsNothing) explain(job, explainTurn(*head->second.first, head->second.second));
-        continue;
-      }
-      const auto pending = tryPlace(job);
-      if (!pending) continue;
-      if (!tellsNothing) explain(job, *pending);
-      // A job that no change of other jobs can help must not hold up everyone behind it.
-      const bool waitsForRoom = pending->reason == model::PendingReason::kWaitingForCapacity ||
-                                pending->reason == model::PendingReason::kWaitingForTopology;
-      if (waitsForRoom) heads.emplace(job->spec.queue, std::pair{job, *pending});
+    Schedule schedule = core::schedule({.snapshot = input_.snapshot,
+                                        .ledger = ledger_,
+                                        .domains = memo_.domains(),
+                                        .queues = queues_,
+                                        .waiting = std::move(waiting_),
+                                        .startingMembers = starting_,
+                                        .mostStartingMembers = input_.settings.startingMembers});
+    for (GangStart& start : schedule.starts) {
+      if (!start.silent) begin(start);
     }
+    for (const GangWait& wait : schedule.waits) {
+      if (wait.silent) continue;
+      if (wait.behindStarting) {
+        explainStarting(wait.job, *wait.pending);
+      } else {
+        explain(wait.job, *wait.pending);
+      }
+    }
+    plan_.queues = std::move(schedule.queues);
+    wakeAt(schedule.wakeAt);
   }
 
   void countStarting() {
@@ -313,41 +331,33 @@ class Cycle {
   }
 
   // Those before it are enough for the API server at the moment.
-  void explainStarting(const JobPtr& job) {
+  void explainStarting(const JobPtr& job, const model::Pending& pending) {
     const base::WallTime patience = job->created + input_.settings.startingPatience;
     if (input_.snapshot.now < patience && !job->status.pending) return wakeAt(patience);
-    explain(job, {model::PendingReason::kWaitingForTurn, "behind others whose pods are being started"},
-            Urgency::kSpare);
+    explain(job, pending, Urgency::kSpare);
   }
 
-  // Plans the whole gang and takes its room; what it waits for when there is none.
-  std::optional<model::Pending> tryPlace(const JobPtr& job) {
-    auto placed = placeAvoiding(wholeGang(*job), ledger_, memo_.domains());
-    if (const auto* misfit = std::get_if<Misfit>(&placed)) {
-      return explainMisfit(*job, *misfit, ledger_, input_.snapshot);
-    }
-    auto& placement = std::get<Placement>(placed);
-    take(*job, placement.assignments);
-    starting_ += job->spec.totalReplicas();
-    if (keepsTurn_.contains(job.get())) return std::nullopt;
+  void begin(GangStart& start) {
     StatusNews news;
-    news.where = describePlaces(placement.assignments, ledger_, input_.snapshot.policy.topology);
-    derive(job,
-           propose(*job, model::ProposalKind::kStart, std::move(placement.assignments), {}, {}, author()),
-           news)
-        .urgency = Urgency::kNow;
-    return std::nullopt;
-  }
-
-  static PlaceRequest wholeGang(const Job& job) {
-    PlaceRequest request;
-    request.job = &job;
-    for (const model::Role& role : job.spec.roles) {
-      std::vector<int> indices(static_cast<std::size_t>(job.spec.startReplicas(role)));
-      std::iota(indices.begin(), indices.end(), 0);
-      if (!indices.empty()) request.groups.push_back({&role, model::IndexSet(std::move(indices))});
+    news.where = describePlaces(start.placement.assignments, ledger_, input_.snapshot.policy.topology);
+    std::vector<model::Victim> victims;
+    std::vector<std::string> names;
+    for (const JobPtr& victim : start.victims) {
+      names.push_back(fmt::format("{}", victim->key));
+      for (const auto& pod : podsOf(*victim)) {
+        if (!pod->finished()) victims.push_back({pod->key, pod->uid, pod->node});
+      }
     }
-    return request;
+    JobDecision& decision =
+        derive(start.job,
+               propose(*start.job, model::ProposalKind::kStart, std::move(start.placement.assignments), {},
+                       std::move(victims), author()),
+               news);
+    decision.urgency = Urgency::kNow;
+    if (!names.empty()) {
+      decision.events.push_back(
+          {false, "Preempting", fmt::format("stops {} to make room", joinWords(names))});
+    }
   }
 
   void explain(const JobPtr& job, const model::Pending& pending, Urgency ofNews = Urgency::kNow) {
@@ -404,7 +414,8 @@ class Cycle {
   std::string placesText(const GangRecord& record) const {
     const bool changes = record.proposal && !record.proposal->add.empty();
     if (changes) return describePlaces(record.proposal->add, ledger_, input_.snapshot.policy.topology);
-    if (record.placed) return describePlaces(record.placed->assignments, ledger_, input_.snapshot.policy.topology);
+    if (record.placed)
+      return describePlaces(record.placed->assignments, ledger_, input_.snapshot.policy.topology);
     return {};
   }
 
@@ -439,8 +450,9 @@ class Cycle {
   const CycleInput& input_;
   Memo& memo_;
   Ledger& ledger_;
-  std::vector<JobPtr> waiting_;
-  std::set<const Job*> keepsTurn_;
+  QueueTree queues_;
+  std::map<model::ObjectKey, model::ObjectKey> evictions_;  // gangs that others' claims name, and whose
+  std::vector<WaitingJob> waiting_;
   std::int64_t starting_ = 0;                   // members from Reserve to bound
   const JobFeedback* feedback_ = &kNoFeedback;  // of the job that is being decided
   Plan plan_;

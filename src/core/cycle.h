@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "core/action.h"
 #include "core/memo.h"
+#include "core/schedule.h"
 #include "core/settings.h"
 #include "model/snapshot.h"
 
@@ -40,6 +41,7 @@ struct JobDecision {
 
 struct Plan {
   std::vector<JobDecision> decisions;    // jobs with nothing to do are left out
+  std::vector<QueueNews> queues = {};    // Queue objects whose status is to be written
   std::vector<DeletePod> orphans;        // gated pods whose TrainingJob is gone
   std::optional<base::WallTime> wakeAt;  // look again then, though nothing changes
   std::size_t waiting = 0;               // jobs that have no places yet
@@ -49,11 +51,8 @@ struct Plan {
 // One scheduling cycle: a pure function of what the API shows. Phases, as numbered in docs/architecture.md:
 //  1 snapshot   free room of every node (Ledger), pods by job
 //  2 finish     jobs that run, ended, are being deleted, suspended or refused; proposals take their next step
-//  3 shares     (one queue so far: nothing to share)
-//  4 order      the waiting jobs: priority, then first come first served
-//  5 place      in that order, whole gangs only; the first that must wait for room stops its queue
-//  6 preempt, 7 reserve and backfill, 8 resize: not built yet
-//  9 explain    everyone who still waits
+//  3 shares, 4 order, 5 place, 6 preempt, 7 backfill, 9 explain: core/schedule.h
+//  8 resize     not built yet
 // `memo` is what the cycle before left, or empty: it saves work and changes nothing.
 [[nodiscard]] Plan cycle(const CycleInput& input, Memo& memo);
 [[nodiscard]] Plan cycle(const CycleInput& input);

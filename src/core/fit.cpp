@@ -167,6 +167,10 @@ std::string textFor(NodeMisfitReason reason, const model::Node& node, const PodS
 
 }  // namespace
 
+bool labelsMeet(const SelectorRequirement& requirement, const model::Labels& labels) {
+  return requirementHolds(requirement, labels.find(requirement.key));
+}
+
 bool NodeMisfit::temporary() const {
   return reason == NodeMisfitReason::kNotReady || reason == NodeMisfitReason::kCordoned ||
          reason == NodeMisfitReason::kNodeTrouble;

@@ -8,6 +8,9 @@
 
 namespace trainyard::core {
 
+// Whether a set of labels meets one requirement, as Kubernetes' selectors do.
+[[nodiscard]] bool labelsMeet(const model::SelectorRequirement& requirement, const model::Labels& labels);
+
 // Why a node is closed to a pod, whatever room it has. The first that applies, in this order.
 enum class NodeMisfitReason {
   kDeleting,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/saturating.h"
 #include "core/conditions.h"
 #include "model/names.h"
 
@@ -75,6 +76,8 @@ void fillScale(const Job& job, JobStatus& status) {
     status.selector += fmt::format(",{}={}", model::names::kRoleLabel, job.spec.elastic->role);
 }
 
+constexpr std::string_view kPreempted = "Preempted";
+
 class ConditionWriter {
  public:
   ConditionWriter(std::vector<Condition>& conditions, base::WallTime now, std::int64_t generation)
@@ -83,6 +86,11 @@ class ConditionWriter {
   void set(std::string_view type, bool holds, std::string_view reason, std::string message) {
     setCondition(conditions_, type, holds ? ConditionStatus::kTrue : ConditionStatus::kFalse, reason,
                  std::move(message), now_, generation_);
+  }
+  [[nodiscard]] bool holdsFor(std::string_view type, std::string_view reason) const {
+    return std::any_of(conditions_.begin(), conditions_.end(), [&](const Condition& c) {
+      return c.type == type && c.status == ConditionStatus::kTrue && c.reason == reason;
+    });
   }
   // Says that something has ended, where it was ever said to hold.
   void clear(std::string_view type, std::string_view reason, std::string message) {
@@ -170,6 +178,14 @@ std::string describeStuck(const std::vector<Member>& members, base::WallTime now
 void describeRestarting(ConditionWriter& write, const model::Proposal& proposal, const StatusNews& news,
                         const std::string& stuck) {
   const bool aborting = proposal.phase == model::ProposalPhase::kAborting;
+  if (news.preemptedBy) {
+    std::string text = fmt::format("makes room for {}; waits again", *news.preemptedBy);
+    write.set(conditions::kRestarting, true, kPreempted, text);
+    write.set(conditions::kRunning, false, kPreempted, text);
+    return write.set(conditions::kScheduled, false, kPreempted, std::move(text));
+  }
+  // Why it stops was said when it began to.
+  if (proposal.add.empty() && write.holdsFor(conditions::kRestarting, kPreempted)) return;
   std::string text = aborting               ? proposal.abortReason
                      : proposal.add.empty() ? "there is no room for the gang; it goes back to waiting"
                                             : fmt::format("starts anew on {}", news.where);
@@ -198,6 +214,33 @@ std::string phaseOf(const JobStatus& status, const StatusNews& news, const Job& 
   return news.pending ? "Queued" : "Pending";
 }
 
+// A stretch of waiting is over when the job no longer waits, or waits for something else.
+void addDelay(const JobStatus& before, JobStatus& after, base::WallTime now) {
+  if (!before.pending) return;
+  if (after.pending && after.pending->since == before.pending->since) return;
+  const auto waited = std::max(std::chrono::duration_cast<std::chrono::seconds>(now - before.pending->since),
+                               std::chrono::seconds(0));
+  switch (before.pending->delay) {
+    case model::DelayKind::kNone: return;
+    case model::DelayKind::kFairShare: after.delays.fairShare += waited; return;
+    case model::DelayKind::kFragmentation: after.delays.fragmentation += waited; return;
+  }
+}
+
+// GPUs count while the gang has its places, whether it computes or starts.
+void addService(const JobStatus& before, JobStatus& after, Outcome outcome, base::WallTime now) {
+  const bool held = before.gang.placed.has_value() && !before.completionTime;
+  const bool holds = after.gang.placed.has_value() && !before.completionTime;
+  if (!held && holds) after.service.updatedAt = now;
+  const bool stops = held && (!holds || outcome == Outcome::kSucceeded || outcome == Outcome::kFailed);
+  if (!stops || before.service.updatedAt == base::WallTime{}) return;
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(now - before.service.updatedAt).count();
+  after.service.gpuSeconds = base::saturatingAdd(
+      after.service.gpuSeconds, base::saturatingMultiply(std::max<std::int64_t>(seconds, 0), before.gpus));
+  after.service.updatedAt = now;
+}
+
 }  // namespace
 
 std::int64_t gangGpus(const model::JobSpec& spec) {
@@ -218,9 +261,13 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
 
   status.pending = news.pending;
   if (status.pending) {
-    const bool sameReason = job.status.pending && job.status.pending->reason == status.pending->reason;
+    const bool sameReason = job.status.pending && job.status.pending->reason == status.pending->reason &&
+                            job.status.pending->delay == status.pending->delay;
     status.pending->since = sameReason ? job.status.pending->since : now;
   }
+  addDelay(job.status, status, now);
+  addService(job.status, status, news.verdict.outcome, now);
+  if (news.preemptedBy) status.preemptions = {job.status.preemptions.count + 1, now};
 
   ConditionWriter write(status.conditions, now, job.generation);
   // A lost member of a gang that runs on is to be replaced later.

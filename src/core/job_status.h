@@ -15,6 +15,7 @@ struct StatusNews {
   std::optional<model::Pending> pending = std::nullopt;  // set while the job waits or is refused
   bool admitted = true;                                  // false: pending says why not
   bool suspended = false;
+  std::optional<model::ObjectKey> preemptedBy = std::nullopt;  // it has to make room for this job
   Verdict verdict = {};
   std::string where = {};  // "4 nodes in rack zone-a/block-1/rack-3", for a gang that has its places
 };

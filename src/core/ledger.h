@@ -73,6 +73,10 @@ class Ledger {
   void giveBack(std::size_t node, const model::Resources& requests, int count,
                 const model::Job* by = nullptr);
 
+  // For questions only (WhatIf): changes the free room and nobody's holdings.
+  void raise(std::size_t node, const model::Resources& amount) { nodes_[node].free.add(amount); }
+  void lower(std::size_t node, const model::Resources& amount) { nodes_[node].free.subtract(amount); }
+
   // Calls visit(const Holding&) for everything that holds room of the node: pods by name, then places by job
   // name, then what take() took.
   template <typename Visit>

@@ -27,7 +27,8 @@ bool sameNetwork(const Nodes& a, const Nodes& b) {
 }  // namespace
 
 void Memo::begin(const model::Snapshot& snapshot) {
-  const bool same = domains_ && sameLevels(levels_, snapshot.policy.topology) && sameNetwork(nodes_, snapshot.nodes);
+  const bool same =
+      domains_ && sameLevels(levels_, snapshot.policy.topology) && sameNetwork(nodes_, snapshot.nodes);
   if (!same) {
     domains_ = std::make_unique<const Domains>(snapshot.nodes, snapshot.policy.topology);
     levels_ = snapshot.policy.topology;

@@ -127,7 +127,7 @@ struct Pending {
   base::WallTime since{};  // since when for this reason
   std::optional<Shortfall> shortfall = std::nullopt;
   std::vector<Blocker> blockedBy = {};
-  DelayKind delay = DelayKind::kNone;  // what this wait is counted as
+  DelayKind delay = DelayKind::kNone;                           // what this wait is counted as
   std::optional<base::WallTime> nextRelaxation = std::nullopt;  // when the next wider level will do
   std::optional<base::WallTime> estimatedStart = std::nullopt;
   int passes = 0;  // jobs without an estimate that have gone ahead of it

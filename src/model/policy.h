@@ -33,6 +33,8 @@ struct ShapeCost {
 };
 
 struct BackfillPolicy {
+  // false: the first job of a queue that has to wait stops the whole queue, and no other.
+  bool enabled = true;
   // How many jobs without an estimate that cannot be stopped may pass the first waiting job of the cluster.
   int passesWithoutEstimate = 16;
   friend bool operator==(const BackfillPolicy&, const BackfillPolicy&) = default;

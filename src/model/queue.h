@@ -53,34 +53,34 @@ struct LabelSelector {
 
 struct QueueStatus {
   std::int64_t observedGeneration = 0;
-  Quota usage;  // of this queue and of those below it
+  Quota usage = {};  // of this queue and of those below it
   // Resource seconds, halved every half-life; `decayedAt` is when they were right.
-  Quota decayedUsage;
+  Quota decayedUsage = {};
   std::optional<base::WallTime> decayedAt = std::nullopt;
   std::int64_t share = 0;      // dominant share held, in thousandths of the cluster
   std::int64_t fairShare = 0;  // entitled to now, in the same unit
   int waiting = 0;
   int admitted = 0;
   std::int64_t backfillPasses = 0;
-  std::vector<Condition> conditions;
+  std::vector<Condition> conditions = {};
   friend bool operator==(const QueueStatus&, const QueueStatus&) = default;
 };
 
 // A Queue object: a share of the cluster that jobs are charged to and wait in. Queues form trees by `parent`.
 struct Queue {
   QueueName name;
-  Uid uid;
-  std::string resourceVersion;
+  Uid uid = {};
+  std::string resourceVersion = {};
   std::int64_t generation = 0;
-  QueueName parent;  // empty: a root
+  QueueName parent = {};  // empty: a root
   std::int64_t weight = 1;
-  Quota guaranteed;
-  Quota limit;  // a resource that is not named has none
+  Quota guaranteed = {};
+  Quota limit = {};  // a resource that is not named has none
   bool reclaim = true;
   WithinQueue withinQueue = WithinQueue::kLowerPriority;
-  LabelSelector namespaceSelector;
-  QueueStatus status;
-  std::string specError;  // why the spec cannot be used, naming the field; empty when it can
+  LabelSelector namespaceSelector = {};
+  QueueStatus status = {};
+  std::string specError = {};  // why the spec cannot be used, naming the field; empty when it can
 };
 
 struct PriorityClass {

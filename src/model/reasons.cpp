@@ -47,9 +47,9 @@ std::optional<PendingReason> parsePendingReason(std::string_view text) {
   using enum PendingReason;
   for (const PendingReason reason :
        std::array{kNoMatchingNodes, kTooLarge, kWaitingForCapacity, kWaitingForTopology, kWaitingForTurn,
-                  kWaitingForQuota, kWaitingForShare, kReservedForOthers, kBackingOff, kCleaningUp, kInvalidSpec,
-                  kInvalidTemplate, kQueueNotFound, kQueueNotReady, kNamespaceNotAllowed, kQuotaExceeded,
-                  kPriorityClassNotFound}) {
+                  kWaitingForQuota, kWaitingForShare, kReservedForOthers, kBackingOff, kCleaningUp,
+                  kInvalidSpec, kInvalidTemplate, kQueueNotFound, kQueueNotReady, kNamespaceNotAllowed,
+                  kQuotaExceeded, kPriorityClassNotFound}) {
     if (toString(reason) == text) return reason;
   }
   return std::nullopt;

@@ -57,7 +57,8 @@ Resources Resources::times(std::int64_t count) const {
   result.memory.value = base::saturatingMultiply(memory.value, count);
   result.ephemeralStorage.value = base::saturatingMultiply(ephemeralStorage.value, count);
   result.pods = base::saturatingMultiply(pods, count);
-  for (const auto& [name, amount] : extended_) result.setExtended(name, base::saturatingMultiply(amount, count));
+  for (const auto& [name, amount] : extended_)
+    result.setExtended(name, base::saturatingMultiply(amount, count));
   return result;
 }
 

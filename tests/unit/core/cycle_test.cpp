@@ -58,13 +58,14 @@ SnapshotBuilder halfFull() {
 
 }  // namespace
 
-TEST_CASE("the first that must wait for room stops its queue, not others") {
-  const Plan plan =
-      cycle(input(halfFull()
-                      .add(job("ml/big").role("worker", 2, gpus(8)).created(1))
-                      .add(job("ml/small").role("worker", 1, gpus(1)).created(2))
-                      .add(queueNamed("vision"))
-                      .add(job("ml/elsewhere").role("worker", 1, gpus(1)).queue("vision").created(3))));
+TEST_CASE("without backfill the first that must wait for room stops its queue, not others") {
+  CycleInput in = input(halfFull()
+                            .add(job("ml/big").role("worker", 2, gpus(8)).created(1))
+                            .add(job("ml/small").role("worker", 1, gpus(1)).created(2))
+                            .add(queueNamed("vision"))
+                            .add(job("ml/elsewhere").role("worker", 1, gpus(1)).queue("vision").created(3)));
+  in.snapshot.policy.backfill.enabled = false;
+  const Plan plan = cycle(in);
   CHECK(waitsFor(plan, "ml/big") == "WaitingForCapacity");
   CHECK(waitsFor(plan, "ml/small") == "WaitingForTurn");
   CHECK(proposalFor(plan, "ml/elsewhere") != nullptr);
@@ -82,10 +83,11 @@ TEST_CASE("a job whose write is under way keeps its turn") {
   CycleInput in = input(halfFull()
                             .add(job("ml/big").role("worker", 2, gpus(8)).created(1))
                             .add(job("ml/small").role("worker", 1, gpus(1)).created(2)));
+  in.snapshot.policy.backfill.passesWithoutEstimate = 0;
   in.feedback[key("ml/big")].busy = true;
   const Plan plan = cycle(in);
   CHECK(decisionFor(plan, "ml/big") == nullptr);
-  CHECK(waitsFor(plan, "ml/small") == "WaitingForTurn");
+  CHECK(waitsFor(plan, "ml/small") == "ReservedForOthers");
 }
 
 TEST_CASE("a job that could start but is busy keeps the room it would take") {

@@ -2,7 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "core/explain.h"
-#include "core/order.h"
+#include "core/priority.h"
+#include "core/waiting_order.h"
 #include "support/placing.h"
 
 using namespace trainyard;        // NOLINT(google-build-using-namespace): test
@@ -332,16 +333,24 @@ TEST_CASE("order: priority, then age, then name") {
                                        .add(job("a/lazy").created(1).priority("low"))
                                        .add(job("b/old").created(10))
                                        .add(job("a/ghost").created(15).priority("deleted"));
-  auto jobs = snapshot.jobs.items();
+  const QueueTree tree(snapshot);
+  const Priorities priorities(snapshot);
+  std::vector<WaitingJob> jobs;
+  for (const auto& each : snapshot.jobs) jobs.push_back({each});
   std::reverse(jobs.begin(), jobs.end());
-  orderWaiting(jobs, snapshot);
+  std::vector<Contender> contenders;
+  for (const WaitingJob& each : jobs) {
+    contenders.push_back(
+        {&each, priorities.of(*each.job), *tree.find(each.job->spec.queue), tree.demandOf(*each.job)});
+  }
+  WaitingOrder order(tree, contenders);
   std::string names;
-  for (const auto& each : jobs) names += fmt::format("{} ", each->key);
+  while (const Contender* next = order.next()) names += fmt::format("{} ", next->waiting->job->key);
   CHECK(names == "c/urgent a/old b/old a/ghost b/young a/lazy ");
 }
 
 TEST_CASE("order: the cluster's default class serves jobs without one") {
   const model::Snapshot snapshot =
       cluster().priorityClass("normal", 50, true).priorityClass("other", 70).add(job("a/j"));
-  CHECK(priorityOf(jobIn(snapshot, "a/j"), snapshot) == 50);
+  CHECK(Priorities(snapshot).of(jobIn(snapshot, "a/j")) == 50);
 }

@@ -1,0 +1,92 @@
+#include "core/backfill.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/rights.h"
+#include "core/what_if.h"
+
+namespace trainyard::core {
+namespace {
+
+struct Ending {
+  base::WallTime at{};
+  const model::Job* job = nullptr;
+  NodeAmounts holds = {};
+};
+
+std::vector<Ending> endings(const model::Snapshot& snapshot, const Ledger& ledger) {
+  std::vector<Ending> all;
+  for (const auto& job : snapshot.jobs) {
+    if (!job->status.gang.placed || job->finished()) continue;
+    if (const auto at = expectedEnd(*job, snapshot.now)) all.push_back({*at, job.get()});
+  }
+  std::sort(all.begin(), all.end(), [](const Ending& a, const Ending& b) {
+    return std::tie(a.at, a.job->key) < std::tie(b.at, b.job->key);
+  });
+  for (Ending& ending : all) ending.holds = roomHeldBy(*ending.job, ledger);
+  return all;
+}
+
+}  // namespace
+
+std::optional<base::WallTime> expectedEnd(const model::Job& job, base::WallTime now) {
+  if (!job.spec.estimatedDuration || !job.status.gang.placed) return std::nullopt;
+  const base::WallTime end = placedSince(job, now) + *job.spec.estimatedDuration;
+  if (end <= now) return std::nullopt;
+  return end;
+}
+
+Reservation::Reservation(const PlaceRequest& request, const model::Snapshot& snapshot, Ledger& ledger,
+                         const Domains& domains) {
+  const std::vector<Ending> ending = endings(snapshot, ledger);
+  const auto placeAfter = [&](std::size_t count) -> std::optional<Placement> {
+    WhatIf ended(ledger);
+    for (std::size_t i = 0; i < count; ++i) ended.release(ending[i].holds);
+    auto placed = place(request, ledger, domains);
+    if (auto* placement = std::get_if<Placement>(&placed)) return std::move(*placement);
+    return std::nullopt;
+  };
+  std::optional<Placement> reserved = ending.empty() ? std::nullopt : placeAfter(ending.size());
+  if (!reserved) return;
+  std::size_t tooFew = 0;
+  std::size_t enough = ending.size();
+  while (enough - tooFew > 1) {
+    const std::size_t middle = tooFew + (enough - tooFew) / 2;
+    if (auto earlier = placeAfter(middle)) {
+      reserved = std::move(earlier);
+      enough = middle;
+    } else {
+      tooFew = middle;
+    }
+  }
+  start_ = ending[enough - 1].at;
+  for (const model::Assignment& assignment : reserved->assignments) {
+    const model::Role* role = request.job->spec.findRole(assignment.role);
+    spare_[*ledger.find(assignment.node)].subtract(
+        role->shape.requests.times(static_cast<std::int64_t>(assignment.indices.size())));
+  }
+  for (std::size_t i = 0; i < enough; ++i) {
+    for (const auto& [node, amount] : ending[i].holds) {
+      if (const auto at = spare_.find(node); at != spare_.end()) at->second.add(amount);
+    }
+  }
+}
+
+bool Reservation::leavesRoom(const Ledger& ledger, const Placement& placement) const {
+  return std::all_of(placement.assignments.begin(), placement.assignments.end(), [&](const auto& assignment) {
+    const std::size_t node = *ledger.find(assignment.node);
+    const auto spare = spare_.find(node);
+    if (spare == spare_.end()) return true;
+    model::Resources then = ledger.nodes()[node].free;
+    then.add(spare->second);
+    const auto negative = [](const auto& entry) { return entry.second < 0; };
+    const auto& extended = then.extendedAll();
+    return then.cpu.value >= 0 && then.memory.value >= 0 && then.ephemeralStorage.value >= 0 &&
+           then.pods >= 0 && std::none_of(extended.begin(), extended.end(), negative);
+  });
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "core/ledger.h"
+#include "core/place.h"
+#include "model/snapshot.h"
+
+namespace trainyard::core {
+
+// What is kept for the first job that has to wait (EASY backfilling: Mu'alem and Feitelson, "Utilization,
+// Predictability, Workloads, and User Runtime Estimates in Scheduling the IBM SP2 with Backfilling", TPDS
+// 2001, section 2).
+//
+// Assumes: a gang ends no later than its estimate says, counted from when it got its places; one that has
+// outrun its estimate, or has none, may run for ever.
+class Reservation {
+ public:
+  Reservation() = default;
+  // Finds the earliest time at which `request` fits when running gangs end by their estimates, and its places
+  // then; none when they do not tell. The ledger is as it was afterwards.
+  Reservation(const PlaceRequest& request, const model::Snapshot& snapshot, Ledger& ledger,
+              const Domains& domains);
+
+  [[nodiscard]] std::optional<base::WallTime> start() const { return start_; }
+  // Whether members on these places, already taken from the ledger, leave the reserved places their room.
+  [[nodiscard]] bool leavesRoom(const Ledger& ledger, const Placement& placement) const;
+
+ private:
+  std::optional<base::WallTime> start_;
+  // Free at the reserved time beyond what is free now, less what the head takes.
+  std::map<std::size_t, model::Resources> spare_;
+};
+
+// When the gang ends by its estimate; nothing without one, or when that time is over.
+[[nodiscard]] std::optional<base::WallTime> expectedEnd(const model::Job& job, base::WallTime now);
+
+}  // namespace trainyard::core

@@ -1,0 +1,103 @@
+#include "core/queue_report.h"
+
+#include <algorithm>
+
+#include "base/saturating.h"
+#include "core/conditions.h"
+#include "core/explain_queue.h"
+#include "core/fair_share.h"
+#include "model/conditions.h"
+
+namespace trainyard::core {
+namespace {
+
+constexpr std::size_t kGpu = 0;
+constexpr std::size_t kCpu = 1;
+
+std::int64_t thousandths(std::int64_t part, std::int64_t whole) {
+  return whole <= 0 ? 0 : base::scaled(part, 1000, whole);
+}
+
+}  // namespace
+
+void QueueReport::countWaiting(const std::vector<Contender>& contenders) {
+  // What a cluster is shared by: its GPUs, where it has any.
+  dimension_ = tree_.capacity()[kGpu] > 0 ? kGpu : kCpu;
+  waitingDemand_.assign(tree_.size(), 0);
+  waiting_.assign(tree_.size(), 0);
+  for (const Contender& contender : contenders) {
+    ++waiting_[contender.queue];
+    waitingDemand_[contender.queue] =
+        base::saturatingAdd(waitingDemand_[contender.queue], contender.demand[dimension_]);
+  }
+  fairShares_ = fairShares(tree_, dimension_, waitingDemand_);
+}
+
+model::Pending QueueReport::classify(const Contender& contender, const model::Pending& misfit) const {
+  model::Pending pending = misfit;
+  pending.delay = model::DelayKind::kNone;
+  const bool forRoom = misfit.reason == model::PendingReason::kWaitingForCapacity ||
+                       misfit.reason == model::PendingReason::kWaitingForTopology;
+  if (!forRoom) return pending;
+  pending.delay = model::DelayKind::kFragmentation;
+  const std::int64_t wanted = contender.demand[dimension_];
+  const auto over = [&](QueueTree::Index queue) {
+    return base::saturatingAdd(tree_.node(queue).usage[dimension_], wanted) > fairShares_[queue];
+  };
+  const auto& path = tree_.node(contender.queue).path;
+  const auto first = std::find_if(path.begin(), path.end(), over);
+  if (wanted <= 0 || (first == path.end() && !over(QueueTree::kCluster))) return pending;
+  pending.delay = model::DelayKind::kFairShare;
+  const bool othersAreEntitled =
+      first != path.end() && tree_.node(*first).usage[dimension_] > fairShares_[*first];
+  if (!othersAreEntitled) return pending;
+  return explainShare(tree_, *first, dimension_, fairShares_[*first], misfit);
+}
+
+std::vector<QueueNews> QueueReport::news(const model::Snapshot& snapshot, const Schedule& schedule) {
+  for (const GangStart& start : schedule.starts) {
+    if (const auto queue = tree_.find(start.job->spec.queue)) --waiting_[*queue];
+  }
+  admitted_.assign(tree_.size(), 0);
+  for (const auto& job : snapshot.jobs) {
+    const model::GangRecord& gang = job->status.gang;
+    if ((!gang.placed && !gang.proposal) || job->finished()) continue;
+    if (const auto queue = tree_.find(job->spec.queue)) ++admitted_[*queue];
+  }
+  for (const GangStart& start : schedule.starts) {
+    if (const auto queue = tree_.find(start.job->spec.queue)) ++admitted_[*queue];
+  }
+  std::vector<QueueNews> all;
+  for (QueueTree::Index i = 1; i < tree_.size(); ++i) {
+    if (tree_.node(i).queue == nullptr) continue;
+    const auto& queue = *tree_.node(i).queue;
+    model::QueueStatus status = statusOf(i, snapshot);
+    if (status != queue->status) all.push_back({queue, std::move(status)});
+  }
+  return all;
+}
+
+model::QueueStatus QueueReport::statusOf(QueueTree::Index index, const model::Snapshot& snapshot) const {
+  const QueueTree::Node& node = tree_.node(index);
+  const model::Queue& queue = **node.queue;
+  model::QueueStatus status = queue.status;
+  status.observedGeneration = queue.generation;
+  status.usage = {};
+  std::int64_t share = 0;
+  for (std::size_t d = 0; d < node.usage.size(); ++d) {
+    if (node.usage[d] != 0) status.usage.set(tree_.dimensions()[d], node.usage[d]);
+    if (tree_.counts(d)) share = std::max(share, thousandths(node.usage[d], tree_.capacity()[d]));
+  }
+  status.share = share;
+  status.fairShare = thousandths(fairShares_[index], tree_.capacity()[dimension_]);
+  status.waiting = waiting_[index];
+  status.admitted = admitted_[index];
+  const bool good = node.problem.empty();
+  setCondition(status.conditions, model::conditions::kReady,
+               good ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse,
+               good ? "Usable" : node.problemReason, good ? "jobs can use the queue" : node.problem,
+               snapshot.now, queue.generation);
+  return status;
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,64 @@
+#include "core/rights.h"
+
+#include <tuple>
+#include "model/conditions.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Job;
+
+base::WallTime sinceCondition(const Job& job, std::string_view type, base::WallTime otherwise) {
+  const model::Condition* condition = job.condition(type);
+  const bool holds = condition != nullptr && condition->status == model::ConditionStatus::kTrue;
+  return holds ? condition->lastTransition : otherwise;
+}
+
+bool passed(const Claimant& claimant, const Job& victim, int victimPriority,
+            const model::Snapshot& snapshot) {
+  if (!claimant.isHead || victimPriority > claimant.priority) return false;
+  const Job& head = *claimant.job;
+  const bool later = victimPriority < claimant.priority ||
+                     std::tie(head.created, head.key) < std::tie(victim.created, victim.key);
+  return later && placedSince(victim, snapshot.now) > waitingSince(head, snapshot.now);
+}
+
+bool reclaims(const Claimant& claimant, QueueTree::Index victimQueue, const QueueTree::Amounts& held,
+              const QueueTree& tree) {
+  const auto& own = tree.node(claimant.queue);
+  if (own.queue != nullptr && !(*own.queue)->reclaim) return false;
+  const QueueTree::Branches branches = tree.branches(claimant.queue, victimQueue);
+  if (branches.a == branches.b || !tree.borrows(branches.b, claimant.demand)) return false;
+  const bool guaranteed = !tree.beyondGuaranteeUpTo(claimant.queue, branches.a, claimant.demand);
+  return guaranteed || tree.shareWith(branches.a, claimant.demand) <= tree.shareWithout(branches.b, held);
+}
+
+}  // namespace
+
+base::WallTime placedSince(const Job& job, base::WallTime now) {
+  return sinceCondition(job, model::conditions::kScheduled, now);
+}
+
+base::WallTime waitingSince(const Job& job, base::WallTime now) {
+  return sinceCondition(job, model::conditions::kQueued, now);
+}
+
+bool mayBeStopped(const Job& job, const model::Snapshot& snapshot) {
+  const model::GangRecord& gang = job.status.gang;
+  if (!job.spec.preemptible || !gang.placed || gang.proposal || job.deleting || job.finished()) return false;
+  return snapshot.now - placedSince(job, snapshot.now) >= snapshot.policy.preemption.minRuntime;
+}
+
+bool mayStop(const Claimant& claimant, const Job& victim, int victimPriority, const QueueTree::Amounts& held,
+             const QueueTree& tree, const model::Snapshot& snapshot) {
+  const auto queue = tree.find(victim.spec.queue);
+  if (!queue) return false;
+  if (*queue != claimant.queue) return reclaims(claimant, *queue, held, tree);
+  const auto& node = tree.node(*queue);
+  const bool within =
+      node.queue == nullptr || (*node.queue)->withinQueue == model::WithinQueue::kLowerPriority;
+  if (within && victimPriority < claimant.priority) return true;
+  return passed(claimant, victim, victimPriority, snapshot);
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+
+#include "core/queue_tree.h"
+#include "model/snapshot.h"
+
+namespace trainyard::core {
+
+// Who wants places, as far as it decides whom it may stop.
+struct Claimant {
+  const model::Job* job = nullptr;
+  int priority = 0;
+  QueueTree::Index queue = QueueTree::kCluster;
+  QueueTree::Amounts demand;
+  bool isHead = false;  // the first of all that has to wait
+};
+
+// Whether the job's record lets anybody stop it now: it is preemptible, placed, at peace, and has run for
+// the policy's minRuntime, counted from its last start.
+[[nodiscard]] bool mayBeStopped(const model::Job& job, const model::Snapshot& snapshot);
+
+// Since when the job has had its places, and since when it has waited; now, where its status does not tell.
+[[nodiscard]] base::WallTime placedSince(const model::Job& job, base::WallTime now);
+[[nodiscard]] base::WallTime waitingSince(const model::Job& job, base::WallTime now);
+
+// Whether `claimant` may stop `victim`, which holds `held` and mayBeStopped. One of:
+//  within the queue   the victim's priority is lower, and the queue's preemption.withinQueue allows it
+//  passed             the victim has no higher priority, would be served later, and started while the
+//                     claimant, now the head, waited: it was let past because it can be stopped
+//  reclaim            the claimant's queue may reclaim; the victim's branch of the tree holds more than it is
+//                     guaranteed of something that is wanted; and the claimant stays within the guarantees of
+//                     its own branch, or ends with no larger share than the victim's branch keeps (as Kueue's
+//                     LessThanOrEqualToFinalShare; so nobody ever wins back what was just taken)
+// Equal priority in the same queue, and whoever is within its guarantee, is never stopped.
+[[nodiscard]] bool mayStop(const Claimant& claimant, const model::Job& victim, int victimPriority,
+                           const QueueTree::Amounts& held, const QueueTree& tree,
+                           const model::Snapshot& snapshot);
+
+}  // namespace trainyard::core

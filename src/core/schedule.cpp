@@ -1,0 +1,423 @@
+#include "core/schedule.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/backfill.h"
+#include "core/claims.h"
+#include "core/explain.h"
+#include "core/explain_queue.h"
+#include "core/priority.h"
+#include "core/queue_report.h"
+#include "core/queue_tree.h"
+#include "core/relaxation.h"
+#include "core/rights.h"
+#include "core/shape_key.h"
+#include "core/victims.h"
+#include "core/waiting_order.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Job;
+using model::Pending;
+using model::PendingReason;
+using JobPtr = std::shared_ptr<const Job>;
+using PendingPtr = std::shared_ptr<const Pending>;
+
+// A search for victims asks for many placements; who is not served now is served by the next cycle.
+constexpr int kSearchesPerCycle = 4;
+// Questions whether one may stop another; some 10 ms.
+constexpr std::size_t kRightsPerCycle = 100'000;
+
+bool waitsForRoom(const Pending& pending) {
+  return pending.reason == PendingReason::kWaitingForCapacity ||
+         pending.reason == PendingReason::kWaitingForTopology;
+}
+
+class Scheduler {
+ public:
+  explicit Scheduler(const ScheduleRequest& request)
+      : request_(request),
+        snapshot_(request.snapshot),
+        ledger_(request.ledger),
+        tree_(request.queues),
+        report_(tree_),
+        starting_(request.startingMembers) {}
+
+  Schedule run() {
+    const std::vector<Contender> contenders = listContenders();
+    report_.countWaiting(contenders);
+    WaitingOrder order(tree_, contenders);
+    while (const Contender* contender = order.next()) {
+      if (consider(*contender)) order.charged();
+    }
+    if (head_) keepHead();
+    schedule_.queues = report_.news(snapshot_, schedule_);
+    return std::move(schedule_);
+  }
+
+ private:
+  std::vector<Contender> listContenders() {
+    const Priorities priorities(snapshot_);
+    std::vector<Contender> contenders;
+    contenders.reserve(request_.waiting.size());
+    for (const WaitingJob& waiting : request_.waiting) {
+      const auto queue = tree_.find(waiting.job->spec.queue);
+      contenders.push_back({&waiting, priorities.of(*waiting.job), queue.value_or(QueueTree::kCluster),
+                            tree_.demandOf(*waiting.job)});
+    }
+    return contenders;
+  }
+
+  // Returns whether it was charged to its queue.
+  bool consider(const Contender& contender) {
+    if (starting_ >= request_.mostStartingMembers) {
+      wait(contender, startingPending_, true);
+      return false;
+    }
+    if (const auto stopped = stopped_.find(contender.queue); stopped != stopped_.end()) {
+      wait(contender, stopped->second);
+      return false;
+    }
+    if (const auto beyond = tree_.beyondLimit(contender.queue, contender.demand)) {
+      return outOfQuota(contender, *beyond);
+    }
+    if (!contender.waiting->job->spec.preemptible) {
+      if (const auto beyond = tree_.beyondFirm(contender.queue, contender.demand)) {
+        wait(contender, std::make_shared<Pending>(explainFirm(tree_, *beyond)));
+        return false;
+      }
+    }
+    return findPlaces(contender);
+  }
+
+  bool findPlaces(const Contender& contender) {
+    const Shape shape = shapeOf(contender);
+    const std::tuple key{contender.queue, shape.key, shape.relaxation.widest};
+    if (const auto known = failed_.find(key); known != failed_.end()) {
+      if (claims(contender, shape)) return true;
+      noPlaces(contender, shape, known->second);
+      return false;
+    }
+    auto placed = placeInQuota(contender, shape);
+    if (auto* placement = std::get_if<Placement>(&placed)) {
+      if (mayPass(contender, *placement)) {
+        start(contender, std::move(*placement), {});
+        return true;
+      }
+      wait(contender, reserved_);
+      return false;
+    }
+    const auto pending = std::make_shared<const Pending>(std::move(std::get<Pending>(placed)));
+    failed_.emplace(key, pending);
+    if (claims(contender, shape)) return true;
+    noPlaces(contender, shape, pending);
+    return false;
+  }
+
+  // --- phase 5
+
+  // What a job asks for, and how wide it may be placed by now.
+  struct Shape {
+    std::string key;
+    Relaxation relaxation;
+  };
+
+  Shape shapeOf(const Contender& contender) {
+    const Job& job = *contender.waiting->job;
+    Shape shape{shapeKey(job), {}};
+    RelaxationInput input{&job.spec.locality, contender.demand[0], job.spec.estimatedDuration, 0};
+    if (job.spec.locality.levels.empty()) input.attainable = attainable(job, shape.key);
+    const auto waited = snapshot_.now - waitingSince(job, snapshot_.now);
+    shape.relaxation = relaxationAt(relaxationSteps(input, snapshot_.policy.relaxation, request_.domains),
+                                    std::chrono::duration_cast<std::chrono::milliseconds>(waited));
+    return shape;
+  }
+
+  std::size_t attainable(const Job& job, const std::string& key) {
+    const auto [found, isNew] = attainable_.try_emplace(key, 0);
+    if (isNew) found->second = tightestAttainable(wholeGang(job, 0), ledger_, request_.domains);
+    return found->second;
+  }
+
+  static PlaceRequest wholeGang(const Job& job, std::size_t widest) {
+    PlaceRequest request;
+    request.job = &job;
+    request.widest = widest;
+    for (const model::Role& role : job.spec.roles) {
+      std::vector<int> indices(static_cast<std::size_t>(job.spec.startReplicas(role)));
+      std::iota(indices.begin(), indices.end(), 0);
+      if (!indices.empty()) request.groups.push_back({&role, model::IndexSet(std::move(indices))});
+    }
+    return request;
+  }
+
+  // The gang's places; without them why it waits. Nodes of a type of GPU that the queue has had enough of are
+  // left out.
+  std::variant<Placement, Pending> placeInQuota(const Contender& contender, const Shape& shape) {
+    const Job& job = *contender.waiting->job;
+    PlaceRequest request = wholeGang(job, shape.relaxation.widest);
+    std::optional<QueueTree::Excess> exhausted;
+    while (true) {
+      auto placed = exhausted ? place(request, ledger_, request_.domains)
+                              : placeAvoiding(request, ledger_, request_.domains);
+      if (const auto* misfit = std::get_if<Misfit>(&placed)) {
+        if (exhausted) return explainLimit(tree_, contender.queue, *exhausted, contender.demand);
+        return explainMisfit(job, *misfit, ledger_, snapshot_);
+      }
+      auto& placement = std::get<Placement>(placed);
+      const auto beyond = tree_.beyondLimit(contender.queue, tree_.heldBy(job, placement.assignments));
+      if (!beyond) return std::move(placement);
+      exhausted = beyond;
+      const auto nodes = tree_.nodesOfType(beyond->dimension);
+      request.avoidNodes.insert(request.avoidNodes.end(), nodes.begin(), nodes.end());
+    }
+  }
+
+  void start(const Contender& contender, Placement placement, std::vector<JobPtr> victims) {
+    const JobPtr& job = contender.waiting->job;
+    for (const model::Assignment& assignment : placement.assignments) {
+      const model::Role* role = job->spec.findRole(assignment.role);
+      ledger_.take(*ledger_.find(assignment.node), role->shape.requests,
+                   static_cast<int>(assignment.indices.size()), job.get());
+      starting_ += static_cast<std::int64_t>(assignment.indices.size());
+    }
+    tree_.charge(contender.queue, tree_.heldBy(*job, placement.assignments), !job->spec.preemptible);
+    schedule_.starts.push_back({job, contender.waiting->silent, std::move(placement), std::move(victims)});
+  }
+
+  // --- phase 6
+
+  // Whether victims make room for it; then it starts at once, as a claim.
+  bool claims(const Contender& contender, const Shape& shape) {
+    if (contender.waiting->silent || searches_ >= kSearchesPerCycle || rightsAsked_ > kRightsPerCycle) {
+      return false;
+    }
+    const Claimant claimant{contender.waiting->job.get(), contender.priority, contender.queue,
+                            contender.demand, !head_.has_value()};
+    const std::vector<Evictable> candidates = evictables(claimant);
+    if (candidates.empty()) return false;
+    ++searches_;
+    const auto quotaAllows = [&](const std::vector<std::size_t>& gone) {
+      return quotaAllowsWithout(contender, candidates, gone);
+    };
+    const auto tryPlace = [&]() -> std::optional<Placement> {
+      auto placed =
+          placeAvoiding(wholeGang(*claimant.job, shape.relaxation.widest), ledger_, request_.domains);
+      if (auto* placement = std::get_if<Placement>(&placed)) return std::move(*placement);
+      return std::nullopt;
+    };
+    auto choice = chooseVictims(candidates, ledger_, tryPlace, quotaAllows);
+    if (!choice) return false;
+    std::vector<JobPtr> victims;
+    for (const std::size_t index : choice->victims) {
+      const JobPtr& victim = candidates[index].job;
+      stopped_jobs_.insert(victim.get());
+      tree_.discharge(*tree_.find(victim->spec.queue), tree_.holdingsOf(*victim), false);
+      victims.push_back(victim);
+    }
+    start(contender, std::move(choice->placement), std::move(victims));
+    return true;
+  }
+
+  // Whom the claimant may stop, cheapest first, each judged as if those before it were gone.
+  std::vector<Evictable> evictables(const Claimant& claimant) {
+    listRunning();
+    std::vector<Evictable> candidates;
+    std::vector<std::pair<QueueTree::Index, QueueTree::Amounts>> gone;
+    rightsAsked_ += running_.size();
+    for (const Evictable& running : running_) {
+      if (stopped_jobs_.contains(running.job.get())) continue;
+      const QueueTree::Amounts held = tree_.holdingsOf(*running.job);
+      if (!mayStop(claimant, *running.job, running.priority, held, tree_, snapshot_)) continue;
+      const QueueTree::Index queue = *tree_.find(running.job->spec.queue);
+      tree_.discharge(queue, held, false);
+      gone.emplace_back(queue, held);
+      candidates.push_back(running);
+    }
+    for (const auto& [queue, held] : gone) tree_.charge(queue, held, false);
+    return candidates;
+  }
+
+  void listRunning() {
+    if (listed_) return;
+    listed_ = true;
+    const Priorities priorities(snapshot_);
+    const auto claimed = claimedGangs(snapshot_);
+    for (const JobPtr& job : snapshot_.jobs) {
+      if (!mayBeStopped(*job, snapshot_) || claimed.contains(job->key)) continue;
+      running_.push_back({job, priorities.of(*job), lostWork(*job), roomHeldBy(*job, ledger_)});
+    }
+    sortByCost(running_);
+  }
+
+  std::int64_t lostWork(const Job& job) const {
+    const auto ran = std::min<base::WallTime::duration>(snapshot_.now - placedSince(job, snapshot_.now),
+                                                        snapshot_.policy.preemption.maxLostWork);
+    return std::chrono::duration_cast<std::chrono::seconds>(ran).count() *
+           std::max<std::int64_t>(job.status.gpus, 1);
+  }
+
+  bool quotaAllowsWithout(const Contender& contender, const std::vector<Evictable>& candidates,
+                          const std::vector<std::size_t>& gone) {
+    for (const std::size_t index : gone) {
+      const Job& victim = *candidates[index].job;
+      tree_.discharge(*tree_.find(victim.spec.queue), tree_.holdingsOf(victim), false);
+    }
+    const bool firm = !contender.waiting->job->spec.preemptible;
+    const bool allowed = !tree_.beyondLimit(contender.queue, contender.demand) &&
+                         !(firm && tree_.beyondFirm(contender.queue, contender.demand));
+    for (const std::size_t index : gone) {
+      const Job& victim = *candidates[index].job;
+      tree_.charge(*tree_.find(victim.spec.queue), tree_.holdingsOf(victim), false);
+    }
+    return allowed;
+  }
+
+  // --- phase 7
+
+  struct Head {
+    JobPtr job;
+    bool silent = false;
+    Pending pending;
+    Reservation reservation;
+    int passes = 0;
+  };
+
+  void becomeHead(const Contender& contender, const Pending& pending) {
+    const JobPtr& job = contender.waiting->job;
+    // By the time it starts it may be placed as wide as it ever will.
+    const PlaceRequest request = wholeGang(*job, 0);
+    head_ = Head{job, contender.waiting->silent, pending,
+                 Reservation(request, snapshot_, ledger_, request_.domains),
+                 job->status.pending ? job->status.pending->passes : 0};
+    head_->pending.estimatedStart = head_->reservation.start();
+    reserved_ = std::make_shared<Pending>(explainReserved(*job, head_->pending));
+    wakeAt(head_->reservation.start());
+  }
+
+  // Whether a job that comes after the head and has found places may take them.
+  bool mayPass(const Contender& contender, const Placement& placement) {
+    if (!head_) return true;
+    const Job& job = *contender.waiting->job;
+    const auto& guaranteed = tree_.node(contender.queue).guaranteed;
+    const bool entitled =
+        std::any_of(guaranteed.begin(), guaranteed.end(), [](auto each) { return each > 0; }) &&
+        !tree_.beyondGuarantee(contender.queue, contender.demand);
+    if (entitled || job.spec.preemptible) return true;
+    if (const auto start = head_->reservation.start()) {
+      const auto& estimate = job.spec.estimatedDuration;
+      if (estimate && snapshot_.now + *estimate <= *start) return true;
+      if (leavesReservedPlaces(job, placement)) return true;
+      return false;
+    }
+    if (head_->passes >= snapshot_.policy.backfill.passesWithoutEstimate) return false;
+    ++head_->passes;
+    return true;
+  }
+
+  bool leavesReservedPlaces(const Job& job, const Placement& placement) {
+    const auto take = [&](int sign) {
+      for (const model::Assignment& assignment : placement.assignments) {
+        const auto amount = job.spec.findRole(assignment.role)
+                                ->shape.requests.times(static_cast<std::int64_t>(assignment.indices.size()));
+        const std::size_t node = *ledger_.find(assignment.node);
+        sign > 0 ? ledger_.lower(node, amount) : ledger_.raise(node, amount);
+      }
+    };
+    take(1);
+    const bool leaves = head_->reservation.leavesRoom(ledger_, placement);
+    take(-1);
+    return leaves;
+  }
+
+  void keepHead() {
+    head_->pending.passes = head_->passes;
+    schedule_.waits.push_back({head_->job, head_->silent, std::make_shared<Pending>(head_->pending)});
+  }
+
+  // --- phase 9
+
+  void noPlaces(const Contender& contender, const Shape& shape, const PendingPtr& pending) {
+    Pending own = report_.classify(contender, *pending);
+    if (const auto& next = shape.relaxation.next; next && waitsForRoom(*pending)) {
+      const Job& job = *contender.waiting->job;
+      own.nextRelaxation = waitingSince(job, snapshot_.now) + next->after;
+      own.message +=
+          fmt::format("; {} will do at {}", levelWords(next->widest), base::formatTime(*own.nextRelaxation));
+      wakeAt(own.nextRelaxation);
+    }
+    if (waitsForRoom(*pending)) {
+      if (!snapshot_.policy.backfill.enabled)
+        stopQueue(contender, own);
+      else if (!head_)
+        return becomeHead(contender, own);
+    }
+    wait(contender, std::make_shared<Pending>(std::move(own)));
+  }
+
+  // "one rack", "any place".
+  std::string levelWords(std::size_t level) const {
+    return level == 0 ? "any place" : fmt::format("one {}", request_.domains.levels()[level].name);
+  }
+
+  bool outOfQuota(const Contender& contender, const QueueTree::Excess& beyond) {
+    if (claims(contender, shapeOf(contender))) return true;
+    const auto pending =
+        std::make_shared<Pending>(explainLimit(tree_, contender.queue, beyond, contender.demand));
+    stopQueue(contender, *pending);
+    wait(contender, pending);
+    return false;
+  }
+
+  void stopQueue(const Contender& contender, const Pending& pending) {
+    auto behind = std::make_shared<Pending>(explainTurn(*contender.waiting->job, pending));
+    behind->delay = pending.delay;
+    stopped_.emplace(contender.queue, std::move(behind));
+  }
+
+  void wait(const Contender& contender, const PendingPtr& pending, bool behindStarting = false) {
+    schedule_.waits.push_back({contender.waiting->job, contender.waiting->silent, pending, behindStarting});
+  }
+
+  void wakeAt(std::optional<base::WallTime> time) {
+    if (time && (!schedule_.wakeAt || *time < *schedule_.wakeAt)) schedule_.wakeAt = time;
+  }
+
+  const ScheduleRequest& request_;
+  const model::Snapshot& snapshot_;
+  Ledger& ledger_;
+  QueueTree& tree_;
+  QueueReport report_;
+  Schedule schedule_;
+  std::int64_t starting_ = 0;
+
+  // Shapes without places, by queue and how wide they may be placed.
+  std::map<std::tuple<QueueTree::Index, std::string, std::size_t>, PendingPtr> failed_;
+  std::map<std::string, std::size_t> attainable_;
+  std::map<QueueTree::Index, PendingPtr> stopped_;  // queues whose first is out of quota
+  PendingPtr startingPending_ = std::make_shared<Pending>(
+      Pending{PendingReason::kWaitingForTurn, "behind others whose pods are being started"});
+
+  int searches_ = 0;
+  std::size_t rightsAsked_ = 0;
+  bool listed_ = false;
+  std::vector<Evictable> running_;  // who may be stopped at all, cheapest first
+  std::set<const Job*> stopped_jobs_;
+  std::optional<Head> head_;
+  PendingPtr reserved_;
+};
+
+}  // namespace
+
+Schedule schedule(const ScheduleRequest& request) { return Scheduler(request).run(); }
+
+}  // namespace trainyard::core

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "model/job.h"
+
+namespace trainyard::core {
+
+// Equal for jobs that any placement question answers alike: the same members with the same requests and
+// constraints, and the same wishes for locality. What pods do inside does not matter.
+[[nodiscard]] std::string shapeKey(const model::Job& job);
+
+}  // namespace trainyard::core

@@ -1,0 +1,62 @@
+#include "core/waiting_order.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace trainyard::core {
+namespace {
+
+bool earlier(const Contender& a, const Contender& b) {
+  const model::Job& jobA = *a.waiting->job;
+  const model::Job& jobB = *b.waiting->job;
+  return std::tie(jobA.created, jobA.key) < std::tie(jobB.created, jobB.key);
+}
+
+}  // namespace
+
+WaitingOrder::WaitingOrder(const QueueTree& tree, const std::vector<Contender>& contenders) : tree_(tree) {
+  std::map<QueueTree::Index, Line> lines;
+  for (const Contender& contender : contenders) lines[contender.queue].jobs.push_back(&contender);
+  for (auto& [queue, line] : lines) {
+    std::stable_sort(line.jobs.begin(), line.jobs.end(), [](const Contender* a, const Contender* b) {
+      if (a->priority != b->priority) return a->priority > b->priority;
+      return earlier(*a, *b);
+    });
+    lines_.push_back(std::move(line));
+  }
+}
+
+bool WaitingOrder::before(const Line& a, const Line& b) const {
+  const Contender& jobA = *a.jobs[a.head];
+  const Contender& jobB = *b.jobs[b.head];
+  const int order = tree_.compareServing(jobA.queue, jobA.demand, jobB.queue, jobB.demand);
+  return order != 0 ? order < 0 : earlier(jobA, jobB);
+}
+
+void WaitingOrder::sortLines() {
+  std::stable_sort(lines_.begin(), lines_.end(), [&](const Line& a, const Line& b) { return before(b, a); });
+  stale_ = false;
+}
+
+// Only the line that was served last has another job at its head now.
+void WaitingOrder::settleFirst() {
+  for (std::size_t i = lines_.size() - 1; i > 0 && before(lines_[i - 1], lines_[i]); --i) {
+    std::swap(lines_[i - 1], lines_[i]);
+  }
+}
+
+const Contender* WaitingOrder::next() {
+  if (lines_.empty()) return nullptr;
+  if (stale_) {
+    sortLines();
+  } else {
+    settleFirst();
+  }
+  Line& line = lines_.back();
+  const Contender* contender = line.jobs[line.head];
+  if (++line.head == line.jobs.size()) lines_.pop_back();
+  return contender;
+}
+
+}  // namespace trainyard::core
