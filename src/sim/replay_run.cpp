@@ -7,6 +7,7 @@
 
 #include "sim/replay_engine.h"
 #include "sim/replay_muri.h"
+#include "sim/replay_pollux.h"
 #include "sim/replay_trace.h"
 
 namespace trainyard::sim {
@@ -88,6 +89,27 @@ Result<ReplayResult> replayJobs(const ReplayOptions& options, const ReplayOutsid
   return runEngine(*trace, *cluster, rules, {.progress = outside.progress});
 }
 
+Result<ReplayResult> replayPollux(const ReplayOptions& options, const ReplayOutside& outside) {
+  const auto cluster = readCluster(options, outside);
+  if (!cluster) return fail(cluster.error());
+  int perNode = 0;
+  std::int64_t gpus = 0;
+  for (const ReplayNode& node : *cluster) {
+    perNode = std::max(perNode, node.gpus);
+    gpus += node.gpus;
+  }
+  const auto trace = readPolluxJobs(options.jobsFile, perNode, outside.readFile);
+  if (!trace) return fail(trace.error());
+  if (options.policy != ReplayPolicy::kTiresias)
+    return runEngine(trace->trace, *cluster, rulesOf(options), {.progress = outside.progress});
+  for (const TraceJob& job : trace->trace.jobs) {
+    if (job.gpus > gpus)
+      return fail(ErrorCode::kInvalid,
+                  fmt::format("job {} wants {} GPUs: the cluster has {}", job.name, job.gpus, gpus));
+  }
+  return runPolluxTiresias(*trace, *cluster, outside.progress);
+}
+
 }  // namespace
 
 Result<void> checkReplay(const ReplayOptions& options) {
@@ -113,8 +135,8 @@ Result<ReplayResult> runReplay(const ReplayOptions& options, const ReplayOutside
       case ReplayFormat::kMuri: return replayMuri(options, outside);
       case ReplayFormat::kPhilly:
       case ReplayFormat::kItp: return replayJobs(options, outside);
-      case ReplayFormat::kOpenb:
-      case ReplayFormat::kPollux: break;
+      case ReplayFormat::kPollux: return replayPollux(options, outside);
+      case ReplayFormat::kOpenb: break;
     }
     return fail(ErrorCode::kUnsupported, "this format cannot be replayed yet");
   }();
