@@ -89,6 +89,8 @@ int runReplayCommand(const Flags& flags) {
     std::cerr << "trainyard replay: " << error.message << "\n";
     return 1;
   };
+  if (!flags.plot.empty() && flags.options.format == ReplayFormat::kOpenb)
+    return complain({base::ErrorCode::kInvalid, "--plot draws times, and --format openb has none"});
   ProgressBar bar;
   sim::ReplayOutside outside{.readFile = readFile};
   if (isatty(STDERR_FILENO) == 1)
@@ -146,6 +148,12 @@ void addOptions(CLI::App& command, Flags& flags) {
                    "Never place a job wider than it prefers, however long it waits (philly, itp)");
   command.add_option("--seed", options.seed, "For what is drawn (openb): equal seeds make equal results")
       ->capture_default_str();
+  command
+      .add_option("--seeds", options.seeds,
+                  "Means over so many seeds, counted up from --seed (openb); every placement is shown on the "
+                  "same shuffles")
+      ->capture_default_str()
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1000}));
   command.add_option("-o,--output", flags.output, "table or json")
       ->capture_default_str()
       ->check(CLI::IsMember({"table", "json"}));

@@ -1,6 +1,7 @@
 #include "core/fragmentation.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/saturating.h"
 
@@ -53,37 +54,46 @@ void JobMix::add(const TaskShape& task, std::int64_t weight) {
   entries_.insert(at, {task, weight});
 }
 
-std::int64_t unusable(const DeviceRoom& room, const TaskShape& task) {
-  if (!room.fits(task)) return room.deviceAmount();
-  std::int64_t amount = 0;
+std::int64_t unusable(const DeviceRoom& room, const TaskShape& task, FragmentMeasure measure) {
+  const std::int64_t all = room.deviceAmount();
+  if (!room.fits(task)) return all;
+  std::int64_t narrow = 0;
   for (std::size_t i = 0; i < room.sharedCount; ++i) {
-    if (room.shared[i] < task.perDevice) amount += room.shared[i];
+    if (room.shared[i] < task.perDevice) narrow += room.shared[i];
   }
-  return amount;
+  if (measure == FragmentMeasure::kFirstTask) return narrow;
+  std::int64_t copies = all;
+  if (task.cpu > 0) copies = std::min(copies, room.cpu / task.cpu);
+  if (task.memory > 0) copies = std::min(copies, room.memory / task.memory);
+  const std::int64_t fed = saturatingMultiply(saturatingMultiply(copies, kFedCopies), task.deviceAmount());
+  return all - std::min(all - narrow, fed);
 }
 
-std::int64_t fragmentation(const DeviceRoom& room, const JobMix& mix) {
+std::int64_t fragmentation(const DeviceRoom& room, const JobMix& mix, FragmentMeasure measure) {
   std::int64_t total = 0;
   for (const JobMix::Entry& entry : mix.entries()) {
-    total = saturatingAdd(total, saturatingMultiply(entry.weight, unusable(room, entry.task)));
+    total = saturatingAdd(total, saturatingMultiply(entry.weight, unusable(room, entry.task, measure)));
   }
   return total;
 }
 
 JobMix observedMix(const model::SharedList<model::Job>& jobs) {
-  JobMix all;
+  std::map<TaskShape, std::int64_t> members;
   for (const auto& job : jobs) {
     if (job->finished()) continue;
     for (const model::Role& role : job->spec.roles) {
       const model::Resources& requests = role.shape.requests;
       const TaskShape task{requests.cpu.value, requests.memory.value, requests.gpus(), kWholeDevice, 0};
-      all.add(task, saturatingMultiply(task.devices, job->spec.startReplicas(role)));
+      if (task.devices > 0) members[task] += job->spec.startReplicas(role);
     }
   }
+  JobMix all;
+  for (const auto& [task, count] : members) all.add(task, count);
   if (all.entries().size() <= kMixShapes) return all;
   std::vector<JobMix::Entry> heaviest = all.entries();
-  std::stable_sort(heaviest.begin(), heaviest.end(),
-                   [](const auto& a, const auto& b) { return a.weight > b.weight; });
+  std::stable_sort(heaviest.begin(), heaviest.end(), [](const auto& a, const auto& b) {
+    return saturatingMultiply(a.weight, a.task.devices) > saturatingMultiply(b.weight, b.task.devices);
+  });
   JobMix mix;
   for (std::size_t i = 0; i < kMixShapes; ++i) mix.add(heaviest[i].task, heaviest[i].weight);
   return mix;

@@ -10,8 +10,8 @@
 
 namespace trainyard::core {
 
-// How much of a node's free GPUs is of no use to the jobs that there are, and how a placement changes that:
-// Weng et al., "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient
+// How much of a node's free GPUs is of no use to the jobs that there are, and how a placement changes that,
+// after Weng et al., "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient
 // Descent", ATC 2023, section 3: the free GPUs of a node that a task of the job mix, drawn at random, cannot
 // use. All amounts are integers; device amounts are thousandths of one device. Sums saturate.
 
@@ -65,17 +65,26 @@ class JobMix {
   std::vector<Entry> entries_;  // sorted by task
 };
 
-// Free device amount that a task of this shape cannot use: all of it where the task does not fit, else the
-// devices with too little left.
-[[nodiscard]] std::int64_t unusable(const DeviceRoom& room, const TaskShape& task);
+enum class FragmentMeasure {
+  // The paper's. A task cannot use devices with too little left, and none at all where it does not fit.
+  kFirstTask,
+  // Ours. As one task that fits may take the cpu or memory that all the other devices need, a task can
+  // use at most kFedCopies times what as many tasks like it as there is cpu and memory for could use. More
+  // than once, because other tasks of the mix need less beside their devices.
+  kFed,
+};
+// Chosen from 1, 2 and 4 on variations of one trace: docs/placement.md. All three are better than none.
+inline constexpr std::int64_t kFedCopies = 2;
+
+// Free device amount that a task of this shape cannot use.
+[[nodiscard]] std::int64_t unusable(const DeviceRoom& room, const TaskShape& task, FragmentMeasure measure);
 
 // The sum of unusable() over the mix, each kind by its weight.
-[[nodiscard]] std::int64_t fragmentation(const DeviceRoom& room, const JobMix& mix);
+[[nodiscard]] std::int64_t fragmentation(const DeviceRoom& room, const JobMix& mix,
+                                         FragmentMeasure measure = FragmentMeasure::kFed);
 
-// The members of all jobs that are not finished, by shape. A shape weighs as much as the GPUs that its
-// members ask for in all: what matters is whether the GPUs can be used, and by members alone a thousand
-// one-GPU jobs would outvote the gangs that hold most of the cluster. Of many shapes the kMixShapes heaviest
-// are kept.
+// The members of all jobs that are not finished, by shape; a shape weighs as much as it has members. Of many
+// shapes the kMixShapes that ask for most GPUs in all are kept.
 inline constexpr std::size_t kMixShapes = 32;
 [[nodiscard]] JobMix observedMix(const model::SharedList<model::Job>& jobs);
 

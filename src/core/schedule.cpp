@@ -14,6 +14,7 @@
 #include "core/claims.h"
 #include "core/explain.h"
 #include "core/explain_queue.h"
+#include "core/fragmentation.h"
 #include "core/priority.h"
 #include "core/queue_report.h"
 #include "core/queue_tree.h"
@@ -148,10 +149,13 @@ class Scheduler {
     return found->second;
   }
 
-  static PlaceRequest wholeGang(const Job& job, std::size_t widest) {
+  PlaceRequest wholeGang(const Job& job, std::size_t widest) {
     PlaceRequest request;
     request.job = &job;
     request.widest = widest;
+    if (!mix_) mix_ = observedMix(snapshot_.jobs);
+    request.mix = &*mix_;
+    request.shapeCosts = &snapshot_.policy.shapeCosts;
     for (const model::Role& role : job.spec.roles) {
       std::vector<int> indices(static_cast<std::size_t>(job.spec.startReplicas(role)));
       std::iota(indices.begin(), indices.end(), 0);
@@ -403,6 +407,7 @@ class Scheduler {
   // Shapes without places, by queue and how wide they may be placed.
   std::map<std::tuple<QueueTree::Index, std::string, std::size_t>, PendingPtr> failed_;
   std::map<std::string, std::size_t> attainable_;
+  std::optional<JobMix> mix_;                       // asked for by the first that is placed
   std::map<QueueTree::Index, PendingPtr> stopped_;  // queues whose first is out of quota
   PendingPtr startingPending_ = std::make_shared<Pending>(
       Pending{PendingReason::kWaitingForTurn, "behind others whose pods are being started"});

@@ -27,6 +27,7 @@ struct ReplayOptions {
   // Jobs are placed wider than they prefer when they waited long enough (philly, itp).
   bool relaxation = true;
   std::uint64_t seed = 1;
+  std::size_t seeds = 1;  // how many, counted up from `seed` (openb)
   std::string jobsFile;
   std::string cluster;  // "8x8", nodes times GPUs of each, or a file of the format
 };

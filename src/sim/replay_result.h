@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/replay_options.h"
+
 namespace trainyard::sim {
 
 // Of one kind of waiting, over all jobs; seconds.
@@ -19,6 +21,15 @@ struct ReplaySample {
   double time = 0;  // s since the first submission
   std::int64_t gpusInUse = 0;
   std::int64_t waiting = 0;  // jobs
+};
+
+// GPUs that one placement policy handed out (openb); shares of the cluster, means over the seeds.
+struct ReplayAllocation {
+  ReplayPlacement placement = ReplayPlacement::kDefault;
+  double gpuAllocation = 0;  // in the end
+  double published = 0;      // by the paper that made it known; 0: none
+  // When the pods that had come asked for so many percent of the cluster: [0], [1], …
+  std::vector<double> byArrivals;
 };
 
 // Times are in seconds, shares of the cluster between 0 and 1. The names of the JSON keys are those of the
@@ -39,6 +50,8 @@ struct ReplayResult {
   ReplayDelay fragmentationDelaySeconds;
   std::uint64_t preemptions = 0;  // stops and moves of running jobs
   std::uint64_t resizes = 0;
+
+  std::vector<ReplayAllocation> allocations;  // openb only, which knows no times
 
   // For the plot.
   std::int64_t capacity = 0;  // GPUs

@@ -7,6 +7,7 @@
 
 #include "sim/replay_engine.h"
 #include "sim/replay_muri.h"
+#include "sim/replay_openb.h"
 #include "sim/replay_pollux.h"
 #include "sim/replay_trace.h"
 
@@ -51,6 +52,7 @@ ReplayRules rulesOf(const ReplayOptions& options) {
 }
 
 void addNotes(const ReplayOptions& options, ReplayResult& result) {
+  if (options.format == ReplayFormat::kOpenb) return;
   auto& notes = result.notes;
   if (options.semantics == ReplaySemantics::kMuri) {
     notes.emplace_back(
@@ -119,6 +121,11 @@ Result<void> checkReplay(const ReplayOptions& options) {
     return refuse("--semantics muri holds for --format muri only: other traces have no iterations");
   if (options.placement != ReplayPlacement::kDefault && !openb)
     return refuse("--placement holds for --format openb only: elsewhere gangs are placed, not single pods");
+  if (options.policy != ReplayPolicy::kDefault && openb)
+    return refuse("--policy means nothing for --format openb: its pods are offered in turn");
+  if (options.seeds == 0) return refuse("--seeds must be at least 1");
+  if (options.seeds != 1 && !openb)
+    return refuse("--seeds holds for --format openb only: elsewhere nothing is drawn");
   if (options.withDurations && openb)
     return refuse("--with-durations means nothing for --format openb: its pods never end");
   if (options.withDurations &&
@@ -135,10 +142,10 @@ Result<ReplayResult> runReplay(const ReplayOptions& options, const ReplayOutside
       case ReplayFormat::kMuri: return replayMuri(options, outside);
       case ReplayFormat::kPhilly:
       case ReplayFormat::kItp: return replayJobs(options, outside);
+      case ReplayFormat::kOpenb: return runOpenb(options, outside);
       case ReplayFormat::kPollux: return replayPollux(options, outside);
-      case ReplayFormat::kOpenb: break;
     }
-    return fail(ErrorCode::kUnsupported, "this format cannot be replayed yet");
+    return fail(ErrorCode::kInternal, "no such format");
   }();
   if (result) addNotes(options, *result);
   return result;

@@ -32,9 +32,56 @@ std::string json(const ReplayDelay& delay) {
   return fmt::format(R"({{"total":{},"mean":{},"p99":{}}})", delay.total, delay.mean, delay.p99);
 }
 
+std::string_view nameOf(ReplayPlacement placement) {
+  switch (placement) {
+    case ReplayPlacement::kDefault: return "default";
+    case ReplayPlacement::kFgd: return "fgd";
+    case ReplayPlacement::kBestFit: return "bestfit";
+    case ReplayPlacement::kRandom: return "random";
+  }
+  return "";
+}
+
+// GPU allocation of every placement, at some amounts of arrivals and in the end, in percent.
+std::string allocationTable(const ReplayResult& result) {
+  std::string text = line("pods offered", grouped(static_cast<double>(result.jobs), 0));
+  text += percent("GPU allocation", result.gpuAllocation);
+  const auto row = [&](const std::string& name, const auto& cell) {
+    text += fmt::format("{:<18}", name);
+    for (const ReplayAllocation& each : result.allocations) text += fmt::format("{:>9}", cell(each));
+    text += "\n";
+  };
+  row("arrived", [](const ReplayAllocation& each) { return std::string(nameOf(each.placement)); });
+  for (const std::size_t arrived : {50, 70, 80, 90, 95, 100, 110, 120, 130}) {
+    row(fmt::format("{:>4} %", arrived), [&](const ReplayAllocation& each) {
+      return arrived < each.byArrivals.size() ? fmt::format("{:.2f}", each.byArrivals[arrived] * 100) : "";
+    });
+  }
+  row("published, 130 %", [](const ReplayAllocation& each) {
+    return each.published > 0 ? fmt::format("{:.2f}", each.published * 100) : "-";
+  });
+  return text;
+}
+
+std::string json(const std::vector<ReplayAllocation>& allocations) {
+  std::string text = "{";
+  for (const ReplayAllocation& each : allocations) {
+    text += fmt::format(R"({}"{}":{{"gpuAllocation":{})", text.size() > 1 ? "," : "", nameOf(each.placement),
+                        each.gpuAllocation);
+    if (each.published > 0) text += fmt::format(R"(,"published":{})", each.published);
+    text += "}";
+  }
+  return text + "}";
+}
+
 }  // namespace
 
 std::string replayTable(const ReplayResult& result) {
+  if (!result.allocations.empty()) {
+    std::string text = allocationTable(result);
+    for (const std::string& note : result.notes) text += note + "\n";
+    return text;
+  }
   std::string text = line("jobs", grouped(static_cast<double>(result.jobs), 0));
   text +=
       fmt::format("{:<30}{:>24}   no schedule is below {} s\n", "mean completion time",
@@ -70,6 +117,7 @@ std::string replayJson(const ReplayResult& result) {
   add("fragmentationDelaySeconds", json(result.fragmentationDelaySeconds));
   add("preemptions", result.preemptions);
   add("resizes", result.resizes);
+  if (!result.allocations.empty()) add("placements", json(result.allocations));
   return text + "}\n";
 }
 

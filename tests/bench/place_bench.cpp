@@ -5,6 +5,8 @@
 
 #include "base/rng.h"
 #include "core/explain.h"
+#include "core/fragmentation.h"
+#include "core/relaxation.h"
 #include "support/placing.h"
 
 namespace {
@@ -81,6 +83,30 @@ BENCHMARK(noRoom)->Arg(8)->Arg(512)->Unit(benchmark::kMicrosecond);
 
 void noRackFits(benchmark::State& state) { placing(state, bigCluster(80).add(gang(10, 8).required("rack"))); }
 BENCHMARK(noRackFits)->Unit(benchmark::kMicrosecond);
+
+// With a mix of 32 shapes and a cost table of three.
+void guided(benchmark::State& state) {
+  const model::Snapshot snapshot = bigCluster(50).add(gang(static_cast<int>(state.range(0)), state.range(1)));
+  const Ledger ledger(snapshot);
+  const Domains domains(snapshot.nodes, snapshot.policy.topology);
+  JobMix mix;
+  for (std::int64_t i = 0; i < 32; ++i) mix.add({i * 4000, 0, 1 + i % 8, kWholeDevice, 0}, 1 + i);
+  const std::vector<model::ShapeCost> costs = {{2, 2, 3650}, {4, 1, 2230}, {512, 8, 1500}};
+  PlaceRequest request = wholeGang(jobIn(snapshot, "ml/gang"));
+  request.mix = &mix;
+  request.shapeCosts = &costs;
+  for (auto _ : state) benchmark::DoNotOptimize(place(request, ledger, domains));
+}
+BENCHMARK(guided)->Args({1, 1})->Args({4, 1})->Args({64, 4})->Args({512, 8})->Unit(benchmark::kMicrosecond);
+
+void attainable(benchmark::State& state) {
+  const model::Snapshot snapshot = bigCluster(50).add(gang(static_cast<int>(state.range(0)), 8));
+  const Ledger ledger(snapshot);
+  const Domains domains(snapshot.nodes, snapshot.policy.topology);
+  const PlaceRequest request = wholeGang(jobIn(snapshot, "ml/gang"));
+  for (auto _ : state) benchmark::DoNotOptimize(tightestAttainable(request, ledger, domains));
+}
+BENCHMARK(attainable)->Arg(8)->Arg(512)->Unit(benchmark::kMicrosecond);
 
 void buildLedger(benchmark::State& state) {
   const model::Snapshot snapshot = bigCluster(100).build();

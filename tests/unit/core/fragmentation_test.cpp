@@ -21,18 +21,40 @@ DeviceRoom room(std::int64_t wholeDevices, std::vector<std::int64_t> shared = {}
   return made;
 }
 
+std::int64_t paper(const DeviceRoom& node, const TaskShape& task) {
+  return unusable(node, task, FragmentMeasure::kFirstTask);
+}
+
 }  // namespace
 
 TEST_CASE(
     "free devices are of no use to a task that does not fit, and what is left of one to a larger part") {
-  CHECK(unusable(room(3), whole(4)) == 3000);
-  CHECK(unusable(room(3), whole(2)) == 0);
-  CHECK(unusable(room(3, {400, 700}), whole(2)) == 1100);
-  CHECK(unusable(room(0, {400, 700}), part(500)) == 400);
-  CHECK(unusable(room(0, {400, 700}), part(800)) == 1100);
-  CHECK(unusable(room(1, {400}), part(800)) == 400);
+  CHECK(paper(room(3), whole(4)) == 3000);
+  CHECK(paper(room(3), whole(2)) == 0);
+  CHECK(paper(room(3, {400, 700}), whole(2)) == 1100);
+  CHECK(paper(room(0, {400, 700}), part(500)) == 400);
+  CHECK(paper(room(0, {400, 700}), part(800)) == 1100);
+  CHECK(paper(room(1, {400}), part(800)) == 400);
   // Devices without the cpu to feed them.
-  CHECK(unusable(room(3, {}, 4), whole(1, 8)) == 3000);
+  CHECK(paper(room(3, {}, 4), whole(1, 8)) == 3000);
+}
+
+TEST_CASE(
+    "our measure also counts devices that cpu and memory could not feed, were they used by such tasks") {
+  const auto ours = [](const DeviceRoom& node, const TaskShape& task) {
+    return unusable(node, task, FragmentMeasure::kFed);
+  };
+  // One task of 4 cores fits into 7; twice one device of eight can be used.
+  CHECK(paper(room(8, {}, 7), whole(1, 4)) == 0);
+  CHECK(ours(room(8, {}, 7), whole(1, 4)) == 6000);
+  CHECK(ours(room(8, {}, 16), whole(1, 4)) == 0);
+  CHECK(ours(room(8, {}, 7), whole(4, 4)) == 0);
+  CHECK(ours({100, 7, 1, 8, {}, 0}, {0, 4, 1, kWholeDevice, 0}) == 6000);
+  // Never less than the paper's.
+  CHECK(ours(room(1, {400}), part(800)) == 400);
+  CHECK(ours(room(3), whole(4)) == 3000);
+  CHECK(ours(room(0), whole(0)) == 0);
+  CHECK(ours(room(8, {}, 7), {0, 0, 1, kWholeDevice, 0}) == 0);
 }
 
 TEST_CASE("a task for other models of GPU does not fit") {
@@ -81,7 +103,7 @@ TEST_CASE("sums of absurd amounts stay at the end of their range") {
         std::numeric_limits<std::int64_t>::max());
 }
 
-TEST_CASE("the observed mix is what unfinished jobs ask for, by the GPUs of each shape") {
+TEST_CASE("the observed mix is what unfinished jobs ask for, by the members of each shape") {
   const model::Snapshot snapshot = cluster()
                                        .add(job("x/a").role("worker", 4, gpus(8)).role("ps", 2, gpus(0)))
                                        .add(job("x/b").role("worker", 2, gpus(8)))
@@ -94,7 +116,7 @@ TEST_CASE("the observed mix is what unfinished jobs ask for, by the GPUs of each
   std::int64_t eights = 0;
   for (const JobMix::Entry& entry : mix.entries()) (entry.task.devices == 1 ? ones : eights) = entry.weight;
   CHECK(ones == 3);
-  CHECK(eights == 48);
+  CHECK(eights == 6);
 }
 
 TEST_CASE("of many shapes the heaviest are kept") {
