@@ -73,7 +73,8 @@ class Cycle {
 
   void decide(const JobPtr& job) {
     if (feedback_->busy) return keepTurn(job);
-    if (memo_.settled(job, podsOf(*job))) return;
+    // A gang that has nothing to do itself may still have to make room.
+    if (memo_.settled(job, podsOf(*job)) && !evictions_.contains(job->key)) return;
     if (!job->spec.run.managedBy.empty() && job->spec.run.managedBy != kOurselves) return;
     if (job->status.gang.proposal) return stepOn(job);
     if (job->deleting) return drainDeleted(job);
