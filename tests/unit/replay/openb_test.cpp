@@ -1,7 +1,9 @@
 #include "sim/replay_openb.h"
 
 #include <algorithm>
+#include <fstream>
 #include <map>
+#include <sstream>
 
 #include <catch2/catch.hpp>
 
@@ -194,4 +196,27 @@ TEST_CASE("openb: the result shows every placement on the same shuffles") {
   wrong = options;
   wrong.seeds = 0;
   CHECK(refused(wrong).find("--seeds") == 0);
+}
+
+TEST_CASE("openb: more GPUs are handed out than by the paper's measure, and far more than by best fit") {
+  ReplayOptions options;
+  options.format = ReplayFormat::kOpenb;
+  options.seed = 42;
+  options.seeds = 10;
+  options.jobsFile = std::string(TRAINYARD_TRACES) + "/openb/pods.csv";
+  options.cluster = std::string(TRAINYARD_TRACES) + "/openb/nodes.csv";
+  const ReplayOutside outside{
+      .readFile = [](const std::string& path) -> trainyard::base::Result<std::string> {
+        std::ifstream file(path);
+        std::ostringstream text;
+        text << file.rdbuf();
+        return text.str();
+      }};
+  const auto result = runReplay(options, outside);
+  REQUIRE(result);
+  std::map<ReplayPlacement, double> allocation;
+  for (const ReplayAllocation& each : result->allocations) allocation[each.placement] = each.gpuAllocation;
+  CHECK(allocation[ReplayPlacement::kDefault] >= allocation[ReplayPlacement::kFgd]);
+  CHECK(allocation[ReplayPlacement::kDefault] >= allocation[ReplayPlacement::kBestFit] + 0.01);
+  CHECK(allocation[ReplayPlacement::kBestFit] > allocation[ReplayPlacement::kRandom]);
 }
