@@ -305,6 +305,7 @@ class Cycle {
                                         .ledger = ledger_,
                                         .domains = memo_.domains(),
                                         .queues = queues_,
+                                        .memo = memo_.schedule(),
                                         .waiting = std::move(waiting_),
                                         .startingMembers = starting_,
                                         .mostStartingMembers = input_.settings.startingMembers});

@@ -1,8 +1,7 @@
 #include "core/explain.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <unordered_map>
 #include <vector>
 
 #include <fmt/format.h>
@@ -40,20 +39,20 @@ struct Share {
 };
 
 struct Blockers {
-  std::vector<std::pair<model::ObjectKey, Share>> jobs;  // most first
-  Share strangers;                                       // pods of no TrainingJob
+  std::vector<std::pair<const model::ObjectKey*, Share>> jobs;  // most first, as far as they are named
+  Share strangers;                                              // pods of no TrainingJob
   model::ObjectKey firstStranger;
 };
 
 Blockers findBlockers(const model::Job& job, const Misfit& misfit, const Ledger& ledger) {
-  std::map<model::ObjectKey, Share> shares;
+  std::unordered_map<const model::Job*, Share> shares;
   Blockers blockers;
   for (const std::uint32_t node : misfit.contested) {
     ledger.forEachHolding(node, [&](const Ledger::Holding& holding) {
       const std::int64_t amount = amountByName(holding.amount, misfit.scarce);
       if (amount <= 0) return;
       if (holding.job != nullptr) {
-        if (holding.job->key != job.key) shares[holding.job->key].add(amount, holding.amount.gpus(), node);
+        if (holding.job->key != job.key) shares[holding.job].add(amount, holding.amount.gpus(), node);
         return;
       }
       // Every node has its DaemonSets: they are part of the node, not in the way.
@@ -62,9 +61,13 @@ Blockers findBlockers(const model::Job& job, const Misfit& misfit, const Ledger&
       blockers.strangers.add(amount, holding.amount.gpus(), node);
     });
   }
-  blockers.jobs.assign(shares.begin(), shares.end());
-  std::stable_sort(blockers.jobs.begin(), blockers.jobs.end(),
-                   [](const auto& a, const auto& b) { return a.second.amount > b.second.amount; });
+  for (const auto& [holder, share] : shares) blockers.jobs.emplace_back(&holder->key, share);
+  const auto named = std::min(kNamedBlockers, blockers.jobs.size());
+  std::partial_sort(blockers.jobs.begin(), blockers.jobs.begin() + static_cast<std::ptrdiff_t>(named),
+                    blockers.jobs.end(), [](const auto& a, const auto& b) {
+                      return a.second.amount != b.second.amount ? a.second.amount > b.second.amount
+                                                                : *a.first < *b.first;
+                    });
   return blockers;
 }
 
@@ -73,7 +76,7 @@ std::string describe(const Blockers& blockers) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < std::min(kNamedBlockers, blockers.jobs.size()); ++i) {
     const auto& [key, share] = blockers.jobs[i];
-    words.push_back(fmt::format("{} ({})", key, counted(share.nodes, "node")));
+    words.push_back(fmt::format("{} ({})", *key, counted(share.nodes, "node")));
   }
   if (blockers.jobs.size() > kNamedBlockers) {
     const auto others = static_cast<std::int64_t>(blockers.jobs.size() - kNamedBlockers);
@@ -103,7 +106,7 @@ model::Pending explainMisfit(const model::Job& job, const Misfit& misfit, const 
   }
   for (std::size_t i = 0; i < std::min(kNamedBlockers, blockers.jobs.size()); ++i) {
     const auto& [key, share] = blockers.jobs[i];
-    pending.blockedBy.push_back({key, static_cast<int>(share.nodes), static_cast<int>(share.gpus)});
+    pending.blockedBy.push_back({*key, static_cast<int>(share.nodes), static_cast<int>(share.gpus)});
   }
   return pending;
 }

@@ -55,7 +55,9 @@ void Ledger::followNodes(const model::SharedList<model::Node>& nodes) {
     nodeList_ = nodes;
     return;
   }
+  const std::uint64_t version = version_ + 1;
   *this = Ledger();
+  version_ = version;
   nodeList_ = nodes;
   byName_ = NameIndex(nodes.size());
   nodes_.reserve(nodes.size());
@@ -162,6 +164,7 @@ void Ledger::markChanged(std::size_t node) { changed_.push_back(static_cast<std:
 void Ledger::addUpChanged() {
   std::sort(changed_.begin(), changed_.end());
   changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
+  if (!changed_.empty()) ++version_;
   for (const std::uint32_t node : changed_) {
     NodeRoom& room = nodes_[node];
     room.free = room.node->allocatable;

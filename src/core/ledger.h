@@ -58,6 +58,10 @@ class Ledger {
   [[nodiscard]] const std::vector<NodeRoom>& nodes() const { return nodes_; }
   // The pods that name a TrainingJob as their owner.
   [[nodiscard]] const PodGroups& pods() const { return groups_; }
+  // Another number whenever any node's room or holders may have changed.
+  [[nodiscard]] std::uint64_t version() const { return version_; }
+  // Whether anything was taken since the last follow().
+  [[nodiscard]] bool untouched() const { return taken_.empty(); }
   // Index into nodes(); empty for a node that does not exist.
   [[nodiscard]] std::optional<std::size_t> find(const model::NodeName& name) const;
 
@@ -134,6 +138,7 @@ class Ledger {
   std::unordered_map<model::Uid, Owner> owners_;
   std::set<model::Uid> claimants_;  // jobs whose proposals wait for victims: they depend on other jobs' pods
   OwnerId lastOwner_ = kNobodys;
+  std::uint64_t version_ = 0;
   std::vector<std::uint32_t> changed_;  // nodes to add up anew, with repetitions
   std::vector<std::pair<std::size_t, Entry>> taken_;
 };

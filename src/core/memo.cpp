@@ -34,14 +34,17 @@ void Memo::begin(const model::Snapshot& snapshot) {
     levels_ = snapshot.policy.topology;
     settled_.clear();
     told_.clear();
+    schedule_.clear();
   }
   nodes_ = snapshot.nodes;
   ledger_.follow(snapshot);
+  schedule_.begin(ledger_.version());
 }
 
 void Memo::end(std::size_t jobs) {
   settled_.endRound(jobs);
   told_.endRound(jobs);
+  schedule_.end(jobs);
 }
 
 bool Memo::Jobs::has(const JobPtr& job, const JobPods& pods) {

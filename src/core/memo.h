@@ -7,6 +7,7 @@
 
 #include "core/domains.h"
 #include "core/ledger.h"
+#include "core/schedule_memo.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -28,6 +29,7 @@ class Memo {
   [[nodiscard]] const Domains& domains() const { return *domains_; }
   // What the cycle takes from it is given back when the next one begins.
   [[nodiscard]] Ledger& ledger() { return ledger_; }
+  [[nodiscard]] ScheduleMemo& schedule() { return schedule_; }
 
   // Jobs that nothing is to be done for, and that only a change of themselves, of their pods or of the nodes'
   // names and labels can give anything to do: those that run or have ended.
@@ -61,6 +63,7 @@ class Memo {
   std::vector<model::TopologyLevel> levels_;
   std::unique_ptr<const Domains> domains_;
   Ledger ledger_;
+  ScheduleMemo schedule_;
   Jobs settled_;
   Jobs told_;
 };

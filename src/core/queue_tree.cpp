@@ -219,6 +219,7 @@ Amounts QueueTree::heldBy(const model::Job& job, const std::vector<model::Assign
 // either side, and the ledger knows where. Quotas count what will be.
 Amounts QueueTree::holdingsOf(const model::Job& job) const {
   const model::GangRecord& gang = job.status.gang;
+  if (gang.placed && !gang.proposal) return heldBy(job, gang.placed->assignments);
   Amounts amounts(dimensions_.size(), 0);
   const auto add = [&](const std::vector<model::Assignment>& places, int sign) {
     const Amounts held = heldBy(job, places);

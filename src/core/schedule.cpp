@@ -5,7 +5,6 @@
 #include <numeric>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,7 +19,6 @@
 #include "core/queue_tree.h"
 #include "core/relaxation.h"
 #include "core/rights.h"
-#include "core/shape_key.h"
 #include "core/victims.h"
 #include "core/waiting_order.h"
 
@@ -66,14 +64,21 @@ class Scheduler {
   }
 
  private:
+  // What a job asks for, and how wide it may be placed by now.
+  struct Shape {
+    std::uint32_t key = 0;  // ScheduleMemo::shapeOf
+    Relaxation relaxation;
+  };
+
   std::vector<Contender> listContenders() {
     const Priorities priorities(snapshot_);
     std::vector<Contender> contenders;
     contenders.reserve(request_.waiting.size());
     for (const WaitingJob& waiting : request_.waiting) {
-      const auto queue = tree_.find(waiting.job->spec.queue);
-      contenders.push_back({&waiting, priorities.of(*waiting.job), queue.value_or(QueueTree::kCluster),
-                            tree_.demandOf(*waiting.job)});
+      const Job& job = *waiting.job;
+      const int priority = priorities.of(job);
+      contenders.push_back({&waiting, priority, tree_.find(job.spec.queue).value_or(QueueTree::kCluster),
+                            tree_.demandOf(job), rankOf(job, priority, snapshot_.policy)});
     }
     return contenders;
   }
@@ -102,12 +107,8 @@ class Scheduler {
 
   bool findPlaces(const Contender& contender) {
     const Shape shape = shapeOf(contender);
-    const std::tuple key{contender.queue, shape.key, shape.relaxation.widest};
-    if (const auto known = failed_.find(key); known != failed_.end()) {
-      if (claims(contender, shape)) return true;
-      noPlaces(contender, shape, known->second);
-      return false;
-    }
+    if (const PendingPtr known = knownFailure(contender, shape))
+      return withoutPlaces(contender, shape, known);
     auto placed = placeInQuota(contender, shape);
     if (auto* placement = std::get_if<Placement>(&placed)) {
       if (mayPass(contender, *placement)) {
@@ -117,24 +118,38 @@ class Scheduler {
       wait(contender, reserved_);
       return false;
     }
-    const auto pending = std::make_shared<const Pending>(std::move(std::get<Pending>(placed)));
-    failed_.emplace(key, pending);
+    auto pending = std::make_shared<const Pending>(std::move(std::get<Pending>(placed)));
+    remember(contender, shape, pending);
+    return withoutPlaces(contender, shape, pending);
+  }
+
+  bool withoutPlaces(const Contender& contender, const Shape& shape, const PendingPtr& pending) {
     if (claims(contender, shape)) return true;
     noPlaces(contender, shape, pending);
     return false;
   }
 
-  // --- phase 5
+  // Places only become fewer during a cycle: what failed for a shape fails for its equals.
+  PendingPtr knownFailure(const Contender& contender, const Shape& shape) const {
+    const auto mine = failed_.find({contender.queue, shape.key, shape.relaxation.widest});
+    if (mine != failed_.end()) return mine->second;
+    const auto anybodys = failed_.find({QueueTree::kCluster, shape.key, shape.relaxation.widest});
+    if (anybodys != failed_.end()) return anybodys->second;
+    return ledger_.untouched() ? request_.memo.failure({shape.key, shape.relaxation.widest}) : nullptr;
+  }
 
-  // What a job asks for, and how wide it may be placed by now.
-  struct Shape {
-    std::string key;
-    Relaxation relaxation;
-  };
+  // A quota's refusal is the queue's own.
+  void remember(const Contender& contender, const Shape& shape, const PendingPtr& failure) {
+    const bool own = failure->reason == PendingReason::kWaitingForQuota;
+    failed_[{own ? contender.queue : QueueTree::kCluster, shape.key, shape.relaxation.widest}] = failure;
+    if (!own && ledger_.untouched()) request_.memo.remember({shape.key, shape.relaxation.widest}, failure);
+  }
+
+  // --- phase 5
 
   Shape shapeOf(const Contender& contender) {
     const Job& job = *contender.waiting->job;
-    Shape shape{shapeKey(job), {}};
+    Shape shape{request_.memo.shapeOf(contender.waiting->job), {}};
     RelaxationInput input{&job.spec.locality, contender.demand[0], job.spec.estimatedDuration, 0};
     if (job.spec.locality.levels.empty()) input.attainable = attainable(job, shape.key);
     const auto waited = snapshot_.now - waitingSince(job, snapshot_.now);
@@ -143,8 +158,8 @@ class Scheduler {
     return shape;
   }
 
-  std::size_t attainable(const Job& job, const std::string& key) {
-    const auto [found, isNew] = attainable_.try_emplace(key, 0);
+  std::size_t attainable(const Job& job, std::uint32_t shape) {
+    const auto [found, isNew] = request_.memo.attainable.try_emplace(shape, 0);
     if (isNew) found->second = tightestAttainable(wholeGang(job, 0), ledger_, request_.domains);
     return found->second;
   }
@@ -351,6 +366,13 @@ class Scheduler {
   // --- phase 9
 
   void noPlaces(const Contender& contender, const Shape& shape, const PendingPtr& pending) {
+    // Nothing in it is the job's own where no relaxation is ahead; queues that stop need to know who stops
+    // them.
+    const bool shared =
+        !shape.relaxation.next && snapshot_.policy.backfill.enabled && (head_ || !waitsForRoom(*pending));
+    const std::tuple key{contender.queue, shape.key, shape.relaxation.widest};
+    if (const auto told = told_.find(key); shared && told != told_.end())
+      return wait(contender, told->second);
     Pending own = report_.classify(contender, *pending);
     if (const auto& next = shape.relaxation.next; next && waitsForRoom(*pending)) {
       const Job& job = *contender.waiting->job;
@@ -365,7 +387,9 @@ class Scheduler {
       else if (!head_)
         return becomeHead(contender, own);
     }
-    wait(contender, std::make_shared<Pending>(std::move(own)));
+    auto words = std::make_shared<const Pending>(std::move(own));
+    if (shared) told_.emplace(key, words);
+    wait(contender, words);
   }
 
   // "one rack", "any place".
@@ -405,8 +429,8 @@ class Scheduler {
   std::int64_t starting_ = 0;
 
   // Shapes without places, by queue and how wide they may be placed.
-  std::map<std::tuple<QueueTree::Index, std::string, std::size_t>, PendingPtr> failed_;
-  std::map<std::string, std::size_t> attainable_;
+  std::map<std::tuple<QueueTree::Index, std::uint32_t, std::size_t>, PendingPtr> failed_;
+  std::map<std::tuple<QueueTree::Index, std::uint32_t, std::size_t>, PendingPtr> told_;
   std::optional<JobMix> mix_;                       // asked for by the first that is placed
   std::map<QueueTree::Index, PendingPtr> stopped_;  // queues whose first is out of quota
   PendingPtr startingPending_ = std::make_shared<Pending>(

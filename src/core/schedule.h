@@ -9,6 +9,7 @@
 #include "core/ledger.h"
 #include "core/place.h"
 #include "core/queue_tree.h"
+#include "core/schedule_memo.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -54,6 +55,7 @@ struct ScheduleRequest {
   Ledger& ledger;  // what starts is taken from it
   const Domains& domains;
   QueueTree& queues;  // of this snapshot; what starts is charged to it
+  ScheduleMemo& memo;
   std::vector<WaitingJob> waiting;
   std::int64_t startingMembers = 0;      // on their way already, from Reserve to bound
   std::int64_t mostStartingMembers = 0;  // no further gang starts once so many are

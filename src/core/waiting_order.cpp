@@ -15,14 +15,25 @@ bool earlier(const Contender& a, const Contender& b) {
 
 }  // namespace
 
+Rank rankOf(const model::Job& job, int priority, const model::Policy& policy) {
+  OrderView view;
+  view.key = &job.key;
+  view.priority = priority;
+  view.submitted = job.created;
+  view.gpus = job.status.gpus;
+  if (view.gpus > 0) view.ran = std::chrono::seconds(job.status.service.gpuSeconds / view.gpus);
+  if (const auto& estimate = job.spec.estimatedDuration) {
+    view.remaining = std::max<std::chrono::microseconds>(*estimate - view.ran, std::chrono::microseconds(0));
+  }
+  return rankOf(view, {.ordering = policy.ordering});
+}
+
 WaitingOrder::WaitingOrder(const QueueTree& tree, const std::vector<Contender>& contenders) : tree_(tree) {
   std::map<QueueTree::Index, Line> lines;
   for (const Contender& contender : contenders) lines[contender.queue].jobs.push_back(&contender);
   for (auto& [queue, line] : lines) {
-    std::stable_sort(line.jobs.begin(), line.jobs.end(), [](const Contender* a, const Contender* b) {
-      if (a->priority != b->priority) return a->priority > b->priority;
-      return earlier(*a, *b);
-    });
+    std::stable_sort(line.jobs.begin(), line.jobs.end(),
+                     [](const Contender* a, const Contender* b) { return a->rank.before(b->rank); });
     lines_.push_back(std::move(line));
   }
 }

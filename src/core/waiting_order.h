@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/order_policy.h"
 #include "core/queue_tree.h"
 #include "core/schedule.h"
 
@@ -16,7 +17,11 @@ struct Contender {
   int priority = 0;
   QueueTree::Index queue = QueueTree::kCluster;
   QueueTree::Amounts demand;
+  Rank rank = {};  // within its queue
 };
+
+// Where the job stands in its queue, by the ordering of the cluster's policy.
+[[nodiscard]] Rank rankOf(const model::Job& job, int priority, const model::Policy& policy);
 
 // Hands out the waiting jobs in the order in which they are served, which changes with every job that is
 // charged to its queue: see schedule.h, phase 4.

@@ -1,4 +1,9 @@
 // A whole scheduling cycle on 5,000 nodes with 20,000 pods: 1,250 running jobs of 16 one-GPU members each.
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <vector>
+
 #include <benchmark/benchmark.h>
 
 #include <fmt/format.h>
@@ -71,6 +76,97 @@ void run(benchmark::State& state, const core::CycleInput& input, std::size_t dec
     if (plan.decisions.size() != decisions) state.SkipWithError("not the plan it should be");
   }
 }
+
+constexpr int kWaitingNodes = 10'000;
+constexpr int kWaiting = 10'000;
+constexpr int kTenants = 30;
+
+std::string tenant(int number) { return fmt::format("tenant-{:02}", number % kTenants); }
+
+// 10,000 nodes x 8 GPUs, full: a running job of 8 GPUs on each; 10,000 more wait in 30 queues, of 16 shapes.
+core::CycleInput fullCluster() {
+  SnapshotBuilder builder = cluster().now(100'000);
+  for (int i = 0; i < kTenants; ++i) {
+    model::Queue queue;
+    queue.name = model::QueueName(tenant(i));
+    builder.add(queue);
+  }
+  for (int i = 0; i < kWaitingNodes; ++i) {
+    const int rack = i / 16;
+    builder.add(node(nodeName(i))
+                    .gpus(8)
+                    .zone(fmt::format("zone-{}", rack / 125))
+                    .block(fmt::format("block-{:03}", rack / 5))
+                    .rack(fmt::format("rack-{:04}", rack)));
+    const model::Job whole = job(fmt::format("run/job-{:05}", i))
+                                 .role("worker", 1, requests(8, 8))
+                                 .queue(tenant(i))
+                                 .created(i)
+                                 .placed(nodeName(i), "worker", "0");
+    builder.add(whole);
+    builder.add(pod("run/x")
+                    .memberOf(whole, "worker", 0)
+                    .on(nodeName(i))
+                    .requests(requests(8, 8))
+                    .phase(model::PodPhase::kRunning));
+  }
+  for (int i = 0; i < kWaiting; ++i) {
+    const int shape = i % 16;
+    builder.add(job(fmt::format("wait/job-{:05}", i))
+                    .role("worker", 1 + shape / 4, requests(1 << shape % 4, 8))
+                    .queue(tenant(i))
+                    .created(20'000 + i));
+  }
+  return {.snapshot = builder.build()};
+}
+
+void tell(core::CycleInput& input, const core::Plan& plan) {
+  std::map<model::ObjectKey, const model::JobStatus*> news;
+  for (const core::JobDecision& decision : plan.decisions) {
+    if (decision.status) news[decision.job->key] = &*decision.status;
+  }
+  for (auto& each : input.snapshot.jobs.edit()) {
+    const auto found = news.find(each->key);
+    if (found == news.end()) continue;
+    auto told = std::make_shared<model::Job>(*each);
+    told->status = *found->second;
+    each = std::move(told);
+  }
+  for (const core::QueueNews& queue : plan.queues) {
+    for (auto& each : input.snapshot.queues.edit()) {
+      if (each->name != queue.queue->name) continue;
+      auto told = std::make_shared<model::Queue>(*each);
+      told->status = queue.status;
+      each = std::move(told);
+    }
+  }
+}
+
+// Between two cycles one waiting job's object changes.
+void cycleTenThousandWaiting(benchmark::State& state) {
+  core::CycleInput input = fullCluster();
+  for (const auto& each : input.snapshot.jobs) input.feedback[each->key].templateError = "";
+  core::Memo memo;
+  for (int i = 0; i < 4; ++i) tell(input, core::cycle(input, memo));
+  std::vector<double> milliseconds;
+  std::size_t changed = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    auto& jobs = input.snapshot.jobs.edit();
+    auto& one = jobs[kWaitingNodes + (changed++ * 37) % kWaiting];
+    one = std::make_shared<model::Job>(*one);
+    input.snapshot.now += std::chrono::milliseconds(50);
+    state.ResumeTiming();
+    const auto start = std::chrono::steady_clock::now();
+    benchmark::DoNotOptimize(core::cycle(input, memo));
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    milliseconds.push_back(took.count());
+  }
+  std::sort(milliseconds.begin(), milliseconds.end());
+  state.counters["p50_ms"] = milliseconds[milliseconds.size() / 2];
+  state.counters["p99_ms"] = milliseconds[milliseconds.size() * 99 / 100];
+}
+BENCHMARK(cycleTenThousandWaiting)->Unit(benchmark::kMillisecond)->Iterations(100);
 
 void cycleAtRest(benchmark::State& state) { run(state, bigCluster(false), 0); }
 void cyclePlaces512(benchmark::State& state) { run(state, bigCluster(true), 1); }

@@ -340,8 +340,9 @@ TEST_CASE("order: priority, then age, then name") {
   std::reverse(jobs.begin(), jobs.end());
   std::vector<Contender> contenders;
   for (const WaitingJob& each : jobs) {
-    contenders.push_back(
-        {&each, priorities.of(*each.job), *tree.find(each.job->spec.queue), tree.demandOf(*each.job)});
+    const int priority = priorities.of(*each.job);
+    contenders.push_back({&each, priority, *tree.find(each.job->spec.queue), tree.demandOf(*each.job),
+                          rankOf(*each.job, priority, snapshot.policy)});
   }
   WaitingOrder order(tree, contenders);
   std::string names;
