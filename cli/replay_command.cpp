@@ -34,6 +34,7 @@ struct Flags {
   std::string placement = "default";
   std::string semantics = "own";
   bool noRelaxation = false;
+  bool noTimeSlices = false;
   std::string output = "table";
   std::string plot;
 };
@@ -146,6 +147,9 @@ void addOptions(CLI::App& command, Flags& flags) {
                    "Tell the policy how long jobs run (fifo and default; srtf and srsf know it anyway)");
   command.add_flag("--no-relaxation", flags.noRelaxation,
                    "Never place a job wider than it prefers, however long it waits (philly, itp)");
+  command.add_flag(
+      "--no-time-slices", flags.noTimeSlices,
+      "Stop nobody for the sake of order: the operator's own cycle decides (philly, itp; default)");
   command.add_option("--seed", options.seed, "For what is drawn (openb): equal seeds make equal results")
       ->capture_default_str();
   command
@@ -174,6 +178,7 @@ void addReplayCommand(CLI::App& app, const std::function<void(std::function<int(
     flags->options.placement = kPlacements.at(flags->placement);
     flags->options.semantics = kSemantics.at(flags->semantics);
     flags->options.relaxation = !flags->noRelaxation;
+    flags->options.timeSlices = !flags->noTimeSlices;
     run([flags] { return runReplayCommand(*flags); });
   });
 }

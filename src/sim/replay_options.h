@@ -26,6 +26,8 @@ struct ReplayOptions {
   bool withDurations = false;
   // Jobs are placed wider than they prefer when they waited long enough (philly, itp).
   bool relaxation = true;
+  // philly, itp, kDefault: nobody is stopped for the sake of order; the operator's own cycle decides.
+  bool timeSlices = true;
   std::uint64_t seed = 1;
   std::size_t seeds = 1;  // how many, counted up from `seed` (openb)
   std::string jobsFile;

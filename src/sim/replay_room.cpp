@@ -10,7 +10,11 @@
 namespace trainyard::sim {
 namespace {
 
-model::Snapshot snapshotOf(const std::vector<ReplayNode>& nodes) {
+const model::Resources& requestsOf(const model::Job& job) { return job.spec.roles.front().shape.requests; }
+
+}  // namespace
+
+model::Snapshot replaySnapshot(const std::vector<ReplayNode>& nodes) {
   model::Snapshot snapshot;
   model::SharedList<model::Node>::Items items;
   for (const ReplayNode& each : nodes) {
@@ -27,10 +31,6 @@ model::Snapshot snapshotOf(const std::vector<ReplayNode>& nodes) {
   return snapshot;
 }
 
-const model::Resources& requestsOf(const model::Job& job) { return job.spec.roles.front().shape.requests; }
-
-}  // namespace
-
 GangShape tightShape(int gpus, int gpusOfLargestNode) {
   int each = std::min(gpus, gpusOfLargestNode);
   while (gpus % each != 0) --each;
@@ -38,7 +38,7 @@ GangShape tightShape(int gpus, int gpusOfLargestNode) {
 }
 
 ReplayRoom::ReplayRoom(const std::vector<ReplayNode>& nodes)
-    : snapshot_(snapshotOf(nodes)),
+    : snapshot_(replaySnapshot(nodes)),
       empty_(snapshot_),
       held_(empty_),
       given_(empty_),

@@ -25,6 +25,9 @@ struct GangShape {
 };
 [[nodiscard]] GangShape tightShape(int gpus, int gpusOfLargestNode);
 
+// The nodes as a snapshot, without anything else.
+[[nodiscard]] model::Snapshot replaySnapshot(const std::vector<ReplayNode>& nodes);
+
 // Members by node index.
 using ReplayPlaces = std::vector<std::pair<std::uint32_t, int>>;
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "sim/replay_cycle.h"
 #include "sim/replay_engine.h"
 #include "sim/replay_muri.h"
 #include "sim/replay_openb.h"
@@ -85,6 +87,11 @@ Result<ReplayResult> replayJobs(const ReplayOptions& options, const ReplayOutsid
   if (!trace) return fail(trace.error());
   const auto cluster = readCluster(options, outside);
   if (!cluster) return fail(cluster.error());
+  if (!options.timeSlices) {
+    const auto relaxation = options.relaxation ? std::optional(model::RelaxationPolicy{})
+                                               : std::optional<model::RelaxationPolicy>();
+    return runCycles(*trace, *cluster, relaxation, {.progress = outside.progress});
+  }
   ReplayRules rules = rulesOf(options);
   // Strict FIFO is what it always was: first come, first served, as close together as asked for.
   if (options.relaxation && options.policy != ReplayPolicy::kFifo) rules.relaxation.emplace();
@@ -126,6 +133,13 @@ Result<void> checkReplay(const ReplayOptions& options) {
   if (options.seeds == 0) return refuse("--seeds must be at least 1");
   if (options.seeds != 1 && !openb)
     return refuse("--seeds holds for --format openb only: elsewhere nothing is drawn");
+  const bool production = options.format == ReplayFormat::kPhilly || options.format == ReplayFormat::kItp;
+  if (!options.timeSlices &&
+      (!production || options.policy != ReplayPolicy::kDefault || options.withDurations))
+    return refuse(
+        "--no-time-slices holds for --policy default of --format philly and itp, without --with-durations");
+  if (!options.relaxation && (!production || options.policy == ReplayPolicy::kFifo))
+    return refuse("--no-relaxation holds for --format philly and itp only, and fifo never relaxes");
   if (options.withDurations && openb)
     return refuse("--with-durations means nothing for --format openb: its pods never end");
   if (options.withDurations &&
