@@ -86,7 +86,7 @@ double RunHistory::rate(Id job) {
   if (self.fresh) return self.rate;
   const auto [first, end] = around(runs, job.position);
   std::vector<Sample> samples;
-  samples.reserve(2 * kNeighbours + kUnseenMultiples.size());
+  samples.reserve(2 * std::size_t{kNeighbours} + kUnseenMultiples.size());
   for (std::size_t i = first; i < end; ++i) {
     const Run& run = runs[i];
     if (i == job.position || run.ran <= self.ran) continue;
