@@ -33,9 +33,6 @@ std::vector<std::string> findUnsupported(const JsonValue& spec, const model::Job
   add(decoded.framework == kMpi, "spec.framework MPI (its pods are given no hostfile)");
   add(decoded.elastic.has_value(), "spec.elastic (the job keeps the size it starts with)");
   add(decoded.minAvailable && *decoded.minAvailable < decoded.totalReplicas(), "spec.gang.minAvailable");
-  add(decoded.schedulingTimeout.count() > 0, "spec.scheduling.timeoutSeconds");
-  add(!decoded.locality.levels.empty(), "spec.locality.levels");
-  add(decoded.estimatedDuration.has_value(), "spec.estimate");
   add(at(spec, {"plan", "mode"}).string() == "Auto", "spec.plan");
   add(isNumber(at(spec, {"network", "priority"})), "spec.network.priority");
   add(decoded.run.ttlAfterFinished.has_value(), "spec.run.ttlSecondsAfterFinished");

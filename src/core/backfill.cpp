@@ -21,7 +21,8 @@ std::vector<Ending> endings(const model::Snapshot& snapshot, const Ledger& ledge
   std::vector<Ending> all;
   for (const auto& job : snapshot.jobs) {
     if (!job->status.gang.placed || job->finished()) continue;
-    if (const auto at = expectedEnd(*job, snapshot.now)) all.push_back({*at, job.get()});
+    const auto at = estimatedEnd(*job);
+    if (at && *at > snapshot.now) all.push_back({*at, job.get()});
   }
   std::sort(all.begin(), all.end(), [](const Ending& a, const Ending& b) {
     return std::tie(a.at, a.job->key) < std::tie(b.at, b.job->key);
@@ -32,11 +33,11 @@ std::vector<Ending> endings(const model::Snapshot& snapshot, const Ledger& ledge
 
 }  // namespace
 
-std::optional<base::WallTime> expectedEnd(const model::Job& job, base::WallTime now) {
+std::optional<base::WallTime> estimatedEnd(const model::Job& job) {
   if (!job.spec.estimatedDuration || !job.status.gang.placed) return std::nullopt;
-  const base::WallTime end = placedSince(job, now) + *job.spec.estimatedDuration;
-  if (end <= now) return std::nullopt;
-  return end;
+  const base::WallTime placed = placedSince(job, base::WallTime{});
+  if (placed == base::WallTime{}) return std::nullopt;
+  return placed + *job.spec.estimatedDuration;
 }
 
 Reservation::Reservation(const PlaceRequest& request, const model::Snapshot& snapshot, Ledger& ledger,

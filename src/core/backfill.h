@@ -35,7 +35,7 @@ class Reservation {
   std::map<std::size_t, model::Resources> spare_;
 };
 
-// When the gang ends by its estimate; nothing without one, or when that time is over.
-[[nodiscard]] std::optional<base::WallTime> expectedEnd(const model::Job& job, base::WallTime now);
+// When a placed gang ends by its estimate, be that over already; nothing without one.
+[[nodiscard]] std::optional<base::WallTime> estimatedEnd(const model::Job& job);
 
 }  // namespace trainyard::core

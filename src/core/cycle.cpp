@@ -20,6 +20,7 @@
 #include "core/members.h"
 #include "core/place.h"
 #include "core/queue_tree.h"
+#include "core/rights.h"
 #include "core/schedule.h"
 #include "core/words.h"
 #include "model/conditions.h"
@@ -313,7 +314,7 @@ class Cycle {
       if (!start.silent) begin(start);
     }
     for (const GangWait& wait : schedule.waits) {
-      if (wait.silent) continue;
+      if (wait.silent || timedOut(wait)) continue;
       if (wait.behindStarting) {
         explainStarting(wait.job, *wait.pending);
       } else {
@@ -322,6 +323,24 @@ class Cycle {
     }
     plan_.queues = std::move(schedule.queues);
     wakeAt(schedule.wakeAt);
+  }
+
+  // spec.scheduling.timeoutSeconds, counted while it waits.
+  bool timedOut(const GangWait& wait) {
+    const std::chrono::seconds timeout = wait.job->spec.schedulingTimeout;
+    if (timeout.count() == 0) return false;
+    const base::WallTime end = waitingSince(*wait.job, input_.snapshot.now) + timeout;
+    if (input_.snapshot.now < end) {
+      wakeAt(end);
+      return false;
+    }
+    StatusNews news;
+    news.verdict = {Outcome::kFailed, "SchedulingTimeout",
+                    fmt::format("found no place within {} s: {}", timeout.count(), wait.pending->message)};
+    JobDecision& decision = derive(wait.job, wait.job->status.gang, news);
+    decision.urgency = Urgency::kNow;
+    decision.events.push_back({true, news.verdict.reason, news.verdict.message});
+    return true;
   }
 
   void countStarting() {

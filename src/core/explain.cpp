@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/backfill.h"
 #include "core/words.h"
 
 namespace trainyard::core {
@@ -39,8 +40,8 @@ struct Share {
 };
 
 struct Blockers {
-  std::vector<std::pair<const model::ObjectKey*, Share>> jobs;  // most first, as far as they are named
-  Share strangers;                                              // pods of no TrainingJob
+  std::vector<std::pair<const model::Job*, Share>> jobs;  // most first, as far as they are named
+  Share strangers;                                        // pods of no TrainingJob
   model::ObjectKey firstStranger;
 };
 
@@ -61,22 +62,25 @@ Blockers findBlockers(const model::Job& job, const Misfit& misfit, const Ledger&
       blockers.strangers.add(amount, holding.amount.gpus(), node);
     });
   }
-  for (const auto& [holder, share] : shares) blockers.jobs.emplace_back(&holder->key, share);
+  for (const auto& [holder, share] : shares) blockers.jobs.emplace_back(holder, share);
   const auto named = std::min(kNamedBlockers, blockers.jobs.size());
   std::partial_sort(blockers.jobs.begin(), blockers.jobs.begin() + static_cast<std::ptrdiff_t>(named),
                     blockers.jobs.end(), [](const auto& a, const auto& b) {
                       return a.second.amount != b.second.amount ? a.second.amount > b.second.amount
-                                                                : *a.first < *b.first;
+                                                                : a.first->key < b.first->key;
                     });
   return blockers;
 }
 
-// "vision/bert (6 nodes), ml/gpt (1 node) and 3 pods of no TrainingJob (2 nodes)"
+// "vision/bert (6 nodes, until about 2024-10-04T14:20:00Z), ml/gpt (1 node) and 3 pods of no TrainingJob (2
+// nodes)"
 std::string describe(const Blockers& blockers) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < std::min(kNamedBlockers, blockers.jobs.size()); ++i) {
-    const auto& [key, share] = blockers.jobs[i];
-    words.push_back(fmt::format("{} ({})", *key, counted(share.nodes, "node")));
+    const auto& [holder, share] = blockers.jobs[i];
+    const auto end = estimatedEnd(*holder);
+    words.push_back(fmt::format("{} ({}{})", holder->key, counted(share.nodes, "node"),
+                                end ? ", until about " + base::formatTime(*end) : ""));
   }
   if (blockers.jobs.size() > kNamedBlockers) {
     const auto others = static_cast<std::int64_t>(blockers.jobs.size() - kNamedBlockers);
@@ -105,8 +109,9 @@ model::Pending explainMisfit(const model::Job& job, const Misfit& misfit, const 
     pending.message += fmt::format("; blocked by {}", names);
   }
   for (std::size_t i = 0; i < std::min(kNamedBlockers, blockers.jobs.size()); ++i) {
-    const auto& [key, share] = blockers.jobs[i];
-    pending.blockedBy.push_back({*key, static_cast<int>(share.nodes), static_cast<int>(share.gpus)});
+    const auto& [holder, share] = blockers.jobs[i];
+    pending.blockedBy.push_back(
+        {holder->key, static_cast<int>(share.nodes), static_cast<int>(share.gpus), estimatedEnd(*holder)});
   }
   return pending;
 }
