@@ -183,6 +183,7 @@ void Operator::runCycle() {
   input.feedback = executor_.feedback(input.snapshot);
   const core::Plan plan = core::cycle(input, memo_);
   executor_.execute(plan);
+  queueStatus_.take(plan.queues);
   metrics_.noteCycle(deps_.executor.now() - begin);
   const base::Instant end = deps_.executor.now();
   nextCycle_ = end + std::max(kCoalesce, kRestPerWork * (end - begin));

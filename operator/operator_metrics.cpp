@@ -1,12 +1,20 @@
 #include "operator/operator_metrics.h"
 
-#include <array>
+#include <algorithm>
 #include <chrono>
+#include <limits>
+
+#include "model/names.h"
 
 namespace trainyard::operator_ {
 namespace {
 
 double seconds(base::Instant::duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+telemetry::Counter delays(telemetry::MetricsRegistry& registry, const char* cause) {
+  return registry.counter("trainyard_job_delay_seconds_total",
+                          "What jobs have waited, in stretches that are over, by cause.", {{"cause", cause}});
+}
 
 const std::vector<double> kCycleBounds = {0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5};
 const std::vector<double> kPlacementBounds = {0.1, 0.5, 1, 5, 10, 60, 300, 1'800, 7'200, 28'800, 86'400};
@@ -25,7 +33,9 @@ OperatorMetrics::OperatorMetrics(telemetry::MetricsRegistry& registry)
       aborts_(
           registry.counter("trainyard_gang_aborts_total", "Attempts to place a gang that were given up.")),
       gpusAllocatable_(registry.gauge("trainyard_gpus_allocatable", "GPUs of all nodes.")),
-      gpusPlaced_(registry.gauge("trainyard_gpus_placed", "GPUs of gangs that have their places.")) {}
+      gpusPlaced_(registry.gauge("trainyard_gpus_placed", "GPUs of gangs that have their places.")),
+      fairShareDelay_(delays(registry, "FairShare")),
+      fragmentationDelay_(delays(registry, "Fragmentation")) {}
 
 void OperatorMetrics::setLeading(bool leading) { leader_.set(leading ? 1 : 0); }
 
@@ -62,6 +72,35 @@ void OperatorMetrics::describe(const model::Snapshot& snapshot) {
   publish(jobsByPhase_, phases, "trainyard_jobs", "TrainingJobs by phase.", "phase");
   publish(waitingByReason_, reasons, "trainyard_waiting_jobs", "TrainingJobs that wait, by reason.",
           "reason");
+  describeQueues(snapshot);
+}
+
+void OperatorMetrics::describeQueues(const model::Snapshot& snapshot) {
+  std::map<std::string, int> gpus;
+  std::map<std::string, int> share;
+  std::map<std::string, int> fairShare;
+  std::map<std::string, int> waiting;
+  std::map<std::string, int> admitted;
+  const auto small = [](std::int64_t value) {
+    return static_cast<int>(std::min<std::int64_t>(value, std::numeric_limits<int>::max()));
+  };
+  for (const auto& queue : snapshot.queues) {
+    const model::QueueStatus& status = queue->status;
+    gpus[queue->name.str()] = small(status.usage.amount(model::names::kGpuResource));
+    share[queue->name.str()] = small(status.share);
+    fairShare[queue->name.str()] = small(status.fairShare);
+    waiting[queue->name.str()] = status.waiting;
+    admitted[queue->name.str()] = status.admitted;
+  }
+  publish(queueGpus_, gpus, "trainyard_queue_gpus", "GPUs that a queue and those below it hold.", "queue");
+  publish(queueShare_, share, "trainyard_queue_share_permille",
+          "What a queue holds of its dominant resource, in thousandths of the cluster.", "queue");
+  publish(queueFairShare_, fairShare, "trainyard_queue_fair_share_permille",
+          "What a queue is entitled to, in thousandths of the cluster.", "queue");
+  publish(queueWaiting_, waiting, "trainyard_queue_waiting_jobs", "Jobs of a queue that wait for a place.",
+          "queue");
+  publish(queueAdmitted_, admitted, "trainyard_queue_admitted_jobs", "Jobs of a queue that have their place.",
+          "queue");
 }
 
 // Values that vanished become 0 instead of staying what they were.
@@ -83,6 +122,11 @@ void OperatorMetrics::noteTransition(const model::Job& before, const model::JobS
   const bool isAborting =
       after.gang.proposal && after.gang.proposal->phase == model::ProposalPhase::kAborting;
   if (isAborting && !wasAborting) aborts_.increment();
+  const auto longer = [](std::chrono::seconds was, std::chrono::seconds is) {
+    return static_cast<double>(std::max(is - was, std::chrono::seconds(0)).count());
+  };
+  fairShareDelay_.increment(longer(before.status.delays.fairShare, after.delays.fairShare));
+  fragmentationDelay_.increment(longer(before.status.delays.fragmentation, after.delays.fragmentation));
   if (after.gang.placed && !before.status.gang.placed) {
     placementSeconds_.observe(std::chrono::duration<double>(now - before.created).count());
   }

@@ -11,8 +11,8 @@
 
 namespace trainyard::operator_ {
 
-// What the operator tells Prometheus. Labels are closed sets: phases, reasons, resource types; never names of
-// jobs.
+// What the operator tells Prometheus. Labels are closed sets: phases, reasons, resource types, and the
+// queues, which administrators name; never names of jobs.
 class OperatorMetrics {
  public:
   explicit OperatorMetrics(telemetry::MetricsRegistry& registry);
@@ -20,13 +20,15 @@ class OperatorMetrics {
   void setLeading(bool leading);
   void countWrite(std::string_view resource);
   void noteCycle(base::Instant::duration cost);
-  // Jobs and GPUs as they are now. Looks at every job: not for every cycle.
+  // Jobs, GPUs and queues as they are now. Looks at every job: not for every cycle.
   void describe(const model::Snapshot& snapshot);
-  // A status that was written: counts placements, aborts and endings, and how long they took.
+  // A status that was written: counts placements, aborts, endings and waiting by cause, and how long they
+  // took.
   void noteTransition(const model::Job& before, const model::JobStatus& after, base::WallTime now);
 
  private:
   using GaugesByLabel = std::map<std::string, telemetry::Gauge, std::less<>>;
+  void describeQueues(const model::Snapshot& snapshot);
   void publish(GaugesByLabel& gauges, const std::map<std::string, int>& counts, std::string_view name,
                std::string_view help, const std::string& label);
 
@@ -40,6 +42,13 @@ class OperatorMetrics {
   telemetry::Gauge gpusPlaced_;
   GaugesByLabel jobsByPhase_;
   GaugesByLabel waitingByReason_;
+  telemetry::Counter fairShareDelay_;
+  telemetry::Counter fragmentationDelay_;
+  GaugesByLabel queueGpus_;
+  GaugesByLabel queueShare_;
+  GaugesByLabel queueFairShare_;
+  GaugesByLabel queueWaiting_;
+  GaugesByLabel queueAdmitted_;
   std::map<std::string, telemetry::Counter, std::less<>> writes_;
 };
 

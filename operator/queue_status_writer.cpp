@@ -41,12 +41,12 @@ kube::ApiCallback QueueStatusWriter::guarded(std::function<void(const Answer&)> 
   };
 }
 
-void QueueStatusWriter::take(const std::vector<News>& news) {
+void QueueStatusWriter::take(const std::vector<core::QueueNews>& news) {
   for (auto& [name, state] : states_) {
     state.waiting.reset();
     state.overtaken = state.writing;
   }
-  for (const News& each : news)
+  for (const core::QueueNews& each : news)
     states_[each.queue->name].waiting = Word{each.queue->uid, each.queue->generation, each.status};
   const base::Instant now = deps_.executor.now();
   if (!news.empty() && (!timerDue_ || *timerDue_ > now)) armTimer(now);

@@ -10,6 +10,7 @@
 
 #include "base/executor.h"
 #include "base/log.h"
+#include "core/schedule.h"
 #include "kube/api_client.h"
 #include "kube/cluster_cache.h"
 #include "model/queue.h"
@@ -36,12 +37,6 @@ class QueueStatusWriter {
     std::function<void()> overtaken;
   };
 
-  // What a cycle found out about a queue, as the snapshot had it.
-  struct News {
-    std::shared_ptr<const model::Queue> queue;
-    model::QueueStatus status;
-  };
-
   explicit QueueStatusWriter(Dependencies dependencies);
   ~QueueStatusWriter();
   QueueStatusWriter(const QueueStatusWriter&) = delete;
@@ -49,7 +44,7 @@ class QueueStatusWriter {
 
   // Of one cycle, about every queue whose status is not what it should be: what earlier ones said and this
   // one does not is over.
-  void take(const std::vector<News>& news);
+  void take(const std::vector<core::QueueNews>& news);
 
  private:
   struct Word {

@@ -368,7 +368,7 @@ class Status(unittest.TestCase):
         apply(queue(name, parent="all", weight=3, guaranteed={"nvidia.com/gpu": 32}))
         self.addCleanup(kubectl, "delete", "tyq", name)
         head, row = ok("get", "tyq", name).splitlines()
-        columns = "NAME PARENT WEIGHT GUARANTEED LIMIT USED WAITING ADMITTED AGE"
+        columns = "NAME PARENT WEIGHT GUARANTEED LIMIT USED SHARE FAIR WAITING ADMITTED READY AGE"
         self.assertEqual(head.split(), columns.split())
         self.assertEqual(row.split()[:4], [name, "all", "3", "32"])
 

@@ -71,7 +71,6 @@ class Status(QueueCase):
             wait_phase(jobs, self.namespace, "two", "Succeeded")
             over = status(queues, "vision", lambda found: found["share"] == 0, "holds nothing")
             self.assertEqual((0, 0), (over["waiting"], over["admitted"]))
-            self.writes_nothing_more(queues)
 
     def shown(self, queues):
         row = kubectl("get", "tyq", "vision", "--no-headers").split()
@@ -85,14 +84,6 @@ class Status(QueueCase):
         table = support.run([program, "queues", f"--kubeconfig={given().kubeconfig}"]).stdout.splitlines()
         self.assertEqual("QUEUE", table[0].split()[0])
         self.assertIn("  vision", [line[:8] for line in table], "below its parent")
-
-    def writes_nothing_more(self, queues):
-        """A status that is right is left alone, whatever else happens."""
-        before = queues.objects[(None, "vision")]["metadata"]["resourceVersion"]
-        with support.watch_jobs(self.namespace) as jobs:
-            self.submit("elsewhere", "default", replicas=1, gpus=1, run_for="3s")
-            wait_phase(jobs, self.namespace, "elsewhere", "Succeeded")
-        self.assertEqual(before, queues.objects[(None, "vision")]["metadata"]["resourceVersion"])
 
 
 class Limits(QueueCase):

@@ -186,6 +186,12 @@ void readShapeCosts(const YamlField& field, std::vector<model::ShapeCost>& into)
   });
 }
 
+void readBackfill(const YamlField& field, model::BackfillPolicy& into) {
+  field.expectKeys({"enabled", "passesWithoutEstimate"});
+  readBoolean(field["enabled"], into.enabled);
+  readInteger(field["passesWithoutEstimate"], into.passesWithoutEstimate, 0, kMost);
+}
+
 void readPreemption(const YamlField& field, model::PreemptionPolicy& into) {
   field.expectKeys({"minRuntime", "maxLostWork"});
   readDuration(field["minRuntime"], into.minRuntime);
@@ -222,9 +228,7 @@ model::Policy readPolicy(const YamlField& root) {
   readOrdering(root["ordering"], policy.ordering);
   readRelaxation(root.section("relaxation"), policy.relaxation);
   readShapeCosts(root.section("shapeCosts"), policy.shapeCosts);
-  const YamlField backfill = root.section("backfill");
-  backfill.expectKeys({"passesWithoutEstimate"});
-  readInteger(backfill["passesWithoutEstimate"], policy.backfill.passesWithoutEstimate, 0, kMost);
+  readBackfill(root.section("backfill"), policy.backfill);
   readPreemption(root.section("preemption"), policy.preemption);
   readTimeSlicing(root.section("timeSlicing"), policy.timeSlicing);
   readDefragmentation(root.section("defragmentation"), policy.defragmentation);

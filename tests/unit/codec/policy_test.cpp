@@ -77,7 +77,7 @@ shapeCosts:
 - nodes: 4
   gpusPerNode: 1
   slowdown: 0.95
-backfill: {passesWithoutEstimate: 0}
+backfill: {enabled: false, passesWithoutEstimate: 0}
 preemption: {minRuntime: 10m, maxLostWork: 0s}
 timeSlicing: {enabled: true, interval: 5m}
 defragmentation: {enabled: false, gain: 3.5}
@@ -92,7 +92,7 @@ chargeOtherPods: true
   expected.ordering = model::Ordering::kSrsf;
   expected.relaxation = {.base = 2min, .perGpu = 1500ms, .permilleOfEstimate = 125, .cap = 3h};
   expected.shapeCosts = {{2, 2, 1300}, {4, 1, 950}};
-  expected.backfill = {.passesWithoutEstimate = 0};
+  expected.backfill = {.enabled = false, .passesWithoutEstimate = 0};
   expected.preemption = {.minRuntime = 10min, .maxLostWork = 0s};
   expected.timeSlicing = {.enabled = true, .interval = 5min};
   expected.defragmentation = {.enabled = false, .gainPermille = 3500};

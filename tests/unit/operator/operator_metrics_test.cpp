@@ -1,0 +1,56 @@
+#include "operator/operator_metrics.h"
+
+#include <memory>
+
+#include <catch2/catch.hpp>
+
+namespace trainyard::operator_ {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Fixture {
+  telemetry::MetricsRegistry registry;
+  OperatorMetrics metrics{registry};
+
+  [[nodiscard]] bool says(const std::string& sample) const {
+    return registry.text().find(sample + "\n") != std::string::npos;
+  }
+};
+
+TEST_CASE("Waiting is counted by cause when a stretch of it is over") {
+  Fixture fixture;
+  CHECK(fixture.says("trainyard_job_delay_seconds_total{cause=\"FairShare\"} 0"));
+  model::Job before;
+  before.status.delays = {10s, 5s};
+  model::JobStatus after = before.status;
+  after.delays = {70s, 5s};
+  fixture.metrics.noteTransition(before, after, {});
+  fixture.metrics.noteTransition(before, before.status, {});
+  CHECK(fixture.says("trainyard_job_delay_seconds_total{cause=\"FairShare\"} 60"));
+  CHECK(fixture.says("trainyard_job_delay_seconds_total{cause=\"Fragmentation\"} 0"));
+}
+
+TEST_CASE("Queues are told by name, and count nothing once they are gone") {
+  Fixture fixture;
+  model::Queue vision;
+  vision.name = model::QueueName("vision");
+  vision.status.usage.set("nvidia.com/gpu", 24);
+  vision.status.share = 125;
+  vision.status.fairShare = 333;
+  vision.status.waiting = 2;
+  vision.status.admitted = 5;
+  model::Snapshot snapshot;
+  snapshot.queues.push_back(std::make_shared<const model::Queue>(vision));
+  fixture.metrics.describe(snapshot);
+  CHECK(fixture.says("trainyard_queue_gpus{queue=\"vision\"} 24"));
+  CHECK(fixture.says("trainyard_queue_share_permille{queue=\"vision\"} 125"));
+  CHECK(fixture.says("trainyard_queue_fair_share_permille{queue=\"vision\"} 333"));
+  CHECK(fixture.says("trainyard_queue_waiting_jobs{queue=\"vision\"} 2"));
+  CHECK(fixture.says("trainyard_queue_admitted_jobs{queue=\"vision\"} 5"));
+  fixture.metrics.describe({});
+  CHECK(fixture.says("trainyard_queue_gpus{queue=\"vision\"} 0"));
+}
+
+}  // namespace
+}  // namespace trainyard::operator_
