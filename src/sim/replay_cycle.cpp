@@ -17,6 +17,7 @@
 #include "core/ledger.h"
 #include "core/queue_tree.h"
 #include "core/schedule.h"
+#include "core/schedule_memo.h"
 #include "model/conditions.h"
 #include "model/names.h"
 #include "sim/replay_meter.h"
@@ -219,6 +220,7 @@ class Engine {
                         .ledger = ledger_,
                         .domains = domains_,
                         .queues = queues,
+                        .memo = memo_,
                         .waiting = std::move(asking),
                         .startingMembers = 0,
                         .mostStartingMembers = std::numeric_limits<std::int64_t>::max()});
@@ -283,6 +285,7 @@ class Engine {
   model::Snapshot snapshot_;
   core::Domains domains_;
   core::Ledger ledger_;
+  core::ScheduleMemo memo_;
   ReplayMeter meter_;
   std::vector<State> states_;
   int largest_ = 0;
