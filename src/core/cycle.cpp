@@ -321,8 +321,21 @@ class Cycle {
         explain(wait.job, *wait.pending);
       }
     }
+    for (const GangYield& yield : schedule.yields) giveWay(yield);
     plan_.queues = std::move(schedule.queues);
     wakeAt(schedule.wakeAt);
+  }
+
+  // Instead of the step that its proposal would take.
+  void giveWay(const GangYield& yield) {
+    const auto told = input_.feedback.find(yield.job->key);
+    if (told != input_.feedback.end() && told->second.busy) return;
+    std::erase_if(plan_.decisions, [&](const JobDecision& decision) { return decision.job == yield.job; });
+    derive(yield.job,
+           abortProposal(*yield.job, fmt::format("gives way to {}", yield.to), {}, input_.snapshot.now,
+                         input_.settings),
+           {})
+        .urgency = Urgency::kNow;
   }
 
   // spec.scheduling.timeoutSeconds, counted while it waits.

@@ -125,6 +125,7 @@ class Scheduler {
 
   bool withoutPlaces(const Contender& contender, const Shape& shape, const PendingPtr& pending) {
     if (claims(contender, shape)) return true;
+    takeOverClaim(contender, shape);
     noPlaces(contender, shape, pending);
     return false;
   }
@@ -264,6 +265,43 @@ class Scheduler {
     }
     for (const auto& [queue, held] : gone) tree_.charge(queue, held, false);
     return candidates;
+  }
+
+  // Victims of a claim are still going away when somebody of higher priority comes: he waits for them
+  // instead, and nobody else is stopped. One claim at a time: what it frees is seen in the next cycle.
+  void takeOverClaim(const Contender& contender, const Shape& shape) {
+    const auto& queue = tree_.node(contender.queue).queue;
+    if (queue != nullptr && (*queue)->withinQueue == model::WithinQueue::kNever) return;
+    if (!schedule_.yields.empty()) return;
+    const Priorities priorities(snapshot_);
+    for (const JobPtr& claimant : snapshot_.jobs) {
+      const auto& proposal = claimant->status.gang.proposal;
+      if (!proposal || proposal->kind != model::ProposalKind::kStart ||
+          claimant->spec.queue != contender.waiting->job->spec.queue)
+        continue;
+      if (proposal->phase != model::ProposalPhase::kClaiming ||
+          priorities.of(*claimant) >= contender.priority)
+        continue;
+      if (!fitsWith(contender, shape, *claimant)) continue;
+      schedule_.yields.push_back({claimant, contender.waiting->job->key});
+      return;
+    }
+  }
+
+  // Whether the contender has places once the claim's are free.
+  bool fitsWith(const Contender& contender, const Shape& shape, const Job& claimant) {
+    NodeAmounts places;
+    for (const model::Assignment& assignment : claimant.status.gang.proposal->add) {
+      const model::Role* role = claimant.spec.findRole(assignment.role);
+      const auto node = ledger_.find(assignment.node);
+      if (role == nullptr || !node) continue;
+      places.emplace_back(*node,
+                          role->shape.requests.times(static_cast<std::int64_t>(assignment.indices.size())));
+    }
+    WhatIf gone(ledger_);
+    gone.release(places);
+    return std::holds_alternative<Placement>(placeAvoiding(
+        wholeGang(*contender.waiting->job, shape.relaxation.widest), ledger_, request_.domains));
   }
 
   void listRunning() {

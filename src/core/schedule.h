@@ -36,6 +36,12 @@ struct GangWait {
   bool behindStarting = false;                    // waits for nothing but its turn to be started
 };
 
+// A gang whose claim is under way and that has to leave its places to another one.
+struct GangYield {
+  std::shared_ptr<const model::Job> job;
+  model::ObjectKey to;
+};
+
 // What a Queue object should say of itself.
 struct QueueNews {
   std::shared_ptr<const model::Queue> queue;
@@ -46,6 +52,7 @@ struct QueueNews {
 struct Schedule {
   std::vector<GangStart> starts;
   std::vector<GangWait> waits;
+  std::vector<GangYield> yields;
   std::vector<QueueNews> queues;  // those that have changed
   std::optional<base::WallTime> wakeAt = std::nullopt;
 };
@@ -71,7 +78,8 @@ struct ScheduleRequest {
 //              earlier creation. Ties: earlier creation, then namespace and name.
 //  5 place     whole gangs only (core/place.h)
 //  6 preempt   for the first job that has no places, and for whoever is entitled to (core/rights.h): the
-//              fewest, cheapest victims with which it has places (core/victims.h); its places are then kept
+//              fewest, cheapest victims with which it has places (core/victims.h); its places are then kept,
+//              but for a job of higher priority in the same queue that would fit there
 //  7 backfill  the first job that has to wait is the head; others pass it only where core/backfill.h lets
 //  them 9 explain   everyone who still waits
 [[nodiscard]] Schedule schedule(const ScheduleRequest& request);
