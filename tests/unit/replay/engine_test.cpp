@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/rng.h"
+#include "sim/replay_cycle.h"
 #include "sim/replay_engine.h"
 #include "sim/replay_meter.h"
 
@@ -105,6 +106,21 @@ TEST_CASE("After its time a waiting job may be cut into single GPUs") {
   const ReplayResult result = run(apart, nodes(2, 4), by).result;
   CHECK(result.fragmentationDelaySeconds.total == Approx(70));
   CHECK(result.preemptions == 0);
+}
+
+TEST_CASE("The cycle's scheduler holds out for a node as long as the policy says, or for ever") {
+  const Trace apart = traceOf({{0, 3, 1000}, {0, 3, 1000}, {0, 2, 10}});
+  model::RelaxationPolicy policy;
+  policy.base = seconds(60);
+  policy.perGpu = seconds(5);
+  const auto relaxed = runCycles(apart, nodes(2, 4), policy, {});
+  REQUIRE(relaxed);
+  CHECK(relaxed->fragmentationDelaySeconds.total == Approx(70));
+  CHECK(relaxed->makespanSeconds == Approx(1000));
+  const auto strict = runCycles(apart, nodes(2, 4), std::nullopt, {});
+  REQUIRE(strict);
+  CHECK(strict->fragmentationDelaySeconds.total == Approx(1000));
+  CHECK(strict->makespanSeconds == Approx(1010));
 }
 
 TEST_CASE("A job that is larger than the cluster is refused") {
