@@ -88,8 +88,8 @@ model::Quota readQuota(const Field& map) {
     if (!field.present()) return field.complain("is required");
     const Unit unit = unitOf(name);
     const base::Quantity quantity = field.quantity();
-    if (quantity < base::Quantity()) field.refuse("must not be negative");
-    if (unit == Unit::kPieces && quantity.milli() % 1000 != 0) field.refuse("must be a whole number");
+    if (quantity < base::Quantity()) return field.refuse("must not be negative");
+    if (unit == Unit::kPieces && quantity.milli() % 1000 != 0) return field.refuse("must be a whole number");
     entries.emplace_back(name, amountOf(unit, quantity));
   });
   return model::Quota(std::move(entries));
