@@ -93,7 +93,7 @@ std::string selectorText(const model::LabelSelector& selector) {
                                         : fmt::format("{} in ({})", each.key, values);
         break;
       case model::SelectorOperator::kNotIn: text += fmt::format("{} notin ({})", each.key, values); break;
-      case model::SelectorOperator::kDoesNotExist: text += "!" + each.key; break;
+      case model::SelectorOperator::kDoesNotExist: text += fmt::format("!{}", each.key); break;
       default: text += each.key; break;
     }
   }
@@ -108,20 +108,21 @@ std::string resourcesTable(const Queue& queue) {
   if (names.empty()) return {};
   std::vector<std::vector<std::string>> rows{{"  RESOURCE", "GUARANTEED", "LIMIT", "USED"}};
   for (const std::string& name : names) {
-    rows.push_back({"  " + name, amountOrDash(queue.guaranteed, name), amountOrDash(queue.limit, name),
-                    amountOrDash(queue.status.usage, name)});
+    rows.push_back({fmt::format("  {}", name), amountOrDash(queue.guaranteed, name),
+                    amountOrDash(queue.limit, name), amountOrDash(queue.status.usage, name)});
   }
-  return "\n" + formatTable(rows);
+  return fmt::format("\n{}", formatTable(rows));
 }
 
 std::string conditionsTable(const Queue& queue, base::WallTime now) {
   if (queue.status.conditions.empty()) return {};
   std::vector<std::vector<std::string>> rows{{"  CONDITION", "STATUS", "SINCE", "REASON", "MESSAGE"}};
   for (const model::Condition& each : queue.status.conditions) {
-    rows.push_back({"  " + each.type, std::string(codec::wordOf(codec::kConditionStatuses, each.status)),
+    rows.push_back({fmt::format("  {}", each.type),
+                    std::string(codec::wordOf(codec::kConditionStatuses, each.status)),
                     formatAge(each.lastTransition, now), each.reason, each.message});
   }
-  return "\n" + formatTable(rows);
+  return fmt::format("\n{}", formatTable(rows));
 }
 
 void writeQueue(codec::JsonWriter& out, const Queue& queue) {
