@@ -75,6 +75,7 @@ Step stepOf(const net::HttpRequest& request, const kube::ClusterCache& truth) {
   if (path->plural == "services") return Step::kCreateService;
   if (path->plural == "configmaps") return Step::kCreateConfigMap;
   if (path->plural == "trainingjobs") return jobStep(request, *path, truth);
+  if (path->plural == "queues") return Step::kStatusWords;
   return path->plural == "pods" ? podStep(request, *path) : Step::kOther;
 }
 
