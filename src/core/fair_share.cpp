@@ -34,28 +34,33 @@ void pour(std::vector<Claim>& claims, std::int64_t amount) {
   std::int64_t left = amount - owed;
   std::vector<Claim*> open;
   for (Claim& claim : claims) open.push_back(&claim);
-  while (left > 0) {
-    std::erase_if(open, [](const Claim* claim) { return claim->share >= claim->use; });
-    std::int64_t weights = 0;
+  std::int64_t weights = 0;
+  // Whoever can use no more than its part of what is left gets that; the others share what it leaves.
+  for (bool closed = true; closed;) {
+    closed = false;
+    weights = 0;
     for (const Claim* claim : open) weights += claim->weight;
-    if (open.empty()) return;
-    std::int64_t poured = 0;
-    for (Claim* claim : open) {
-      const std::int64_t part = base::scaled(left, claim->weight, weights);
-      const std::int64_t taken = std::min(part, claim->use - claim->share);
-      claim->share += taken;
-      poured += taken;
-    }
-    left -= poured;
-    if (poured > 0) continue;
-    // Less than one unit for each: the rest goes one by one, the heavier first.
-    std::stable_sort(open.begin(), open.end(),
-                     [](const Claim* a, const Claim* b) { return a->weight > b->weight; });
-    for (Claim* claim : open) {
-      if (left == 0) return;
-      ++claim->share;
-      --left;
-    }
+    const std::int64_t pot = left;
+    std::erase_if(open, [&](Claim* claim) {
+      const std::int64_t lacks = claim->use - claim->share;
+      if (lacks > base::scaled(pot, claim->weight, weights)) return false;
+      claim->share += lacks;
+      left -= lacks;
+      return closed = true;
+    });
+  }
+  const std::int64_t pot = left;
+  for (Claim* claim : open) {
+    const std::int64_t part = base::scaled(pot, claim->weight, weights);
+    claim->share += part;
+    left -= part;
+  }
+  // Less than one unit for each: one by one, the heavier first.
+  std::stable_sort(open.begin(), open.end(),
+                   [](const Claim* a, const Claim* b) { return a->weight > b->weight; });
+  for (Claim* claim : open) {
+    if (left-- <= 0) return;
+    ++claim->share;
   }
 }
 

@@ -15,6 +15,7 @@
 #include "base/rng.h"
 #include "base/virtual_loop.h"
 #include "core/settings.h"
+#include "model/policy.h"
 #include "net/http.h"
 #include "sim/api_gc.h"
 #include "sim/api_server.h"
@@ -37,6 +38,7 @@ struct ClusterOptions {
   // The server's types, where many clusters share them on one thread; null: read for this one.
   std::shared_ptr<const Registry> types = nullptr;
   core::Settings settings = {};
+  model::Policy policy = {};  // that operators begin with
   SchedulerOptions scheduler = {};
   KubeletOptions kubelet = {};
   NodeLifecycleOptions nodeLifecycle = {};

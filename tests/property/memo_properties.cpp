@@ -11,7 +11,7 @@ using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
 
 namespace {
 
-constexpr int kSteps = 40;
+constexpr int kSteps = 20;
 
 // Everything that a ledger says, in its order.
 std::string wordsOf(const Ledger& ledger) {

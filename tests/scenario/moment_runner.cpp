@@ -47,10 +47,7 @@ class Moment {
     }
     snapshot_ = builder_.build();
     for (const auto& [name, space] : namespaces_) snapshot_.namespaces.push_back(space);
-    if (!scenario.levels.empty()) {
-      snapshot_.policy.topology.clear();
-      for (const auto& [name, label] : scenario.levels) snapshot_.policy.topology.push_back({name, label});
-    }
+    snapshot_.policy = policyOf(scenario);
   }
 
   [[nodiscard]] const model::Snapshot& snapshot() const { return snapshot_; }
@@ -112,6 +109,8 @@ class Moment {
     placed.epoch = job.status.gang.lastEpoch = 1;
     job.status.phase = "Running";
     job.status.startTime = started;
+    for (const model::Role& role : job.spec.roles)
+      job.status.gpus += role.shape.requests.gpus() * job.spec.startReplicas(role);
     for (const auto type :
          {model::conditions::kAdmitted, model::conditions::kScheduled, model::conditions::kRunning}) {
       job.status.conditions.push_back(

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "codec/policy.h"
 #include "model/names.h"
 #include "sim/api_json.h"
 #include "support/builders.h"
@@ -166,6 +167,18 @@ std::string jobJson(const JobText& job) {
   }
   object["spec"] = std::move(spec);
   return sim::dumpJson(object);
+}
+
+model::Policy policyOf(const Scenario& scenario) {
+  // Lines before it keep the numbers that its reader names.
+  const std::string above(static_cast<std::size_t>(std::max(0, scenario.policyLine - 1)), '\n');
+  auto policy = codec::decodePolicy(above + scenario.policy, scenario.file);
+  if (!policy) refuse(policy.error().message);
+  if (!scenario.levels.empty()) {
+    policy->topology.clear();
+    for (const auto& [name, label] : scenario.levels) policy->topology.push_back({name, label});
+  }
+  return *std::move(policy);
 }
 
 }  // namespace trainyard::test

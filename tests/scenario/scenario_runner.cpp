@@ -25,10 +25,6 @@ bool runFile(const std::string& path) {
     return false;
   }
   fmt::print("{}: {}\n", path, scenario->title);
-  if (!scenario->policy.empty() || (scenario->inTime && !scenario->levels.empty())) {
-    fmt::print("{}:{}: a policy cannot be given yet\n", path, scenario->policyLine);
-    return false;
-  }
   try {
     return scenario->inTime ? runInTime(*scenario) : runMoment(*scenario);
   } catch (const Nonsense& nonsense) {

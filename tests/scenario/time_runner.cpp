@@ -58,6 +58,7 @@ class World {
  public:
   explicit World(const Scenario& scenario) : scenario_(scenario) {
     sim::ClusterOptions options;
+    options.policy = policyOf(scenario);
     if (const char* level = std::getenv("TRAINYARD_SIM_LOG"); level != nullptr) {
       log_ = base::makeStderrSink();
       options.log = log_.get();
@@ -252,10 +253,10 @@ class World {
     const JobPtr job = cache().jobs.find(key(expected.subject));
     if (!job) {
       actual.head = "is gone";
-    } else if (words[0] == "preempted") {
+    } else if (words[0] == "preempted" || words[0] == "not") {
       const int count = job->status.preemptions.count;
-      actual.head = words.size() == 1 ? (count > 0 ? "preempted" : "not preempted")
-                                      : fmt::format("preempted {}", count);
+      actual.head = words.size() == 1 || words[0] == "not" ? (count > 0 ? "preempted" : "not preempted")
+                                                           : fmt::format("preempted {}", count);
     } else if (words[0] == "has" && words.size() > 2 && words[1] == "event") {
       tellEvents(*job, words[2], expected, actual);
     } else if (words[0] == "has" && words.size() > 3 && words[1] == "condition") {
@@ -310,7 +311,9 @@ class World {
       actual.head += " on";
       for (const model::NodeName& node : nodes) actual.head += " " + node.str();
     } else if (words.size() > 1 && words[1] == "in") {
-      actual.head += " in " + tightest({nodes.begin(), nodes.end()}, cluster_->snapshot());
+      model::Snapshot snapshot = cluster_->snapshot();
+      snapshot.policy = policyOf(scenario_);
+      actual.head += " in " + tightest({nodes.begin(), nodes.end()}, snapshot);
     }
     if (!expected.body.empty()) actual.body = linesOf(placed->assignments);
   }
