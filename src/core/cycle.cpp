@@ -404,7 +404,9 @@ class Cycle {
     if (!sameReason) events.push_back({false, std::string(model::toString(pending.reason)), pending.message});
     write(job, job->status.gang, std::move(events), news);
     JobDecision& decision = plan_.decisions.back();
-    decision.urgency = sameReason ? Urgency::kSpare : ofNews;
+    // The next cycle counts on from the passes that are written.
+    const bool passed = job->status.pending && job->status.pending->passes != pending.passes;
+    decision.urgency = sameReason && !passed ? Urgency::kSpare : ofNews;
     if (sameWords && *decision.status == job->status) memo_.tell(job);
   }
 

@@ -43,10 +43,11 @@ base::WallTime waitingSince(const Job& job, base::WallTime now) {
   return sinceCondition(job, model::conditions::kQueued, now);
 }
 
-bool mayBeStopped(const Job& job, const model::Snapshot& snapshot) {
+std::optional<base::WallTime> stoppableFrom(const Job& job, const model::Snapshot& snapshot) {
   const model::GangRecord& gang = job.status.gang;
-  if (!job.spec.preemptible || !gang.placed || gang.proposal || job.deleting || job.finished()) return false;
-  return snapshot.now - placedSince(job, snapshot.now) >= snapshot.policy.preemption.minRuntime;
+  if (!job.spec.preemptible || !gang.placed || gang.proposal || job.deleting || job.finished())
+    return std::nullopt;
+  return placedSince(job, snapshot.now) + snapshot.policy.preemption.minRuntime;
 }
 
 bool mayStop(const Claimant& claimant, const Job& victim, int victimPriority, const QueueTree::Amounts& held,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "core/queue_tree.h"
 #include "model/snapshot.h"
@@ -16,15 +17,16 @@ struct Claimant {
   bool isHead = false;  // the first of all that has to wait
 };
 
-// Whether the job's record lets anybody stop it now: it is preemptible, placed, at peace, and has run for
-// the policy's minRuntime, counted from its last start.
-[[nodiscard]] bool mayBeStopped(const model::Job& job, const model::Snapshot& snapshot);
+// From when on anybody may stop the job: when it has run for the policy's minRuntime, counted from its last
+// start. Nothing where its record does not let anybody: unless it is preemptible, placed and at peace.
+[[nodiscard]] std::optional<base::WallTime> stoppableFrom(const model::Job& job,
+                                                          const model::Snapshot& snapshot);
 
 // Since when the job has had its places, and since when it has waited; now, where its status does not tell.
 [[nodiscard]] base::WallTime placedSince(const model::Job& job, base::WallTime now);
 [[nodiscard]] base::WallTime waitingSince(const model::Job& job, base::WallTime now);
 
-// Whether `claimant` may stop `victim`, which holds `held` and mayBeStopped. One of:
+// Whether `claimant` may stop `victim`, which holds `held` and may be stopped by now. One of:
 //  within the queue   the victim's priority is lower, and the queue's preemption.withinQueue allows it
 //  passed             the victim has no higher priority, would be served later, and started while the
 //                     claimant, now the head, waited: it was let past because it can be stopped

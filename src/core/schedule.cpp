@@ -310,7 +310,12 @@ class Scheduler {
     const Priorities priorities(snapshot_);
     const auto claimed = claimedGangs(snapshot_);
     for (const JobPtr& job : snapshot_.jobs) {
-      if (!mayBeStopped(*job, snapshot_) || claimed.contains(job->key)) continue;
+      const auto from = stoppableFrom(*job, snapshot_);
+      if (!from || claimed.contains(job->key)) continue;
+      if (*from > snapshot_.now) {
+        wakeAt(*from);
+        continue;
+      }
       running_.push_back({job, priorities.of(*job), lostWork(*job), roomHeldBy(*job, ledger_)});
     }
     sortByCost(running_);
@@ -376,7 +381,8 @@ class Scheduler {
       if (leavesReservedPlaces(job, placement)) return true;
       return false;
     }
-    if (head_->passes >= snapshot_.policy.backfill.passesWithoutEstimate) return false;
+    // Until its last write is through, it is not known how many have passed.
+    if (head_->silent || head_->passes >= snapshot_.policy.backfill.passesWithoutEstimate) return false;
     ++head_->passes;
     return true;
   }
