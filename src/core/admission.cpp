@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/fit.h"
+#include "core/namespaces.h"
 
 namespace trainyard::core {
 namespace {
@@ -32,17 +32,6 @@ std::string unknownLevel(const model::Locality& locality, const std::vector<mode
     }
   }
   return {};
-}
-
-// Before the operator has seen a namespace nothing is known of its labels.
-bool namespaceAllowed(const model::Queue& queue, const std::string& ns, const model::Snapshot& snapshot) {
-  if (queue.namespaceSelector.requirements.empty()) return true;
-  const auto found =
-      std::lower_bound(snapshot.namespaces.begin(), snapshot.namespaces.end(), ns,
-                       [](const auto& each, const std::string& name) { return each->name < name; });
-  if (found == snapshot.namespaces.end() || (*found)->name != ns) return false;
-  return std::all_of(queue.namespaceSelector.requirements.begin(), queue.namespaceSelector.requirements.end(),
-                     [&](const auto& requirement) { return labelsMeet(requirement, (*found)->labels); });
 }
 
 std::optional<model::Pending> refuseQueue(const model::Job& job, const model::Snapshot& snapshot,

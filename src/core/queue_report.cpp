@@ -4,6 +4,7 @@
 
 #include "base/saturating.h"
 #include "core/conditions.h"
+#include "core/decayed_usage.h"
 #include "core/explain_queue.h"
 #include "core/fair_share.h"
 #include "model/conditions.h"
@@ -13,9 +14,29 @@ namespace {
 
 constexpr std::size_t kGpu = 0;
 constexpr std::size_t kCpu = 1;
+constexpr std::chrono::minutes kDecayedEvery{1};
 
 std::int64_t thousandths(std::int64_t part, std::int64_t whole) {
   return whole <= 0 ? 0 : base::scaled(part, 1000, whole);
+}
+
+// Written with other news, and every minute of its own accord.
+void keepDecayed(const model::QueueStatus& before, const std::vector<std::string>& resources,
+                 const model::Snapshot& snapshot, model::QueueStatus& status) {
+  const auto& halfLife = snapshot.policy.usageHalfLife;
+  if (!halfLife) {
+    status.decayedUsage = {};
+    status.decayedAt.reset();
+    return;
+  }
+  if (status == before && status.decayedAt && snapshot.now - *status.decayedAt < kDecayedEvery) return;
+  status.decayedUsage = {};
+  for (std::size_t d = 0; d < resources.size(); ++d) {
+    const std::int64_t decayed =
+        decayedUsage(before, resources[d], before.usage.amount(resources[d]), snapshot.now, *halfLife);
+    if (decayed > 0) status.decayedUsage.set(resources[d], decayed);
+  }
+  status.decayedAt = snapshot.now;
 }
 
 }  // namespace
@@ -97,6 +118,7 @@ model::QueueStatus QueueReport::statusOf(QueueTree::Index index, const model::Sn
                good ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse,
                good ? "Usable" : node.problemReason, good ? "jobs can use the queue" : node.problem,
                snapshot.now, queue.generation);
+  keepDecayed(queue.status, tree_.dimensions(), snapshot, status);
   return status;
 }
 

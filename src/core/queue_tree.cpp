@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/saturating.h"
+#include "core/decayed_usage.h"
+#include "core/namespaces.h"
 #include "core/words.h"
 #include "model/names.h"
 
@@ -28,6 +30,8 @@ QueueTree::QueueTree(const model::Snapshot& snapshot) {
   readQueues(snapshot);
   readCapacity(snapshot);
   readJobs(snapshot);
+  if (snapshot.policy.chargeOtherPods) readOtherPods(snapshot);
+  averageUsage(snapshot);
 }
 
 void QueueTree::nameDimensions(const model::Snapshot& snapshot) {
@@ -72,6 +76,7 @@ void QueueTree::readQueues(const model::Snapshot& snapshot) {
                       .limit = unlimited,
                       .usage = none,
                       .ownUsage = none,
+                      .averaged = none,
                       .firm = none});
     return nodes_.back();
   };
@@ -186,6 +191,45 @@ void QueueTree::readJobs(const model::Snapshot& snapshot) {
   }
 }
 
+void QueueTree::readOtherPods(const model::Snapshot& snapshot) {
+  std::map<std::string, std::optional<Index>> queueOf;
+  for (const auto& pod : snapshot.pods) {
+    const bool ours = pod->controllerKind == model::names::kTrainingJobKind;
+    if (ours || !pod->bound() || pod->finished() || pod->shape.requests.gpus() <= 0) continue;
+    const auto [known, isNew] = queueOf.try_emplace(pod->key.ns);
+    if (isNew) known->second = queueOfNamespace(pod->key.ns, snapshot);
+    if (!known->second) continue;
+    Amounts amounts(dimensions_.size(), 0);
+    addRequests(pod->shape.requests, 1, amounts);
+    if (const auto type = typeOf_.find(pod->node); type != typeOf_.end()) {
+      amounts[type->second] = pod->shape.requests.gpus();
+    }
+    charge(*known->second, amounts, true);
+  }
+}
+
+std::optional<Index> QueueTree::queueOfNamespace(const std::string& ns,
+                                                 const model::Snapshot& snapshot) const {
+  for (Index i = 1; i < nodes_.size(); ++i) {
+    if (nodes_[i].queue == nullptr || (*nodes_[i].queue)->namespaceSelector.requirements.empty()) continue;
+    if (namespaceAllowed(**nodes_[i].queue, ns, snapshot)) return i;
+  }
+  return std::nullopt;
+}
+
+void QueueTree::averageUsage(const model::Snapshot& snapshot) {
+  const auto& halfLife = snapshot.policy.usageHalfLife;
+  for (Node& node : nodes_) {
+    node.averaged = node.usage;
+    if (!halfLife || node.queue == nullptr || !(*node.queue)->status.decayedAt) continue;
+    for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+      const std::int64_t decayed =
+          decayedUsage((*node.queue)->status, dimensions_[d], node.usage[d], snapshot.now, *halfLife);
+      node.averaged[d] = averageUse(decayed, *halfLife);
+    }
+  }
+}
+
 std::optional<Index> QueueTree::find(const model::QueueName& name) const {
   const auto found = byName_.find(name);
   if (found == byName_.end() || found->second == kCluster) return std::nullopt;
@@ -241,6 +285,7 @@ void QueueTree::charge(Index queue, const Amounts& amounts, bool firm) {
     nodes_[kCluster].usage[d] = base::saturatingAdd(nodes_[kCluster].usage[d], amounts[d]);
     for (const Index at : nodes_[queue].path) {
       nodes_[at].usage[d] = base::saturatingAdd(nodes_[at].usage[d], amounts[d]);
+      nodes_[at].averaged[d] = base::saturatingAdd(nodes_[at].averaged[d], amounts[d]);
     }
   }
 }
@@ -355,7 +400,9 @@ int QueueTree::compareServing(Index a, const Amounts& moreOfA, Index b, const Am
   const auto shareOf = [&](Index branch, Index other, const Amounts& more) {
     const auto& path = nodes_[other].path;
     const bool isAbove = std::find(path.begin(), path.end(), branch) != path.end();
-    return isAbove ? share(nodes_[branch].ownUsage, more, 1, nullptr, 1) : shareWith(branch, more);
+    const Node& node = nodes_[branch];
+    return isAbove ? share(node.ownUsage, more, 1, nullptr, 1)
+                   : share(node.averaged, more, 1, &node.guaranteed, node.weight);
   };
   const std::int64_t shareA = shareOf(below.a, b, moreOfA);
   const std::int64_t shareB = shareOf(below.b, a, moreOfB);

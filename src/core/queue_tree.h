@@ -30,6 +30,12 @@ namespace trainyard::core {
 // and GPUs; where nothing is guaranteed GPUs, cpu and memory. (Lost: all resources always. With guarantees of
 // GPUs alone every queue would borrow cpu from its first job on.)
 //
+// With a half-life of usage, queues are compared by what they held on average instead of what they hold at
+// the moment. Limits, guarantees and who may stop whom go by the moment.
+//
+// GPU pods of no TrainingJob are charged, if the policy says so, to the first queue by name whose
+// namespaceSelector is there and selects their namespace, as what cannot be stopped.
+//
 // A queue that has jobs of its own and children competes with the children as one of them, with weight 1.
 class QueueTree {
  public:
@@ -53,6 +59,7 @@ class QueueTree {
     Amounts limit;
     Amounts usage;     // its own and that of the queues below
     Amounts ownUsage;  // of its own jobs
+    Amounts averaged;  // usage, or its average where older use counts (policy.usageHalfLife)
     Amounts firm;      // what its own jobs that cannot be stopped hold
     std::vector<Index> children = {};
     std::string problem = {};  // why it cannot be used; empty when it can
@@ -124,6 +131,10 @@ class QueueTree {
   void nameDimensions(const model::Snapshot& snapshot);
   void readCapacity(const model::Snapshot& snapshot);
   void readJobs(const model::Snapshot& snapshot);
+  void readOtherPods(const model::Snapshot& snapshot);
+  void averageUsage(const model::Snapshot& snapshot);
+  [[nodiscard]] std::optional<Index> queueOfNamespace(const std::string& ns,
+                                                      const model::Snapshot& snapshot) const;
   void findPaths();
   void raiseGuarantees(Index index);
   [[nodiscard]] Amounts amountsOf(const model::Quota& quota, std::int64_t absent) const;

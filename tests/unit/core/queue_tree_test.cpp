@@ -1,0 +1,104 @@
+#include "core/queue_tree.h"
+
+#include <catch2/catch.hpp>
+
+#include "core/decayed_usage.h"
+#include "support/builders.h"
+
+namespace trainyard::core {
+namespace {
+
+using namespace test;  // NOLINT(google-build-using-namespace): the builders' words
+
+model::Queue queue(const std::string& name, const std::string& parent = "", std::int64_t guaranteed = 0) {
+  model::Queue made;
+  made.name = model::QueueName(name);
+  made.parent = model::QueueName(parent);
+  if (guaranteed > 0) made.guaranteed.set("nvidia.com/gpu", guaranteed);
+  return made;
+}
+
+SnapshotBuilder threeNodes() { return cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)).now(1000); }
+
+QueueTree::Index indexOf(const QueueTree& tree, const std::string& name) {
+  const auto found = tree.find(model::QueueName(name));
+  REQUIRE(found);
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("an inner queue is guaranteed what its children are guaranteed together") {
+  const auto snapshot =
+      threeNodes().add(queue("root")).add(queue("a", "root", 3)).add(queue("b", "root", 4)).build();
+  const QueueTree tree(snapshot);
+  CHECK(tree.node(indexOf(tree, "root")).guaranteed[0] == 7);
+  CHECK(tree.node(indexOf(tree, "default")).queue == nullptr);
+}
+
+TEST_CASE("a queue without parent, or in a circle, says so and names the field") {
+  const auto snapshot =
+      threeNodes().add(queue("a", "b")).add(queue("b", "a")).add(queue("c", "gone")).build();
+  const QueueTree tree(snapshot);
+  CHECK(tree.node(indexOf(tree, "a")).problemReason == "ParentCycle");
+  CHECK(tree.node(indexOf(tree, "c")).problem == "spec.parent: there is no Queue named \"gone\"");
+}
+
+TEST_CASE("what cannot be stopped must leave room for everybody's guarantee") {
+  const auto snapshot = threeNodes().add(queue("a", "", 10)).add(queue("b")).build();
+  QueueTree tree(snapshot);
+  QueueTree::Amounts more(tree.dimensions().size(), 0);
+  more[0] = 6;
+  CHECK_FALSE(tree.beyondFirm(indexOf(tree, "b"), more));
+  more[0] = 7;
+  CHECK(tree.beyondFirm(indexOf(tree, "b"), more));
+  CHECK_FALSE(tree.beyondFirm(indexOf(tree, "a"), more));
+}
+
+TEST_CASE("pods of no TrainingJob are charged to the queue of their namespace if the policy says so") {
+  model::Queue tools = queue("tools");
+  tools.namespaceSelector.requirements = {{"team", model::SelectorOperator::kIn, {"tools"}}};
+  auto snapshot = threeNodes()
+                      .add(tools)
+                      .add(pod("notebooks/one").on("n1").gpus(2).phase(model::PodPhase::kRunning))
+                      .add(pod("elsewhere/two").on("n2").gpus(3).phase(model::PodPhase::kRunning))
+                      .build();
+  auto space = std::make_shared<model::Namespace>();
+  space->name = "notebooks";
+  space->labels = model::Labels(std::vector<std::pair<std::string, std::string>>{{"team", "tools"}});
+  snapshot.namespaces.edit().push_back(space);
+  CHECK(QueueTree(snapshot).node(indexOf(QueueTree(snapshot), "tools")).usage[0] == 0);
+  snapshot.policy.chargeOtherPods = true;
+  const QueueTree tree(snapshot);
+  CHECK(tree.node(indexOf(tree, "tools")).usage[0] == 2);
+  CHECK(tree.node(indexOf(tree, "tools")).firm[0] == 2);
+}
+
+TEST_CASE("with a half-life who has used less is served first, though both hold nothing now") {
+  model::Queue greedy = queue("greedy");
+  greedy.status.decayedUsage.set("nvidia.com/gpu", 100'000);
+  const auto now = threeNodes().build().now;
+  greedy.status.decayedAt = now;
+  auto snapshot = threeNodes().add(greedy).add(queue("modest")).build();
+  const auto order = [&] {
+    const QueueTree tree(snapshot);
+    const QueueTree::Amounts none(tree.dimensions().size(), 0);
+    return tree.compareServing(indexOf(tree, "modest"), none, indexOf(tree, "greedy"), none);
+  };
+  CHECK(order() == 0);
+  snapshot.policy.usageHalfLife = std::chrono::hours(24);
+  CHECK(order() < 0);
+}
+
+TEST_CASE("decayed usage halves every half-life and comes to what is always held") {
+  using namespace std::chrono_literals;
+  model::QueueStatus status;
+  const base::WallTime start{std::chrono::seconds(5000)};
+  CHECK(decayedUsage(status, "cpu", 7, start, 1h) == 0);
+  status.decayedAt = start;
+  status.decayedUsage.set("cpu", 1'000'000);
+  CHECK(decayedUsage(status, "cpu", 0, start + 1h, 1h) == 500'000);
+  CHECK(averageUse(decayedUsage(status, "cpu", 7, start + 100h, 1h), 1h) == 7);
+}
+
+}  // namespace trainyard::core
