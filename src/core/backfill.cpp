@@ -21,8 +21,11 @@ std::vector<Ending> endings(const model::Snapshot& snapshot, const Ledger& ledge
   std::vector<Ending> all;
   for (const auto& job : snapshot.jobs) {
     if (!job->status.gang.placed || job->finished()) continue;
-    const auto at = estimatedEnd(*job);
-    if (at && *at > snapshot.now) all.push_back({*at, job.get()});
+    auto at = estimatedEnd(*job);
+    if (!at) continue;
+    if (*at <= snapshot.now)
+      at = snapshot.now + std::max<base::WallTime::duration>(snapshot.now - *at, kLeastOverrun);
+    all.push_back({*at, job.get()});
   }
   std::sort(all.begin(), all.end(), [](const Ending& a, const Ending& b) {
     return std::tie(a.at, a.job->key) < std::tie(b.at, b.job->key);
@@ -74,6 +77,12 @@ Reservation::Reservation(const PlaceRequest& request, const model::Snapshot& sna
       if (const auto at = spare_.find(node); at != spare_.end()) at->second.add(amount);
     }
   }
+}
+
+std::vector<model::NodeName> Reservation::nodes(const Ledger& ledger) const {
+  std::vector<model::NodeName> names;
+  for (const auto& [node, amount] : spare_) names.push_back(ledger.nodes()[node].node->name);
+  return names;
 }
 
 bool Reservation::leavesRoom(const Ledger& ledger, const Placement& placement) const {

@@ -1,9 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/ledger.h"
 #include "core/place.h"
@@ -15,8 +16,12 @@ namespace trainyard::core {
 // Predictability, Workloads, and User Runtime Estimates in Scheduling the IBM SP2 with Backfilling", TPDS
 // 2001, section 2).
 //
-// Assumes: a gang ends no later than its estimate says, counted from when it got its places; one that has
-// outrun its estimate, or has none, may run for ever.
+// Assumes: a gang ends when its estimate says, counted from when it got its places. One that has outrun its
+// estimate ends after as long again as it has outrun it, at least kLeastOverrun: whoever is a second late
+// will be done in moments, and the longer it takes the less is known. (Lost: it may run for ever. Then half a
+// second too much gives the reserved places to somebody who keeps them for hours.) One without estimate does.
+inline constexpr std::chrono::seconds kLeastOverrun{10};
+
 class Reservation {
  public:
   Reservation() = default;
@@ -26,6 +31,8 @@ class Reservation {
               const Domains& domains);
 
   [[nodiscard]] std::optional<base::WallTime> start() const { return start_; }
+  // The nodes that the reserved places are on.
+  [[nodiscard]] std::vector<model::NodeName> nodes(const Ledger& ledger) const;
   // Whether members on these places, already taken from the ledger, leave the reserved places their room.
   [[nodiscard]] bool leavesRoom(const Ledger& ledger, const Placement& placement) const;
 

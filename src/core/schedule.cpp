@@ -115,6 +115,10 @@ class Scheduler {
         start(contender, std::move(*placement), {});
         return true;
       }
+      if (auto beside = besideReserved(contender, shape)) {
+        start(contender, std::move(*beside), {});
+        return true;
+      }
       wait(contender, reserved_);
       return false;
     }
@@ -385,6 +389,19 @@ class Scheduler {
     if (head_->silent || head_->passes >= snapshot_.policy.backfill.passesWithoutEstimate) return false;
     ++head_->passes;
     return true;
+  }
+
+  // Places on nodes that nothing is reserved on.
+  std::optional<Placement> besideReserved(const Contender& contender, const Shape& shape) {
+    if (!head_->reservation.start()) return std::nullopt;
+    const Job& job = *contender.waiting->job;
+    PlaceRequest request = wholeGang(job, shape.relaxation.widest);
+    request.avoidNodes = head_->reservation.nodes(ledger_);
+    auto placed = place(request, ledger_, request_.domains);
+    auto* placement = std::get_if<Placement>(&placed);
+    if (placement == nullptr) return std::nullopt;
+    if (tree_.beyondLimit(contender.queue, tree_.heldBy(job, placement->assignments))) return std::nullopt;
+    return std::move(*placement);
   }
 
   bool leavesReservedPlaces(const Job& job, const Placement& placement) {
