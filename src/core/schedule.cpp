@@ -317,7 +317,7 @@ class Scheduler {
       const auto from = stoppableFrom(*job, snapshot_);
       if (!from || claimed.contains(job->key)) continue;
       if (*from > snapshot_.now) {
-        wakeAt(*from);
+        wakeAt(from);
         continue;
       }
       running_.push_back({job, priorities.of(*job), lostWork(*job), roomHeldBy(*job, ledger_)});
