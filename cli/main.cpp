@@ -9,6 +9,7 @@
 #include "cli/queue_commands.h"
 #include "cli/replay_command.h"
 #include "cli/sandbox_command.h"
+#include "net/end_process.h"
 
 namespace {
 
@@ -83,5 +84,5 @@ int main(int argc, char** argv) {
 
   CLI11_PARSE(app, argc, argv);
   flags.json = output == "json";
-  return chosen();
+  trainyard::net::endProcess(chosen());
 }

@@ -1,0 +1,21 @@
+// The main of every test program. It ends as the product's programs do (net/end_process.h), without exit
+// handlers: one of cpprestsdk's can wait for ever, now and then, and a test that was green would never end.
+// LeakSanitizer looks in such a handler too; so it is asked before.
+#define CATCH_CONFIG_RUNNER
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
+int main(int argc, char** argv) {
+  const int failed = Catch::Session().run(argc, argv);
+  std::fflush(nullptr);
+#ifdef __SANITIZE_ADDRESS__
+  __lsan_do_leak_check();
+#endif
+  ::_exit(failed > 255 ? 255 : failed);
+}
