@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "core/words.h"
+
 namespace trainyard::core {
 
 std::map<model::ObjectKey, model::ObjectKey> claimedGangs(const model::Snapshot& snapshot) {
@@ -18,6 +22,24 @@ std::map<model::ObjectKey, model::ObjectKey> claimedGangs(const model::Snapshot&
     }
   }
   return claimed;
+}
+
+std::vector<model::Victim> victimPods(const std::vector<std::shared_ptr<const model::Job>>& gangs,
+                                      const PodGroups& pods) {
+  std::vector<model::Victim> victims;
+  for (const auto& gang : gangs) {
+    for (const auto& pod : pods.of(*gang)) {
+      if (!pod->finished()) victims.push_back({pod->key, pod->uid, pod->node});
+    }
+  }
+  return victims;
+}
+
+std::string namesOf(const std::vector<std::shared_ptr<const model::Job>>& jobs) {
+  std::vector<std::string> names;
+  names.reserve(jobs.size());
+  for (const auto& job : jobs) names.push_back(fmt::format("{}", job->key));
+  return joinWords(names);
 }
 
 }  // namespace trainyard::core

@@ -1,7 +1,11 @@
 #pragma once
 
 #include <map>
+#include <memory>
+#include <string>
+#include <vector>
 
+#include "core/pod_groups.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -9,5 +13,11 @@ namespace trainyard::core {
 // The placed gangs that have pods among the victims of a proposal, each with the job whose proposal it is; of
 // several the first by name.
 [[nodiscard]] std::map<model::ObjectKey, model::ObjectKey> claimedGangs(const model::Snapshot& snapshot);
+
+// The gangs that a claim stops, as it names them: their pods that have not ended.
+[[nodiscard]] std::vector<model::Victim> victimPods(
+    const std::vector<std::shared_ptr<const model::Job>>& gangs, const PodGroups& pods);
+// "ml/a, ml/b and ml/c".
+[[nodiscard]] std::string namesOf(const std::vector<std::shared_ptr<const model::Job>>& jobs);
 
 }  // namespace trainyard::core

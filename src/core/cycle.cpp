@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,13 +17,12 @@
 #include "core/ledger.h"
 #include "core/lost_members.h"
 #include "core/members.h"
+#include "core/orphans.h"
 #include "core/place.h"
 #include "core/queue_tree.h"
 #include "core/rights.h"
 #include "core/schedule.h"
-#include "core/words.h"
 #include "model/conditions.h"
-#include "model/names.h"
 
 namespace trainyard::core {
 namespace {
@@ -51,7 +49,7 @@ class Cycle {
     evictions_ = claimedGangs(input_.snapshot);
     decideAll();
     placeWaiting();
-    sweepOrphans();
+    plan_.orphans = gatedOrphans(input_.snapshot);
     dropNothings();
     memo_.end(input_.snapshot.jobs.size());
     return std::move(plan_);
@@ -374,24 +372,15 @@ class Cycle {
   void begin(GangStart& start) {
     StatusNews news;
     news.where = describePlaces(start.placement.assignments, ledger_, input_.snapshot.policy.topology);
-    std::vector<model::Victim> victims;
-    std::vector<std::string> names;
-    for (const JobPtr& victim : start.victims) {
-      names.push_back(fmt::format("{}", victim->key));
-      for (const auto& pod : podsOf(*victim)) {
-        if (!pod->finished()) victims.push_back({pod->key, pod->uid, pod->node});
-      }
-    }
     JobDecision& decision =
         derive(start.job,
                propose(*start.job, model::ProposalKind::kStart, std::move(start.placement.assignments), {},
-                       std::move(victims), author()),
+                       victimPods(start.victims, ledger_.pods()), author()),
                news);
     decision.urgency = Urgency::kNow;
-    if (!names.empty()) {
-      decision.events.push_back(
-          {false, "Preempting", fmt::format("stops {} to make room", joinWords(names))});
-    }
+    if (start.victims.empty()) return;
+    decision.events.push_back(
+        {false, "Preempting", fmt::format("stops {} to make room", namesOf(start.victims))});
   }
 
   void explain(const JobPtr& job, const model::Pending& pending, Urgency ofNews = Urgency::kNow) {
@@ -417,21 +406,6 @@ class Cycle {
 
   // --- leftovers
   // ----------------------------------------------------------------------------------------------------
-
-  // Gated pods can never run once their job is gone, and the garbage collector may be slow or absent.
-  void sweepOrphans() {
-    std::vector<const model::Pod*> gated;
-    for (const auto& pod : input_.snapshot.pods) {
-      const bool ours = pod->controllerKind == model::names::kTrainingJobKind;
-      if (ours && pod->gangGated && !pod->terminating) gated.push_back(pod.get());
-    }
-    if (gated.empty()) return;
-    std::unordered_set<std::string_view> alive;
-    for (const JobPtr& job : input_.snapshot.jobs) alive.insert(job->uid.str());
-    for (const model::Pod* pod : gated) {
-      if (!alive.contains(pod->controllerUid.str())) plan_.orphans.push_back({pod->key, pod->uid});
-    }
-  }
 
   void dropNothings() {
     for (JobDecision& decision : plan_.decisions) {

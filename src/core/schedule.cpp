@@ -2,24 +2,20 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
-#include <set>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/backfill.h"
-#include "core/claims.h"
 #include "core/explain.h"
 #include "core/explain_queue.h"
-#include "core/fragmentation.h"
+#include "core/gang_placer.h"
+#include "core/preemption.h"
 #include "core/priority.h"
 #include "core/queue_report.h"
 #include "core/queue_tree.h"
-#include "core/relaxation.h"
 #include "core/rights.h"
-#include "core/victims.h"
 #include "core/waiting_order.h"
 
 namespace trainyard::core {
@@ -30,11 +26,6 @@ using model::Pending;
 using model::PendingReason;
 using JobPtr = std::shared_ptr<const Job>;
 using PendingPtr = std::shared_ptr<const Pending>;
-
-// A search for victims asks for many placements; who is not served now is served by the next cycle.
-constexpr int kSearchesPerCycle = 4;
-// Questions whether one may stop another; some 10 ms.
-constexpr std::size_t kRightsPerCycle = 100'000;
 
 bool waitsForRoom(const Pending& pending) {
   return pending.reason == PendingReason::kWaitingForCapacity ||
@@ -48,6 +39,8 @@ class Scheduler {
         snapshot_(request.snapshot),
         ledger_(request.ledger),
         tree_(request.queues),
+        placer_(snapshot_, ledger_, request.domains, request.memo),
+        preemption_(snapshot_, ledger_, tree_, placer_),
         report_(tree_),
         starting_(request.startingMembers) {}
 
@@ -59,17 +52,12 @@ class Scheduler {
       if (consider(*contender)) order.charged();
     }
     if (head_) keepHead();
+    wakeAt(preemption_.wakeAt());
     schedule_.queues = report_.news(snapshot_, schedule_);
     return std::move(schedule_);
   }
 
  private:
-  // What a job asks for, and how wide it may be placed by now.
-  struct Shape {
-    std::uint32_t key = 0;  // ScheduleMemo::shapeOf
-    Relaxation relaxation;
-  };
-
   std::vector<Contender> listContenders() {
     const Priorities priorities(snapshot_);
     std::vector<Contender> contenders;
@@ -106,7 +94,7 @@ class Scheduler {
   }
 
   bool findPlaces(const Contender& contender) {
-    const Shape shape = shapeOf(contender);
+    const GangShape shape = shapeOf(contender);
     if (const PendingPtr known = knownFailure(contender, shape))
       return withoutPlaces(contender, shape, known);
     auto placed = placeInQuota(contender, shape);
@@ -127,7 +115,7 @@ class Scheduler {
     return withoutPlaces(contender, shape, pending);
   }
 
-  bool withoutPlaces(const Contender& contender, const Shape& shape, const PendingPtr& pending) {
+  bool withoutPlaces(const Contender& contender, const GangShape& shape, const PendingPtr& pending) {
     if (claims(contender, shape)) return true;
     takeOverClaim(contender, shape);
     noPlaces(contender, shape, pending);
@@ -135,7 +123,7 @@ class Scheduler {
   }
 
   // Places only become fewer during a cycle: what failed for a shape fails for its equals.
-  PendingPtr knownFailure(const Contender& contender, const Shape& shape) const {
+  PendingPtr knownFailure(const Contender& contender, const GangShape& shape) const {
     const auto mine = failed_.find({contender.queue, shape.key, shape.relaxation.widest});
     if (mine != failed_.end()) return mine->second;
     const auto anybodys = failed_.find({QueueTree::kCluster, shape.key, shape.relaxation.widest});
@@ -144,7 +132,7 @@ class Scheduler {
   }
 
   // A quota's refusal is the queue's own.
-  void remember(const Contender& contender, const Shape& shape, const PendingPtr& failure) {
+  void remember(const Contender& contender, const GangShape& shape, const PendingPtr& failure) {
     const bool own = failure->reason == PendingReason::kWaitingForQuota;
     failed_[{own ? contender.queue : QueueTree::kCluster, shape.key, shape.relaxation.widest}] = failure;
     if (!own && ledger_.untouched()) request_.memo.remember({shape.key, shape.relaxation.widest}, failure);
@@ -152,43 +140,15 @@ class Scheduler {
 
   // --- phase 5
 
-  Shape shapeOf(const Contender& contender) {
-    const Job& job = *contender.waiting->job;
-    Shape shape{request_.memo.shapeOf(contender.waiting->job), {}};
-    RelaxationInput input{&job.spec.locality, contender.demand[0], job.spec.estimatedDuration, 0};
-    if (job.spec.locality.levels.empty()) input.attainable = attainable(job, shape.key);
-    const auto waited = snapshot_.now - waitingSince(job, snapshot_.now);
-    shape.relaxation = relaxationAt(relaxationSteps(input, snapshot_.policy.relaxation, request_.domains),
-                                    std::chrono::duration_cast<std::chrono::milliseconds>(waited));
-    return shape;
-  }
-
-  std::size_t attainable(const Job& job, std::uint32_t shape) {
-    const auto [found, isNew] = request_.memo.attainable.try_emplace(shape, 0);
-    if (isNew) found->second = tightestAttainable(wholeGang(job, 0), ledger_, request_.domains);
-    return found->second;
-  }
-
-  PlaceRequest wholeGang(const Job& job, std::size_t widest) {
-    PlaceRequest request;
-    request.job = &job;
-    request.widest = widest;
-    if (!mix_) mix_ = observedMix(snapshot_.jobs);
-    request.mix = &*mix_;
-    request.shapeCosts = &snapshot_.policy.shapeCosts;
-    for (const model::Role& role : job.spec.roles) {
-      std::vector<int> indices(static_cast<std::size_t>(job.spec.startReplicas(role)));
-      std::iota(indices.begin(), indices.end(), 0);
-      if (!indices.empty()) request.groups.push_back({&role, model::IndexSet(std::move(indices))});
-    }
-    return request;
+  GangShape shapeOf(const Contender& contender) {
+    return placer_.shapeOf(contender.waiting->job, contender.demand[0]);
   }
 
   // The gang's places; without them why it waits. Nodes of a type of GPU that the queue has had enough of are
   // left out.
-  std::variant<Placement, Pending> placeInQuota(const Contender& contender, const Shape& shape) {
+  std::variant<Placement, Pending> placeInQuota(const Contender& contender, const GangShape& shape) {
     const Job& job = *contender.waiting->job;
-    PlaceRequest request = wholeGang(job, shape.relaxation.widest);
+    PlaceRequest request = placer_.request(job, shape.relaxation.widest);
     std::optional<QueueTree::Excess> exhausted;
     while (true) {
       auto placed = exhausted ? place(request, ledger_, request_.domains)
@@ -220,132 +180,23 @@ class Scheduler {
 
   // --- phase 6
 
+  Claimant claimantOf(const Contender& contender) const {
+    return {contender.waiting->job.get(), contender.priority, contender.queue, contender.demand,
+            !head_.has_value()};
+  }
+
   // Whether victims make room for it; then it starts at once, as a claim.
-  bool claims(const Contender& contender, const Shape& shape) {
-    if (contender.waiting->silent || searches_ >= kSearchesPerCycle || rightsAsked_ > kRightsPerCycle) {
-      return false;
-    }
-    const Claimant claimant{contender.waiting->job.get(), contender.priority, contender.queue,
-                            contender.demand, !head_.has_value()};
-    const std::vector<Evictable> candidates = evictables(claimant);
-    if (candidates.empty()) return false;
-    ++searches_;
-    const auto quotaAllows = [&](const std::vector<std::size_t>& gone) {
-      return quotaAllowsWithout(contender, candidates, gone);
-    };
-    const auto tryPlace = [&]() -> std::optional<Placement> {
-      auto placed =
-          placeAvoiding(wholeGang(*claimant.job, shape.relaxation.widest), ledger_, request_.domains);
-      if (auto* placement = std::get_if<Placement>(&placed)) return std::move(*placement);
-      return std::nullopt;
-    };
-    auto choice = chooseVictims(candidates, ledger_, tryPlace, quotaAllows);
-    if (!choice) return false;
-    std::vector<JobPtr> victims;
-    for (const std::size_t index : choice->victims) {
-      const JobPtr& victim = candidates[index].job;
-      stopped_jobs_.insert(victim.get());
-      tree_.discharge(*tree_.find(victim->spec.queue), tree_.holdingsOf(*victim), false);
-      victims.push_back(victim);
-    }
-    start(contender, std::move(choice->placement), std::move(victims));
+  bool claims(const Contender& contender, const GangShape& shape) {
+    if (contender.waiting->silent) return false;
+    auto claim = preemption_.claim(claimantOf(contender), shape.relaxation.widest);
+    if (!claim) return false;
+    start(contender, std::move(claim->placement), std::move(claim->victims));
     return true;
   }
 
-  // Whom the claimant may stop, cheapest first, each judged as if those before it were gone.
-  std::vector<Evictable> evictables(const Claimant& claimant) {
-    listRunning();
-    std::vector<Evictable> candidates;
-    std::vector<std::pair<QueueTree::Index, QueueTree::Amounts>> gone;
-    rightsAsked_ += running_.size();
-    for (const Evictable& running : running_) {
-      if (stopped_jobs_.contains(running.job.get())) continue;
-      const QueueTree::Amounts held = tree_.holdingsOf(*running.job);
-      if (!mayStop(claimant, *running.job, running.priority, held, tree_, snapshot_)) continue;
-      const QueueTree::Index queue = *tree_.find(running.job->spec.queue);
-      tree_.discharge(queue, held, false);
-      gone.emplace_back(queue, held);
-      candidates.push_back(running);
-    }
-    for (const auto& [queue, held] : gone) tree_.charge(queue, held, false);
-    return candidates;
-  }
-
-  // Victims of a claim are still going away when somebody of higher priority comes: he waits for them
-  // instead, and nobody else is stopped. One claim at a time: what it frees is seen in the next cycle.
-  void takeOverClaim(const Contender& contender, const Shape& shape) {
-    const auto& queue = tree_.node(contender.queue).queue;
-    if (queue != nullptr && (*queue)->withinQueue == model::WithinQueue::kNever) return;
-    if (!schedule_.yields.empty()) return;
-    const Priorities priorities(snapshot_);
-    for (const JobPtr& claimant : snapshot_.jobs) {
-      const auto& proposal = claimant->status.gang.proposal;
-      if (!proposal || proposal->kind != model::ProposalKind::kStart ||
-          claimant->spec.queue != contender.waiting->job->spec.queue)
-        continue;
-      if (proposal->phase != model::ProposalPhase::kClaiming ||
-          priorities.of(*claimant) >= contender.priority)
-        continue;
-      if (!fitsWith(contender, shape, *claimant)) continue;
-      schedule_.yields.push_back({claimant, contender.waiting->job->key});
-      return;
-    }
-  }
-
-  // Whether the contender has places once the claim's are free.
-  bool fitsWith(const Contender& contender, const Shape& shape, const Job& claimant) {
-    NodeAmounts places;
-    for (const model::Assignment& assignment : claimant.status.gang.proposal->add) {
-      const model::Role* role = claimant.spec.findRole(assignment.role);
-      const auto node = ledger_.find(assignment.node);
-      if (role == nullptr || !node) continue;
-      places.emplace_back(*node,
-                          role->shape.requests.times(static_cast<std::int64_t>(assignment.indices.size())));
-    }
-    WhatIf gone(ledger_);
-    gone.release(places);
-    return std::holds_alternative<Placement>(placeAvoiding(
-        wholeGang(*contender.waiting->job, shape.relaxation.widest), ledger_, request_.domains));
-  }
-
-  void listRunning() {
-    if (listed_) return;
-    listed_ = true;
-    const Priorities priorities(snapshot_);
-    const auto claimed = claimedGangs(snapshot_);
-    for (const JobPtr& job : snapshot_.jobs) {
-      const auto from = stoppableFrom(*job, snapshot_);
-      if (!from || claimed.contains(job->key)) continue;
-      if (*from > snapshot_.now) {
-        wakeAt(from);
-        continue;
-      }
-      running_.push_back({job, priorities.of(*job), lostWork(*job), roomHeldBy(*job, ledger_)});
-    }
-    sortByCost(running_);
-  }
-
-  std::int64_t lostWork(const Job& job) const {
-    const auto ran = std::min<base::WallTime::duration>(snapshot_.now - placedSince(job, snapshot_.now),
-                                                        snapshot_.policy.preemption.maxLostWork);
-    return std::chrono::duration_cast<std::chrono::seconds>(ran).count() *
-           std::max<std::int64_t>(job.status.gpus, 1);
-  }
-
-  bool quotaAllowsWithout(const Contender& contender, const std::vector<Evictable>& candidates,
-                          const std::vector<std::size_t>& gone) {
-    for (const std::size_t index : gone) {
-      const Job& victim = *candidates[index].job;
-      tree_.discharge(*tree_.find(victim.spec.queue), tree_.holdingsOf(victim), false);
-    }
-    const bool firm = !contender.waiting->job->spec.preemptible;
-    const bool allowed = !tree_.beyondLimit(contender.queue, contender.demand) &&
-                         !(firm && tree_.beyondFirm(contender.queue, contender.demand));
-    for (const std::size_t index : gone) {
-      const Job& victim = *candidates[index].job;
-      tree_.charge(*tree_.find(victim.spec.queue), tree_.holdingsOf(victim), false);
-    }
-    return allowed;
+  void takeOverClaim(const Contender& contender, const GangShape& shape) {
+    if (const auto from = preemption_.takeOver(claimantOf(contender), shape.relaxation.widest))
+      schedule_.yields.push_back({*from, contender.waiting->job->key});
   }
 
   // --- phase 7
@@ -361,7 +212,7 @@ class Scheduler {
   void becomeHead(const Contender& contender, const Pending& pending) {
     const JobPtr& job = contender.waiting->job;
     // By the time it starts it may be placed as wide as it ever will.
-    const PlaceRequest request = wholeGang(*job, 0);
+    const PlaceRequest request = placer_.request(*job, 0);
     head_ = Head{job, contender.waiting->silent, pending,
                  Reservation(request, snapshot_, ledger_, request_.domains),
                  job->status.pending ? job->status.pending->passes : 0};
@@ -392,10 +243,10 @@ class Scheduler {
   }
 
   // Places on nodes that nothing is reserved on.
-  std::optional<Placement> besideReserved(const Contender& contender, const Shape& shape) {
+  std::optional<Placement> besideReserved(const Contender& contender, const GangShape& shape) {
     if (!head_->reservation.start()) return std::nullopt;
     const Job& job = *contender.waiting->job;
-    PlaceRequest request = wholeGang(job, shape.relaxation.widest);
+    PlaceRequest request = placer_.request(job, shape.relaxation.widest);
     request.avoidNodes = head_->reservation.nodes(ledger_);
     auto placed = place(request, ledger_, request_.domains);
     auto* placement = std::get_if<Placement>(&placed);
@@ -426,7 +277,7 @@ class Scheduler {
 
   // --- phase 9
 
-  void noPlaces(const Contender& contender, const Shape& shape, const PendingPtr& pending) {
+  void noPlaces(const Contender& contender, const GangShape& shape, const PendingPtr& pending) {
     // Nothing in it is the job's own where no relaxation is ahead; queues that stop need to know who stops
     // them.
     const bool shared =
@@ -485,6 +336,8 @@ class Scheduler {
   const model::Snapshot& snapshot_;
   Ledger& ledger_;
   QueueTree& tree_;
+  GangPlacer placer_;
+  Preemption preemption_;
   QueueReport report_;
   Schedule schedule_;
   std::int64_t starting_ = 0;
@@ -492,16 +345,10 @@ class Scheduler {
   // Shapes without places, by queue and how wide they may be placed.
   std::map<std::tuple<QueueTree::Index, std::uint32_t, std::size_t>, PendingPtr> failed_;
   std::map<std::tuple<QueueTree::Index, std::uint32_t, std::size_t>, PendingPtr> told_;
-  std::optional<JobMix> mix_;                       // asked for by the first that is placed
   std::map<QueueTree::Index, PendingPtr> stopped_;  // queues whose first is out of quota
   PendingPtr startingPending_ = std::make_shared<Pending>(
       Pending{PendingReason::kWaitingForTurn, "behind others whose pods are being started"});
 
-  int searches_ = 0;
-  std::size_t rightsAsked_ = 0;
-  bool listed_ = false;
-  std::vector<Evictable> running_;  // who may be stopped at all, cheapest first
-  std::set<const Job*> stopped_jobs_;
   std::optional<Head> head_;
   PendingPtr reserved_;
 };

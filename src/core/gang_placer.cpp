@@ -1,0 +1,51 @@
+#include "core/gang_placer.h"
+
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "core/rights.h"
+
+namespace trainyard::core {
+
+using model::Job;
+
+GangShape GangPlacer::shapeOf(const std::shared_ptr<const Job>& job, std::int64_t gpus) {
+  const model::Locality& locality = job->spec.locality;
+  GangShape shape{memo_.shapeOf(job), {}};
+  RelaxationInput input{&locality, gpus, job->spec.estimatedDuration, 0};
+  if (locality.levels.empty()) input.attainable = attainable(*job, shape.key);
+  const auto waited = snapshot_.now - waitingSince(*job, snapshot_.now);
+  shape.relaxation = relaxationAt(relaxationSteps(input, snapshot_.policy.relaxation, domains_),
+                                  std::chrono::duration_cast<std::chrono::milliseconds>(waited));
+  return shape;
+}
+
+std::size_t GangPlacer::attainable(const Job& job, std::uint32_t shape) {
+  const auto [found, isNew] = memo_.attainable.try_emplace(shape, 0);
+  if (isNew) found->second = tightestAttainable(request(job, 0), ledger_, domains_);
+  return found->second;
+}
+
+PlaceRequest GangPlacer::request(const Job& job, std::size_t widest) {
+  PlaceRequest request;
+  request.job = &job;
+  request.widest = widest;
+  if (!mix_) mix_ = observedMix(snapshot_.jobs);
+  request.mix = &*mix_;
+  request.shapeCosts = &snapshot_.policy.shapeCosts;
+  for (const model::Role& role : job.spec.roles) {
+    std::vector<int> indices(static_cast<std::size_t>(job.spec.startReplicas(role)));
+    std::iota(indices.begin(), indices.end(), 0);
+    if (!indices.empty()) request.groups.push_back({&role, model::IndexSet(std::move(indices))});
+  }
+  return request;
+}
+
+std::optional<Placement> GangPlacer::tryPlace(const Job& job, std::size_t widest) {
+  auto placed = placeAvoiding(request(job, widest), ledger_, domains_);
+  if (auto* placement = std::get_if<Placement>(&placed)) return std::move(*placement);
+  return std::nullopt;
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "core/domains.h"
+#include "core/fragmentation.h"
+#include "core/ledger.h"
+#include "core/place.h"
+#include "core/relaxation.h"
+#include "core/schedule_memo.h"
+#include "model/snapshot.h"
+
+namespace trainyard::core {
+
+// What a job asks for, and how wide it may be placed by now.
+struct GangShape {
+  std::uint32_t key = 0;  // ScheduleMemo::shapeOf
+  Relaxation relaxation;
+};
+
+// Asks place() for whole gangs, as the cluster's policy and the time that they have waited have it.
+class GangPlacer {
+ public:
+  GangPlacer(const model::Snapshot& snapshot, const Ledger& ledger, const Domains& domains,
+             ScheduleMemo& memo)
+      : snapshot_(snapshot), ledger_(ledger), domains_(domains), memo_(memo) {}
+
+  // `gpus`: of the whole gang.
+  [[nodiscard]] GangShape shapeOf(const std::shared_ptr<const model::Job>& job, std::int64_t gpus);
+  // All members, at the size that it starts with. Refers to the job, the policy and this.
+  [[nodiscard]] PlaceRequest request(const model::Job& job, std::size_t widest);
+  // Its places in what is free now; placeAvoiding().
+  [[nodiscard]] std::optional<Placement> tryPlace(const model::Job& job, std::size_t widest);
+
+ private:
+  [[nodiscard]] std::size_t attainable(const model::Job& job, std::uint32_t shape);
+
+  const model::Snapshot& snapshot_;
+  const Ledger& ledger_;
+  const Domains& domains_;
+  ScheduleMemo& memo_;
+  std::optional<JobMix> mix_;  // asked for by the first that is placed
+};
+
+}  // namespace trainyard::core

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "core/gang_placer.h"
+#include "core/ledger.h"
+#include "core/queue_tree.h"
+#include "core/rights.h"
+#include "core/victims.h"
+#include "model/snapshot.h"
+
+namespace trainyard::core {
+
+// A gang's places, and who must go first.
+struct Claim {
+  Placement placement;
+  std::vector<std::shared_ptr<const model::Job>> victims;
+};
+
+// Phase 6 of one schedule: who is stopped for whom. It remembers whom it has given away.
+//
+// Assumes: a search for victims asks for many placements; who is not served now is served by the next cycle.
+// Steps: whom a claimant may stop (core/rights.h), cheapest first; who of them must go (core/victims.h).
+class Preemption {
+ public:
+  using JobPtr = std::shared_ptr<const model::Job>;
+
+  Preemption(const model::Snapshot& snapshot, Ledger& ledger, QueueTree& tree, GangPlacer& placer)
+      : snapshot_(snapshot), ledger_(ledger), tree_(tree), placer_(placer) {}
+
+  // Places for the claimant, with those who must go for them, whom it discharges from their queues; nothing
+  // where nobody may be stopped, or that would not help.
+  [[nodiscard]] std::optional<Claim> claim(const Claimant& claimant, std::size_t widest);
+
+  // Victims of a claim are still going away when somebody of higher priority comes: he waits for them
+  // instead, and nobody else is stopped. Whose claim that is. One at a time: what it frees is seen in the
+  // next cycle.
+  [[nodiscard]] std::optional<JobPtr> takeOver(const Claimant& claimant, std::size_t widest);
+
+  // When somebody who may not be stopped yet may be, if anybody asked.
+  [[nodiscard]] std::optional<base::WallTime> wakeAt() const { return wakeAt_; }
+
+ private:
+  void listRunning();
+  [[nodiscard]] std::vector<Evictable> evictables(const Claimant& claimant);
+  [[nodiscard]] bool quotaAllowsWithout(const Claimant& claimant, const std::vector<Evictable>& candidates,
+                                        const std::vector<std::size_t>& gone);
+  [[nodiscard]] bool fitsWithout(const model::Job& claimant, const Claimant& asking, std::size_t widest);
+
+  const model::Snapshot& snapshot_;
+  Ledger& ledger_;
+  QueueTree& tree_;
+  GangPlacer& placer_;
+  int searches_ = 0;
+  std::size_t rightsAsked_ = 0;
+  bool listed_ = false;
+  bool tookOver_ = false;
+  std::vector<Evictable> running_;  // who may be stopped at all, cheapest first
+  std::set<const model::Job*> stopped_;
+  std::optional<base::WallTime> wakeAt_;
+};
+
+// GPU seconds that are lost when the job is stopped now: all since its last start, at most the policy's
+// maxLostWork for each GPU.
+[[nodiscard]] std::int64_t lostWork(const model::Job& job, const model::Snapshot& snapshot);
+
+}  // namespace trainyard::core
