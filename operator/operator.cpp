@@ -57,7 +57,11 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
                  options_.schedulerName},
                 [this] { jobSettled(); }),
       queueStatus_({deps_.api, deps_.executor, cache_, metrics_, deps_.log.named("queues"),
-                    [this] { requestCycle(); }}) {
+                    [this] { requestCycle(); }}),
+      runTimes_({.ns = options_.leaseNamespace},
+                {deps_.api, deps_.executor, cache_, deps_.log.named("run-times"),
+                 [this] { return options_.policy.ordering == model::Ordering::kDefault; },
+                 [this] { requestCycle(); }}) {
   cache_.onAnyChange([this] { requestCycle(); });
 }
 
@@ -106,6 +110,7 @@ void Operator::startedLeading(std::int64_t term) {
   // the first plan.
   startReflectors();
   requestCycle();
+  runTimes_.start();
   if (!options_.certificates) return;
   certificates_ = std::make_unique<CertificateKeeper>(*options_.certificates, deps_.api, deps_.executor,
                                                       deps_.metrics, deps_.log.named("certificates"));
@@ -177,6 +182,7 @@ void Operator::runCycle() {
   core::CycleInput input;
   input.snapshot = cache_.snapshot(deps_.executor.wallNow());
   input.snapshot.policy = options_.policy;
+  input.snapshot.runTimes = runTimes_.current();
   executor_.overlay(input.snapshot);
   input.settings = options_.settings;
   input.term = term_;

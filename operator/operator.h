@@ -20,6 +20,7 @@
 #include "operator/operator_metrics.h"
 #include "operator/plan_executor.h"
 #include "operator/queue_status_writer.h"
+#include "operator/run_times_keeper.h"
 
 namespace trainyard::operator_ {
 
@@ -88,6 +89,7 @@ class Operator {
   std::unique_ptr<JobEvents> events_;
   PlanExecutor executor_;
   QueueStatusWriter queueStatus_;
+  RunTimesKeeper runTimes_;
   std::unique_ptr<kube::LeaderElection> election_;
   std::unique_ptr<CertificateKeeper> certificates_;  // on the leader, where options_ ask for it
   std::function<void()> leadershipLost_;

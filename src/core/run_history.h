@@ -9,17 +9,12 @@
 
 namespace trainyard::core {
 
-// How long jobs run, learnt from jobs alone: nobody has to estimate anything.
+// How long jobs run, learnt from jobs alone (core/end_rate.h): nobody has to estimate anything. For a replay,
+// which follows every job from its submission to its end; core/run_forecast.h does the same for a cluster,
+// whose jobs come and go.
 //
-// Assumes: jobs of one kind (same queue, user and GPUs, as far as known) that were submitted one after the
-// other run for similar times, whatever that time is: people submit a sweep, or the same job again. In public
-// traces the logarithms of neighbours' run times correlate by 0.5 to 0.8. Run times spread over orders of
-// magnitude. Steps, for a job that has run for a: 1 take the kind's jobs around it in order of submission,
-// each weighing less the further away in time it was submitted; 2 ended ones that ran longer than a are
-// events, live ones that did so are known to run longer still (censored); 3 a few jobs that nobody saw, at
-// multiples of a, stand for what is unknown; 4 estimate the chance to run on (Kaplan and Meier 1958) and from
-// it the highest chance of ending per expected second over all horizons, Gittins' index (1979; for jobs of
-// unknown length in Tiresias, NSDI 2019, section 3.3). Ties: none here, the index only ranks.
+// A job learns from those of its kind (same queue, user and GPUs, as far as known) that were submitted around
+// it.
 class RunHistory {
  public:
   struct Id {

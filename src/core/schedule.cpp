@@ -60,13 +60,14 @@ class Scheduler {
  private:
   std::vector<Contender> listContenders() {
     const Priorities priorities(snapshot_);
+    RunForecast forecast(snapshot_);
     std::vector<Contender> contenders;
     contenders.reserve(request_.waiting.size());
     for (const WaitingJob& waiting : request_.waiting) {
       const Job& job = *waiting.job;
       const int priority = priorities.of(job);
       contenders.push_back({&waiting, priority, tree_.find(job.spec.queue).value_or(QueueTree::kCluster),
-                            tree_.demandOf(job), rankOf(job, priority, snapshot_.policy)});
+                            tree_.demandOf(job), rankOf(job, priority, snapshot_, forecast)});
     }
     return contenders;
   }

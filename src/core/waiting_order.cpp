@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "core/run_times.h"
+
 namespace trainyard::core {
 namespace {
 
@@ -15,17 +17,20 @@ bool earlier(const Contender& a, const Contender& b) {
 
 }  // namespace
 
-Rank rankOf(const model::Job& job, int priority, const model::Policy& policy) {
+Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot, RunForecast& forecast) {
   OrderView view;
   view.key = &job.key;
   view.priority = priority;
   view.submitted = job.created;
   view.gpus = job.status.gpus;
-  if (view.gpus > 0) view.ran = std::chrono::seconds(job.status.service.gpuSeconds / view.gpus);
+  view.ran = ranSoFar(job, snapshot.now);
+  view.running = job.status.gang.placed.has_value();
   if (const auto& estimate = job.spec.estimatedDuration) {
     view.remaining = std::max<std::chrono::microseconds>(*estimate - view.ran, std::chrono::microseconds(0));
+  } else if (snapshot.policy.ordering == model::Ordering::kDefault) {
+    view.endRate = forecast.rate(job);
   }
-  return rankOf(view, {.ordering = policy.ordering});
+  return rankOf(view, {.ordering = snapshot.policy.ordering});
 }
 
 WaitingOrder::WaitingOrder(const QueueTree& tree, const std::vector<Contender>& contenders) : tree_(tree) {

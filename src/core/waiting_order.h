@@ -7,6 +7,7 @@
 
 #include "core/order_policy.h"
 #include "core/queue_tree.h"
+#include "core/run_forecast.h"
 #include "core/schedule.h"
 
 namespace trainyard::core {
@@ -21,7 +22,8 @@ struct Contender {
 };
 
 // Where the job stands in its queue, by the ordering of the cluster's policy.
-[[nodiscard]] Rank rankOf(const model::Job& job, int priority, const model::Policy& policy);
+[[nodiscard]] Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot,
+                          RunForecast& forecast);
 
 // Hands out the waiting jobs in the order in which they are served, which changes with every job that is
 // charged to its queue: see schedule.h, phase 4.

@@ -8,6 +8,7 @@
 #include "model/pod.h"
 #include "model/policy.h"
 #include "model/queue.h"
+#include "model/run_times.h"
 #include "model/shared_list.h"
 
 namespace trainyard::model {
@@ -24,6 +25,7 @@ struct Snapshot {
   SharedList<PriorityClass> priorityClasses;
   SharedList<Namespace> namespaces = {};
   Policy policy = {};
+  std::shared_ptr<const RunTimes> runTimes = nullptr;  // absent: nothing was learnt
 };
 
 }  // namespace trainyard::model

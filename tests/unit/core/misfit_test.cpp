@@ -335,6 +335,7 @@ TEST_CASE("order: priority, then age, then name") {
                                        .add(job("a/ghost").created(15).priority("deleted"));
   const QueueTree tree(snapshot);
   const Priorities priorities(snapshot);
+  RunForecast forecast(snapshot);
   std::vector<WaitingJob> jobs;
   for (const auto& each : snapshot.jobs) jobs.push_back({each});
   std::reverse(jobs.begin(), jobs.end());
@@ -342,7 +343,7 @@ TEST_CASE("order: priority, then age, then name") {
   for (const WaitingJob& each : jobs) {
     const int priority = priorities.of(*each.job);
     contenders.push_back({&each, priority, *tree.find(each.job->spec.queue), tree.demandOf(*each.job),
-                          rankOf(*each.job, priority, snapshot.policy)});
+                          rankOf(*each.job, priority, snapshot, forecast)});
   }
   WaitingOrder order(tree, contenders);
   std::string names;

@@ -1,0 +1,89 @@
+#include "core/run_forecast.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/run_times.h"
+
+namespace trainyard::core {
+namespace {
+
+// On each side in order of submission, as in a replay.
+constexpr std::ptrdiff_t kNeighbours = 20;
+constexpr std::size_t kEnoughToKnow = 3;
+constexpr std::chrono::minutes kTogether{10};
+
+double secondsBetween(base::WallTime a, base::WallTime b) {
+  return std::abs(std::chrono::duration<double>(a - b).count());
+}
+
+// The elements around `submitted`, of a list in order of submission.
+template <typename List>
+auto around(const List& list, base::WallTime submitted) {
+  const auto at = std::partition_point(list.begin(), list.end(),
+                                       [&](const auto& each) { return each.submitted < submitted; });
+  const auto first = at - std::min(kNeighbours, at - list.begin());
+  const auto end = at + std::min(kNeighbours + 1, list.end() - at);
+  return std::pair(first, end);
+}
+
+}  // namespace
+
+RunForecast::RunForecast(const model::Snapshot& snapshot) : snapshot_(snapshot) {
+  if (snapshot.policy.ordering != model::Ordering::kDefault) return;
+  for (const auto& job : snapshot.jobs) {
+    if (job->finished() || !job->status.gang.placed || job->status.gpus <= 0) continue;
+    for (const std::string& kind : kindsOf(*job)) {
+      running_[kind].push_back({job->created, ranSoFar(*job, snapshot.now), job.get()});
+    }
+  }
+  for (auto& [kind, running] : running_) {
+    std::stable_sort(running.begin(), running.end(),
+                     [](const Running& a, const Running& b) { return a.submitted < b.submitted; });
+  }
+}
+
+double RunForecast::rate(const model::Job& job) {
+  const auto kinds = kindsOf(job);
+  const model::RunTimes* times = snapshot_.runTimes.get();
+  const auto known = [&](const std::string& kind) {
+    if (times == nullptr) return std::size_t{0};
+    const auto found = times->kinds.find(kind);
+    return found == times->kinds.end() ? std::size_t{0} : found->second.size();
+  };
+  const std::string& kind = known(kinds[0]) >= kEnoughToKnow ? kinds[0] : kinds[1];
+  const auto ran = ranSoFar(job, snapshot_.now);
+  const auto submitted = std::chrono::floor<std::chrono::minutes>(job.created.time_since_epoch());
+  const base::WallTime rounded(submitted - submitted % kTogether);
+  if (job.status.gang.placed) return compute(kind, rounded, static_cast<double>(ran.count()), job);
+  const auto [cached, isNew] =
+      waiting_.try_emplace({kind, rounded.time_since_epoch().count(), ran.count()}, 0);
+  if (isNew) cached->second = compute(kind, rounded, static_cast<double>(ran.count()), job);
+  return cached->second;
+}
+
+double RunForecast::compute(const std::string& kind, base::WallTime submitted, double ran,
+                            const model::Job& self) const {
+  std::vector<KnownRun> others;
+  if (snapshot_.runTimes != nullptr) {
+    if (const auto past = snapshot_.runTimes->kinds.find(kind); past != snapshot_.runTimes->kinds.end()) {
+      const auto [first, end] = around(past->second, submitted);
+      for (auto run = first; run != end; ++run) {
+        const double apart = secondsBetween(run->submitted, submitted);
+        others.push_back({apart, static_cast<double>(run->ran.count()), true});
+      }
+    }
+  }
+  if (const auto running = running_.find(kind); running != running_.end()) {
+    const auto [first, end] = around(running->second, submitted);
+    for (auto run = first; run != end; ++run) {
+      if (run->job == &self) continue;
+      const double apart = secondsBetween(run->submitted, submitted);
+      others.push_back({apart, static_cast<double>(run->ran.count()), false});
+    }
+  }
+  return endRate(others, ran);
+}
+
+}  // namespace trainyard::core

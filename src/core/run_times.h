@@ -1,0 +1,32 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <string>
+
+#include "model/job.h"
+#include "model/run_times.h"
+#include "model/shared_list.h"
+
+namespace trainyard::core {
+
+// The kinds that a job teaches and learns from, the narrower first: same namespace, name and GPUs, where a
+// name is what is left without the number or the random letters at its end ("bert-17" and "bert-x7k2p" are
+// "bert"); same queue and GPUs.
+[[nodiscard]] std::array<std::string, 2> kindsOf(const model::Job& job);
+
+// What the job has run in all, as of `now`, by the service that it has had.
+[[nodiscard]] std::chrono::seconds ranSoFar(const model::Job& job, base::WallTime now);
+
+// What clusters keep of the past, so that the next leader knows it too (operator/run_times_keeper.h).
+//
+// Adds those of the jobs that succeeded and are not known yet. Only those: a job that failed or was deleted
+// says nothing about how long one runs. Keeps the last 64 of a kind and 20,000 in all, of which the kinds
+// that were not submitted for longest go first. Returns whether anything changed. Jobs without GPUs are left
+// out.
+[[nodiscard]] bool learn(model::RunTimes& times, const model::SharedList<model::Job>& jobs);
+
+// Adds what is known elsewhere, within the same bounds. Returns whether anything changed.
+bool merge(model::RunTimes& times, const model::RunTimes& others);
+
+}  // namespace trainyard::core
