@@ -195,6 +195,9 @@ class Cycle {
     decision.urgency = Urgency::kNow;
     decision.events.push_back(
         {news.verdict.outcome == Outcome::kFailed, news.verdict.reason, news.verdict.message});
+    // Whoever starts in this cycle on its places must not look like more of the queue's.
+    queues_.discharge(queues_.find(job->spec.queue).value_or(QueueTree::kCluster), queues_.holdingsOf(*job),
+                      !job->spec.preemptible);
   }
 
   // Another gang's claim names its pods: it makes room as a whole and waits again.

@@ -279,6 +279,21 @@ TEST_CASE("a gang that lost a member and finds no room goes back to waiting") {
   CHECK(proposal->add.empty());
 }
 
+TEST_CASE("a gang that ends holds nothing of its queue's share any more when the next one starts") {
+  const model::Job bert = running();
+  SnapshotBuilder builder = threeNodes().add(bert);
+  for (const auto& [index, nodeName] : {std::pair(0, "n1"), std::pair(1, "n2")}) {
+    model::Pod over = memberOn(bert, index, nodeName);
+    over.phase = model::PodPhase::kSucceeded;
+    builder.add(over);
+  }
+  const Plan plan = cycle(input(builder.add(job("ml/next").created(2).role("worker", 2, gpus(8)))
+                                    .add(job("ml/third").created(3).role("worker", 2, gpus(8)))));
+  CHECK(decisionFor(plan, "ml/bert")->status->phase == "Succeeded");
+  CHECK(proposalFor(plan, "ml/next") != nullptr);
+  CHECK(waitsFor(plan, "ml/third") == "WaitingForCapacity");
+}
+
 TEST_CASE("an error of the program fails the job; an eviction does not") {
   const model::Job bert = running();
   model::Pod failed = memberOn(bert, 1, "n2");
