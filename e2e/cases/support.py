@@ -28,6 +28,7 @@ JOB_NAME = "trainyard.dev/job-name"
 RUN_FOR = "sim.trainyard.dev/run-for"
 RACK = "cloud.provider.com/topology-rack"
 GPU = "nvidia.com/gpu"
+SECOND_SCHEDULER = "second-scheduler"
 OPERATOR, EXTENDER = "trainyard-operator", "trainyard-extender"
 SYSTEM = "trainyard-system"
 
@@ -350,3 +351,18 @@ def run(argv, **options):
 
 def bin_dir():
     return os.environ["TRAINYARD_E2E_BIN"]
+
+
+def start_second_scheduler():
+    """A second stock kube-scheduler with the configuration of the first, under its own name; running already is fine."""
+    cluster = given()
+    if SECOND_SCHEDULER in cluster.processes():
+        return
+    config = json.loads((cluster.dir / "kube-scheduler.yaml").read_text())
+    config["profiles"] = [{"schedulerName": SECOND_SCHEDULER}]
+    path = cluster.dir / f"{SECOND_SCHEDULER}.yaml"
+    path.write_text(json.dumps(config))
+    port = cluster.spare_ports[0]
+    argv = [cluster.tools["kube-scheduler"], f"--config={path}", "--bind-address=127.0.0.1",
+            f"--secure-port={port}", "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics"]
+    cluster.run(SECOND_SCHEDULER, argv, ready=f"https://127.0.0.1:{port}/readyz", timeout=60)

@@ -12,7 +12,6 @@ from support import node_of, phase, wait_phase
 # The nodes are made below: rack r0 has two, r1 four, so that taking nodes by their names would be wrong.
 CLUSTER = {"nodes": 0}
 RACK_OF_TWO, RACK_OF_FOUR = ["n0002", "n0003"], ["n0004", "n0005", "n0006", "n0007"]
-SECOND_SCHEDULER = "second-scheduler"
 
 
 def setUpModule():
@@ -241,7 +240,7 @@ class Strangers(support.Case):
     def test_reserved_nodes_while_a_gang_starts(self):
         """The gang's pods are released but nobody binds them: its scheduler stands still. Another stock
         scheduler with the same extender looks for places for strangers."""
-        start_second_scheduler()
+        support.start_second_scheduler()
         given().kill("kube-scheduler", signal.SIGSTOP)
         self.addCleanup(given().kill, "kube-scheduler", signal.SIGCONT)
         with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as pods:
@@ -254,7 +253,7 @@ class Strangers(support.Case):
             self.assertEqual([pod for pod in pods.objects.values() if node_of(pod)], [])
             wait_phase(jobs, self.namespace, "starting", "Starting")
 
-            second = {"scheduler": SECOND_SCHEDULER}
+            second = {"scheduler": support.SECOND_SCHEDULER}
             self.assertIn(self.place(pods, support.pod("first", 8, **second)), RACK_OF_TWO)
             self.assertIn(self.place(pods, support.pod("second", 8, **second)), RACK_OF_TWO)
             # By kube-scheduler's own count four nodes are free; by the extender's none.
@@ -291,21 +290,6 @@ class Strangers(support.Case):
             still = members(pods.objects, "steady").values()
             self.assertEqual({pod["metadata"]["uid"] for pod in still}, uids)
             self.assertFalse(any("deletionTimestamp" in pod["metadata"] for pod in still))
-
-
-def start_second_scheduler():
-    """A second stock kube-scheduler with the configuration of the first, under its own name."""
-    cluster = given()
-    if SECOND_SCHEDULER in cluster.processes():
-        return
-    config = json.loads((cluster.dir / "kube-scheduler.yaml").read_text())
-    config["profiles"] = [{"schedulerName": SECOND_SCHEDULER}]
-    path = cluster.dir / f"{SECOND_SCHEDULER}.yaml"
-    path.write_text(json.dumps(config))
-    port = cluster.spare_ports[0]
-    argv = [cluster.tools["kube-scheduler"], f"--config={path}", "--bind-address=127.0.0.1",
-            f"--secure-port={port}", "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics"]
-    cluster.run(SECOND_SCHEDULER, argv, ready=f"https://127.0.0.1:{port}/readyz", timeout=60)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 TrainingJob, in its own namespace or in another. None of them is let onto a reserved place, none reserves anything,
 and none makes anybody believe that a member is there.
 """
-import json
 import unittest
 
 import support
@@ -12,29 +11,13 @@ from support import GROUP, VERSION, condition, given
 
 RUNS = "whole"
 CLUSTER = {"nodes": 6}
-SECOND_SCHEDULER = "second-scheduler"
 KEEP = "e2e.invalid/keep"
-
-
-def start_second_scheduler():
-    """Another stock kube-scheduler with the same extender: the first one stands still while gangs are caught."""
-    cluster = given()
-    if SECOND_SCHEDULER in cluster.processes():
-        return
-    config = json.loads((cluster.dir / "kube-scheduler.yaml").read_text())
-    config["profiles"] = [{"schedulerName": SECOND_SCHEDULER}]
-    path = cluster.dir / f"{SECOND_SCHEDULER}.yaml"
-    path.write_text(json.dumps(config))
-    port = cluster.spare_ports[0]
-    argv = [cluster.tools["kube-scheduler"], f"--config={path}", "--bind-address=127.0.0.1",
-            f"--secure-port={port}", "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics"]
-    cluster.run(SECOND_SCHEDULER, argv, ready=f"https://127.0.0.1:{port}/readyz", timeout=60)
 
 
 class Spoofing(PhaseCase):
     def setUp(self):
         super().setUp()
-        start_second_scheduler()
+        support.start_second_scheduler()
 
     # ---- who pretends
 
@@ -42,7 +25,7 @@ class Spoofing(PhaseCase):
         """A stranger's pod with the labels of a member of the gang. owner: changes of a copied controller reference;
         pin: a node, as a released member is pinned; keep: somebody's finalizer, so that it stays."""
         job = self.job()
-        body = support.pod(name, gpus, node=node, scheduler=SECOND_SCHEDULER)
+        body = support.pod(name, gpus, node=node, scheduler=support.SECOND_SCHEDULER)
         if not gpus:
             body["spec"]["containers"][0].pop("resources")
         body["metadata"]["labels"] = {
@@ -140,7 +123,7 @@ class Spoofing(PhaseCase):
             self.wait(lambda: all(node_of(self.seen.pods.get(key, {"spec": {}})) for key in sent[::2]) or
                       all("deletionTimestamp" in self.seen.pods.get(key, {"metadata": {}})["metadata"]
                           for key in sent[::2]), "they are bound, or were to be cleared up")
-            strangers = [self.send(other, support.pod(f"stranger-{i}", 8, scheduler=SECOND_SCHEDULER))
+            strangers = [self.send(other, support.pod(f"stranger-{i}", 8, scheduler=support.SECOND_SCHEDULER))
                          for i in range(3)]
             # Two nodes are free, four are the gang's.
             self.wait(lambda: all(key in self.seen.pods for key in strangers) and

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/silent_log.h"
 #include "codec/status.h"
 #include "kube/http_api_client.h"
 #include "operator/operator.h"
@@ -13,11 +14,6 @@
 
 namespace trainyard::sim {
 namespace {
-
-class Silence final : public base::LogSink {
- public:
-  void write(std::string_view) override {}
-};
 
 // Kinds that users and tests create; the API's discovery would be the general way.
 struct KnownKind {
@@ -77,7 +73,7 @@ base::Result<std::unique_ptr<SimulatedCluster>> SimulatedCluster::create(Cluster
 SimulatedCluster::SimulatedCluster(ClusterOptions options)
     : options_(std::move(options)),
       rng_(options_.seed),
-      silence_(std::make_unique<Silence>()),
+      silence_(std::make_unique<base::SilentSink>()),
       log_(options_.log != nullptr ? *options_.log : *silence_, options_.logLevel, "cluster") {}
 
 SimulatedCluster::~SimulatedCluster() = default;

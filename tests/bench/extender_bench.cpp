@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/event_loop.h"
+#include "base/silent_log.h"
 #include "extender/guard_service.h"
 #include "support/builders.h"
 #include "unit/extender/requests.h"
@@ -49,13 +50,9 @@ const model::Snapshot& bigCluster() {
   return snapshot;
 }
 
-struct Quiet final : base::LogSink {
-  void write(std::string_view) override {}
-};
-
 struct Service {
   base::EventLoop clock;
-  Quiet quiet;
+  base::SilentSink quiet;
   telemetry::MetricsRegistry registry;
   extender::ExtenderMetrics metrics{registry};
   extender::GuardService guard{clock, metrics, base::Logger(quiet, base::LogLevel::kInfo, "bench")};

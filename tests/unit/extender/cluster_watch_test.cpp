@@ -5,17 +5,13 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include "base/silent_log.h"
 #include "base/virtual_loop.h"
 
 namespace {
 
 using namespace trainyard;
 using namespace std::chrono_literals;
-
-class Nowhere final : public base::LogSink {
- public:
-  void write(std::string_view) override {}
-};
 
 // Answers lists from texts and keeps the watches open, for the test to write into.
 class FakeApi final : public kube::ApiClient {
@@ -62,7 +58,7 @@ constexpr std::string_view kNode =
 
 struct Fixture {
   base::VirtualLoop loop;
-  Nowhere nowhere;
+  base::SilentSink nowhere;
   FakeApi api{loop};
   telemetry::MetricsRegistry registry;
   extender::ExtenderMetrics metrics{registry};

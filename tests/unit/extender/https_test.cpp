@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/event_loop.h"
+#include "base/silent_log.h"
 #include "extender/guard_service.h"
 #include "requests.h"
 #include "support/builders.h"
@@ -19,15 +20,10 @@ using namespace trainyard::extender::test;
 using net::test::Pki;
 using net::test::TestClient;
 
-class Nowhere final : public base::LogSink {
- public:
-  void write(std::string_view) override {}
-};
-
 struct Fixture {
   Pki ca;
   base::EventLoop clock;
-  Nowhere nowhere;
+  base::SilentSink nowhere;
   telemetry::MetricsRegistry registry;
   extender::ExtenderMetrics metrics{registry};
   extender::GuardService service{clock, metrics, base::Logger(nowhere, base::LogLevel::kError, "extender")};

@@ -6,25 +6,22 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include "base/silent_log.h"
 #include "base/virtual_loop.h"
 #include "codec/base64.h"
 #include "codec/json_value.h"
 #include "net/certificates.h"
+#include "support/fake_api.h"
 
 namespace trainyard::operator_ {
 namespace {
 
 using namespace std::chrono_literals;
 
-class Nowhere final : public base::LogSink {
- public:
-  void write(std::string_view) override {}
-};
-
 // An API server that has three Secrets and nothing else.
-class FakeApi final : public kube::ApiClient {
+class Server final : public test::FakeApi {
  public:
-  explicit FakeApi(base::VirtualLoop& loop) : loop_(loop) {
+  explicit Server(base::VirtualLoop& loop) : test::FakeApi(loop) {
     for (const char* name : {"ext-ca", "ext-tls", "ext-client"}) secrets[pathOf(name)] = {};
   }
 
@@ -35,27 +32,12 @@ class FakeApi final : public kube::ApiClient {
   };
   std::map<std::string, Stored> secrets;
   std::vector<std::string> patched;
-  // Whatever it returns is the answer instead.
-  std::function<std::optional<base::Error>(const kube::ApiRequest&)> fault;
 
   static std::string pathOf(const std::string& name) { return "/api/v1/namespaces/ns/secrets/" + name; }
   Stored& at(const std::string& name) { return secrets.at(pathOf(name)); }
 
-  void request(kube::ApiRequest request, kube::ApiCallback done) override {
-    loop_.postAfter(1ms, [this, request = std::move(request), done = std::move(done)] {
-      if (fault) {
-        if (auto error = fault(request)) return done(base::fail(*error));
-      }
-      done(answer(request));
-    });
-  }
-  std::unique_ptr<net::StreamHandle> watch(kube::ApiRequest, std::function<void(std::string)>,
-                                           std::function<void(base::Result<void>)>) override {
-    return nullptr;
-  }
-
  private:
-  base::Result<kube::ApiResponse> answer(const kube::ApiRequest& request) {
+  base::Result<kube::ApiResponse> answer(const kube::ApiRequest& request) override {
     const auto found = secrets.find(request.path);
     if (found == secrets.end()) return base::fail(base::ErrorCode::kNotFound, request.path);
     Stored& stored = found->second;
@@ -86,14 +68,12 @@ class FakeApi final : public kube::ApiClient {
     return fmt::format(R"({{"metadata":{{"resourceVersion":"{}","annotations":{{{}}}}},"data":{{{}}}}})",
                        stored.version, stored.renew ? R"("trainyard.dev/renew":"")" : "", data);
   }
-
-  base::VirtualLoop& loop_;
 };
 
 struct Fixture {
   base::VirtualLoop loop;
-  FakeApi api{loop};
-  Nowhere nowhere;
+  Server api{loop};
+  base::SilentSink nowhere;
   telemetry::MetricsRegistry metrics;
   std::unique_ptr<CertificateKeeper> keeper = std::make_unique<CertificateKeeper>(
       CertificateOptions{.service = "ext", .ns = "ns", .leafLife = 5h}, api, loop, metrics,

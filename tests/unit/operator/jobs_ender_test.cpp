@@ -6,22 +6,19 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include "base/silent_log.h"
 #include "base/virtual_loop.h"
+#include "support/fake_api.h"
 
 namespace trainyard::operator_ {
 namespace {
 
 using namespace std::chrono_literals;
 
-class Nowhere final : public base::LogSink {
- public:
-  void write(std::string_view) override {}
-};
-
 // An API server with TrainingJobs that go some seconds after they were deleted.
-class FakeApi final : public kube::ApiClient {
+class Server final : public test::FakeApi {
  public:
-  explicit FakeApi(base::VirtualLoop& loop) : loop_(loop) {}
+  using test::FakeApi::FakeApi;
 
   std::map<std::string, base::Instant> jobs;  // name, when it goes once it is asked to
   base::Instant::duration takes = 3s;
@@ -29,17 +26,8 @@ class FakeApi final : public kube::ApiClient {
   int failures = 0;  // of the next requests
   bool served = true;
 
-  void request(kube::ApiRequest request, kube::ApiCallback done) override {
-    loop_.postAfter(1ms,
-                    [this, request = std::move(request), done = std::move(done)] { done(answer(request)); });
-  }
-  std::unique_ptr<net::StreamHandle> watch(kube::ApiRequest, std::function<void(std::string)>,
-                                           std::function<void(base::Result<void>)>) override {
-    return nullptr;
-  }
-
  private:
-  base::Result<kube::ApiResponse> answer(const kube::ApiRequest& request) {
+  base::Result<kube::ApiResponse> answer(const kube::ApiRequest& request) override {
     if (!served) return base::fail(base::ErrorCode::kNotFound, "no such kind");
     if (failures > 0) {
       --failures;
@@ -47,12 +35,12 @@ class FakeApi final : public kube::ApiClient {
     }
     if (request.method == net::Method::kDelete) {
       ++deletes;
-      jobs[request.path.substr(request.path.rfind('/') + 1)] = loop_.now() + takes;
+      jobs[request.path.substr(request.path.rfind('/') + 1)] = now() + takes;
       return kube::ApiResponse{200, "{}"};
     }
     std::string items;
     for (auto at = jobs.begin(); at != jobs.end();) {
-      at = at->second != base::Instant{} && loop_.now() >= at->second ? jobs.erase(at) : std::next(at);
+      at = at->second != base::Instant{} && now() >= at->second ? jobs.erase(at) : std::next(at);
     }
     for (const auto& [name, until] : jobs) {
       items += fmt::format(R"({}{{"metadata":{{"name":"{}","namespace":"ml","uid":"u-{}"}}}})",
@@ -61,14 +49,12 @@ class FakeApi final : public kube::ApiClient {
     return kube::ApiResponse{200,
                              fmt::format(R"({{"metadata":{{"resourceVersion":"1"}},"items":[{}]}})", items)};
   }
-
-  base::VirtualLoop& loop_;
 };
 
 struct Fixture {
   base::VirtualLoop loop;
-  FakeApi api{loop};
-  Nowhere nowhere;
+  Server api{loop};
+  base::SilentSink nowhere;
   std::optional<base::Result<void>> result;
   JobsEnder ender{api, loop, base::Logger(nowhere, base::LogLevel::kError, "end"), 60s,
                   [this](base::Result<void> end) { result = std::move(end); }};

@@ -6,23 +6,20 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include "base/silent_log.h"
 #include "base/virtual_loop.h"
 #include "codec/json_value.h"
+#include "support/fake_api.h"
 
 namespace trainyard::operator_ {
 namespace {
 
 using namespace std::chrono_literals;
 
-class Nowhere final : public base::LogSink {
- public:
-  void write(std::string_view) override {}
-};
-
 // An API server that has one queue, "a".
-class FakeApi final : public kube::ApiClient {
+class Server final : public test::FakeApi {
  public:
-  explicit FakeApi(base::VirtualLoop& loop) : loop_(loop) {}
+  using test::FakeApi::FakeApi;
 
   int version = 10;
   int generation = 1;
@@ -30,8 +27,6 @@ class FakeApi final : public kube::ApiClient {
   std::string decayed;                                     // of the status
   std::vector<std::pair<base::Instant, int>> writes = {};  // when, and which status.waiting
   int reads = 0;
-  // Whatever it returns is the answer instead.
-  std::function<std::optional<base::Error>(const kube::ApiRequest&)> fault;
 
   [[nodiscard]] std::string object() const {
     return fmt::format(
@@ -42,21 +37,9 @@ class FakeApi final : public kube::ApiClient {
                     : fmt::format(R"("waiting":{},"decayedUsage":{{"nvidia.com/gpu":"{}"}})", waiting,
                                   decayed.empty() ? "0" : decayed));
   }
-  void request(kube::ApiRequest request, kube::ApiCallback done) override {
-    loop_.postAfter(1ms, [this, request = std::move(request), done = std::move(done)] {
-      if (fault) {
-        if (auto error = fault(request)) return done(base::fail(*error));
-      }
-      done(answer(request));
-    });
-  }
-  std::unique_ptr<net::StreamHandle> watch(kube::ApiRequest, std::function<void(std::string)>,
-                                           std::function<void(base::Result<void>)>) override {
-    return nullptr;
-  }
 
  private:
-  base::Result<kube::ApiResponse> answer(const kube::ApiRequest& request) {
+  base::Result<kube::ApiResponse> answer(const kube::ApiRequest& request) override {
     if (request.method == net::Method::kGet) {
       CHECK(request.path == "/apis/trainyard.dev/v1alpha1/queues/a");
       ++reads;
@@ -72,17 +55,15 @@ class FakeApi final : public kube::ApiClient {
     if (const auto count = status.find("waiting").integer()) waiting = static_cast<int>(*count);
     if (const auto used = status.find("decayedUsage").find("nvidia.com/gpu").string()) decayed = *used;
     ++version;
-    writes.emplace_back(loop_.now(), waiting);
+    writes.emplace_back(now(), waiting);
     return kube::ApiResponse{200, object()};
   }
-
-  base::VirtualLoop& loop_;
 };
 
 struct Fixture {
   base::VirtualLoop loop;
-  FakeApi api{loop};
-  Nowhere nowhere;
+  Server api{loop};
+  base::SilentSink nowhere;
   base::Logger log{nowhere, base::LogLevel::kError, "queues"};
   kube::ClusterCache cache{log};
   telemetry::MetricsRegistry registry;

@@ -1,0 +1,166 @@
+#include "operator/run_times_keeper.h"
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+#include "base/silent_log.h"
+#include "base/virtual_loop.h"
+#include "codec/json_value.h"
+#include "support/fake_api.h"
+
+namespace trainyard::operator_ {
+namespace {
+
+using namespace std::chrono_literals;
+
+// An API server that has one ConfigMap, or none.
+class Server final : public test::FakeApi {
+ public:
+  using test::FakeApi::FakeApi;
+
+  int version = 0;  // 0: there is none
+  std::string runs;
+  std::vector<std::string> asked;
+
+  static constexpr std::string_view kPath = "/api/v1/namespaces/trainyard-system/configmaps";
+
+ private:
+  base::Result<kube::ApiResponse> answer(const kube::ApiRequest& request) override {
+    const auto body = codec::JsonDocument::parse(request.body.empty() ? "{}" : request.body);
+    REQUIRE(body);
+    if (request.method == net::Method::kPost) {
+      asked.emplace_back("create");
+      CHECK(request.path == kPath);
+      if (version > 0) return base::fail(base::ErrorCode::kAlreadyExists, "it exists");
+    } else {
+      CHECK(request.path == fmt::format("{}/trainyard-run-times", kPath));
+      if (version == 0) return base::fail(base::ErrorCode::kNotFound, "no such ConfigMap");
+      if (request.method == net::Method::kGet) {
+        asked.emplace_back("get");
+        return kube::ApiResponse{200, object()};
+      }
+      asked.emplace_back("patch");
+      const auto of = body->root().find("metadata").find("resourceVersion").string();
+      if (of != std::to_string(version)) return base::fail(base::ErrorCode::kConflict, "it has changed");
+    }
+    runs = *body->root().find("data").find("runs").string();
+    ++version;
+    return kube::ApiResponse{200, object()};
+  }
+
+  [[nodiscard]] std::string object() const {
+    std::string escaped;
+    for (const char c : runs) escaped += c == '"' ? std::string("\\\"") : std::string(1, c);
+    return fmt::format(R"({{"metadata":{{"resourceVersion":"{}"}},"data":{{"runs":"{}"}}}})", version,
+                       escaped);
+  }
+};
+
+struct Fixture {
+  base::VirtualLoop loop;
+  Server api{loop};
+  base::SilentSink nowhere;
+  base::Logger log{nowhere, base::LogLevel::kError, "run-times"};
+  kube::ClusterCache cache{log};
+  bool wanted = true;
+  int changes = 0;
+  RunTimesKeeper keeper{{.ns = "trainyard-system"},
+                        {api, loop, cache, log, [this] { return wanted; }, [this] { ++changes; }}};
+
+  void succeeded(const std::string& name, int ran) {
+    cache.jobs.upsert(fmt::format(
+        R"({{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","metadata":{{"namespace":"ml",)"
+        R"("name":"{0}","uid":"uid-{0}","resourceVersion":"1","generation":1,)"
+        R"("creationTimestamp":"2026-01-01T00:00:00Z"}},"spec":{{"roles":[{{"name":"worker","replicas":1,)"
+        R"("template":{{"spec":{{"containers":[{{"name":"c","image":"i"}}]}}}}}}]}},)"
+        R"("status":{{"gpus":2,"service":{{"gpuSeconds":{1},"updatedAt":"2026-01-01T01:00:00Z"}},)"
+        R"("conditions":[{{"type":"Succeeded","status":"True","reason":"r","message":"m",)"
+        R"("lastTransitionTime":"2026-01-01T01:00:00Z"}}]}}}})",
+        name, 2 * ran));
+  }
+  [[nodiscard]] std::size_t known(const std::string& kind) const {
+    const auto times = keeper.current();
+    if (times == nullptr) return 0;
+    const auto found = times->kinds.find(kind);
+    return found == times->kinds.end() ? 0 : found->second.size();
+  }
+};
+
+TEST_CASE("run times are learnt and written, and not more often than every five minutes") {
+  Fixture fixture;
+  fixture.keeper.start();
+  fixture.loop.runFor(10s);
+  fixture.succeeded("sweep-1", 60);
+  fixture.loop.runFor(61s);
+  CHECK(fixture.known("job/ml/sweep/2") == 1);
+  CHECK(fixture.changes == 1);
+  CHECK(fixture.api.asked == std::vector<std::string>{"create"});
+  fixture.succeeded("sweep-2", 90);
+  fixture.loop.runFor(2min);
+  CHECK(fixture.known("job/ml/sweep/2") == 2);
+  CHECK(fixture.api.asked == std::vector<std::string>{"create"});
+  fixture.loop.runFor(5min);
+  CHECK(fixture.api.asked == std::vector<std::string>{"create", "patch"});
+  fixture.loop.runFor(1h);
+  CHECK(fixture.api.asked.size() == 2);
+}
+
+TEST_CASE("run times: who orders jobs without them neither reads nor writes, until the policy changes") {
+  Fixture fixture;
+  fixture.wanted = false;
+  fixture.api.version = 1;
+  fixture.succeeded("sweep-1", 60);
+  fixture.keeper.start();
+  fixture.loop.runFor(1h);
+  CHECK(fixture.api.asked.empty());
+  CHECK(fixture.keeper.current() == nullptr);
+  fixture.wanted = true;
+  fixture.loop.runFor(2min);
+  CHECK(fixture.api.asked == std::vector<std::string>{"get", "patch"});
+}
+
+TEST_CASE("run times: what another one wrote meanwhile is kept beside our own") {
+  Fixture fixture;
+  fixture.api.version = 1;
+  fixture.keeper.start();
+  fixture.loop.runFor(10s);
+  fixture.api.runs = R"({"job/ml/other/1":[[1000,50,7]]})";
+  ++fixture.api.version;
+  fixture.succeeded("sweep-1", 60);
+  fixture.loop.runFor(10min);
+  CHECK(fixture.api.asked == std::vector<std::string>{"get", "patch", "get", "patch"});
+  CHECK(fixture.known("job/ml/other/1") == 1);
+  CHECK(fixture.api.runs.find("job/ml/other/1") != std::string::npos);
+  CHECK(fixture.api.runs.find("job/ml/sweep/2") != std::string::npos);
+}
+
+TEST_CASE("run times: what cannot be used is forgotten, not fatal, and replaced") {
+  Fixture fixture;
+  fixture.api.version = 1;
+  fixture.api.runs = R"({"job/ml/a/1":[[1000,-50,7]]})";
+  fixture.keeper.start();
+  fixture.loop.runFor(1min);
+  CHECK(fixture.keeper.current() == nullptr);
+  CHECK(fixture.api.runs == "{}");
+}
+
+TEST_CASE("run times: an API server that fails is asked again") {
+  Fixture fixture;
+  fixture.api.version = 1;
+  fixture.api.runs = R"({"job/ml/a/1":[[1000,50,7]]})";
+  fixture.api.fault = [](const kube::ApiRequest&) {
+    return base::Error{base::ErrorCode::kUnavailable, "connection broke"};
+  };
+  fixture.keeper.start();
+  fixture.loop.runFor(90s);
+  CHECK(fixture.known("job/ml/a/1") == 0);
+  fixture.api.fault = nullptr;
+  fixture.loop.runFor(1min);
+  CHECK(fixture.known("job/ml/a/1") == 1);
+}
+
+}  // namespace
+}  // namespace trainyard::operator_
