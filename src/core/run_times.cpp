@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "model/conditions.h"
 
 namespace trainyard::core {
@@ -62,10 +64,8 @@ bool add(std::vector<model::PastRun>& runs, const model::PastRun& run) {
 }  // namespace
 
 std::array<std::string, 2> kindsOf(const model::Job& job) {
-  const std::string gpus = "/" + std::to_string(job.status.gpus);
-  std::string narrow = "job/" + job.key.ns + "/";
-  narrow += stemOf(job.key.name);
-  return {narrow + gpus, "queue/" + job.spec.queue.str() + gpus};
+  return {fmt::format("job/{}/{}/{}", job.key.ns, stemOf(job.key.name), job.status.gpus),
+          fmt::format("queue/{}/{}", job.spec.queue, job.status.gpus)};
 }
 
 std::chrono::seconds ranSoFar(const model::Job& job, base::WallTime now) {

@@ -21,6 +21,7 @@ std::span<const Target> allTargets() {
       Target{"policy", policy},
       Target{"quantity", quantity},
       Target{"queue", queue},
+      Target{"runTimes", runTimes},
       Target{"scenario", scenario},
       Target{"selector", selector},
       Target{"status", status},

@@ -24,6 +24,7 @@ void pod(std::string_view input);
 void policy(std::string_view input);
 void quantity(std::string_view input);
 void queue(std::string_view input);
+void runTimes(std::string_view input);
 void scenario(std::string_view input);
 void selector(std::string_view input);
 void status(std::string_view input);
