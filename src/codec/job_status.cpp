@@ -171,22 +171,9 @@ std::string encodeJobStatus(const model::JobStatus& status) {
 
 std::optional<std::string> encodeStatusPatch(const model::Job& before, const model::JobStatus& after,
                                              PatchGuard guard) {
-  const auto beforeJson = JsonDocument::parse(encodeJobStatus(before.status));
-  const std::string afterText = encodeJobStatus(after);
-  const auto afterJson = JsonDocument::parse(afterText);
-  JsonWriter out;
-  out.beginObject();
-  if (guard == PatchGuard::kResourceVersion) {
-    out.key("metadata").beginObject().member("resourceVersion", before.resourceVersion).endObject();
-  }
-  out.key("status");
-  if (beforeJson && afterJson) {
-    if (!writeMergePatch(beforeJson->root(), afterJson->root(), out)) return std::nullopt;
-  } else {
-    out.raw(afterText);  // too large to compare: written whole, for the API server to judge
-  }
-  out.endObject();
-  return std::move(out).take();
+  const bool guarded = guard == PatchGuard::kResourceVersion;
+  return encodeStatusChange(guarded ? std::optional<std::string_view>(before.resourceVersion) : std::nullopt,
+                            encodeJobStatus(before.status), encodeJobStatus(after));
 }
 
 }  // namespace trainyard::codec

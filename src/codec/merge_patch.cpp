@@ -22,4 +22,23 @@ bool writeMergePatch(const JsonValue& before, const JsonValue& after, JsonWriter
   return true;
 }
 
+std::optional<std::string> encodeStatusChange(std::optional<std::string_view> resourceVersion,
+                                              std::string_view before, std::string_view after) {
+  const auto beforeJson = JsonDocument::parse(before);
+  const auto afterJson = JsonDocument::parse(after);
+  JsonWriter out;
+  out.beginObject();
+  if (resourceVersion) {
+    out.key("metadata").beginObject().member("resourceVersion", *resourceVersion).endObject();
+  }
+  out.key("status");
+  if (beforeJson && afterJson) {
+    if (!writeMergePatch(beforeJson->root(), afterJson->root(), out)) return std::nullopt;
+  } else {
+    out.raw(after);  // too large to compare: written whole, for the API server to judge
+  }
+  out.endObject();
+  return std::move(out).take();
+}
+
 }  // namespace trainyard::codec

@@ -128,20 +128,8 @@ std::optional<std::string> encodeQueueStatusPatch(const model::Queue& before,
                                                   const model::QueueStatus& after) {
   // A status never written has no counts yet, zeros included.
   const bool written = before.status != model::QueueStatus();
-  const auto beforeJson = JsonDocument::parse(written ? encodeQueueStatus(before.status) : "{}");
-  const std::string afterText = encodeQueueStatus(after);
-  const auto afterJson = JsonDocument::parse(afterText);
-  JsonWriter out;
-  out.beginObject();
-  out.key("metadata").beginObject().member("resourceVersion", before.resourceVersion).endObject();
-  out.key("status");
-  if (beforeJson && afterJson) {
-    if (!writeMergePatch(beforeJson->root(), afterJson->root(), out)) return std::nullopt;
-  } else {
-    out.raw(afterText);  // too large to compare: written whole, for the API server to judge
-  }
-  out.endObject();
-  return std::move(out).take();
+  return encodeStatusChange(before.resourceVersion, written ? encodeQueueStatus(before.status) : "{}",
+                            encodeQueueStatus(after));
 }
 
 }  // namespace trainyard::codec
