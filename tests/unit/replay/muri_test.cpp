@@ -1,25 +1,18 @@
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include "sim/replay_csv.h"
 #include "sim/replay_run.h"
+#include "unit/replay/trace_files.h"
 
 namespace {
 
 using namespace trainyard;       // NOLINT(google-build-using-namespace): test
 using namespace trainyard::sim;  // NOLINT(google-build-using-namespace): test
-
-base::Result<std::string> readFile(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) return base::fail(base::ErrorCode::kInvalid, path + ": cannot be read");
-  return text.str();
-}
+using sim::testing::readFile;
+using sim::testing::replay;
 
 ReplayOptions muri(int trace, ReplayPolicy policy) {
   ReplayOptions options;
@@ -27,13 +20,6 @@ ReplayOptions muri(int trace, ReplayPolicy policy) {
   options.jobsFile = fmt::format("{}/muri/trace{}.csv", TRAINYARD_TRACES, trace);
   options.cluster = std::string(TRAINYARD_TRACES) + "/muri/n8g8.csv";
   return options;
-}
-
-ReplayResult replay(const ReplayOptions& options) {
-  const auto result = runReplay(options, {.readFile = readFile});
-  INFO((result ? "" : result.error().message));
-  REQUIRE(result);
-  return *result;
 }
 
 struct Published {

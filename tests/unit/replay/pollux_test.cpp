@@ -1,26 +1,18 @@
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include "sim/replay_pollux.h"
 #include "sim/replay_run.h"
+#include "unit/replay/trace_files.h"
 
 namespace {
 
 using namespace trainyard;       // NOLINT(google-build-using-namespace): test
 using namespace trainyard::sim;  // NOLINT(google-build-using-namespace): test
+using sim::testing::readFile;
 
 const std::string kFolder = std::string(TRAINYARD_TRACES) + "/pollux";
-
-base::Result<std::string> readFile(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) return base::fail(base::ErrorCode::kInvalid, path + ": cannot be read");
-  return text.str();
-}
 
 ReplayResult replay(int workload, ReplayPolicy policy) {
   ReplayOptions options;
@@ -28,10 +20,7 @@ ReplayResult replay(int workload, ReplayPolicy policy) {
   options.policy = policy;
   options.jobsFile = fmt::format("{}/workloads/workload-{}.csv", kFolder, workload);
   options.cluster = "16x4";
-  const auto result = runReplay(options, {.readFile = readFile});
-  INFO((result ? "" : result.error().message));
-  REQUIRE(result);
-  return *result;
+  return sim::testing::replay(options);
 }
 
 // Published with the artifact. Its interpolation beyond four nodes differs, which these two do not need.

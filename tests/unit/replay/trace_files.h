@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "sim/replay_run.h"
+
+namespace trainyard::sim::testing {
+
+[[nodiscard]] base::Result<std::string> readFile(const std::string& path);
+
+// With files; the test fails where it cannot be done.
+[[nodiscard]] ReplayResult replay(const ReplayOptions& options);
+
+}  // namespace trainyard::sim::testing
