@@ -91,9 +91,13 @@ Admission admit(const model::Job& job, const model::Snapshot& snapshot, const Qu
                   fmt::format("spec.priorityClassName: there is no PriorityClass named \"{}\"", wanted));
   }
 
-  if (!feedback.templateError) return {.needsTemplateCheck = true};
-  if (!feedback.templateError->empty()) return refuse(kInvalidTemplate, *feedback.templateError);
-  return {};
+  return admitTemplate(feedback).value_or(Admission{});
+}
+
+std::optional<Admission> admitTemplate(const JobFeedback& feedback) {
+  if (!feedback.templateError) return Admission{.needsTemplateCheck = true};
+  if (feedback.templateError->empty()) return std::nullopt;
+  return refuse(model::PendingReason::kInvalidTemplate, *feedback.templateError);
 }
 
 }  // namespace trainyard::core

@@ -15,8 +15,13 @@ struct Admission {
   bool needsTemplateCheck = false;
 };
 
-// Whether a job may wait for places: what neither the schema nor its CEL rules can see.
+// Whether a job may wait for places: what neither the schema nor its CEL rules can see. Depends on nothing
+// but the job, queues (not what they hold), priority classes, namespaces, the policy's topology and, at last,
+// admitTemplate().
 [[nodiscard]] Admission admit(const model::Job& job, const model::Snapshot& snapshot, const QueueTree& queues,
                               const JobFeedback& feedback);
+
+// What the templates' check has to say; nothing when they are fine.
+[[nodiscard]] std::optional<Admission> admitTemplate(const JobFeedback& feedback);
 
 }  // namespace trainyard::core

@@ -20,7 +20,7 @@ struct Ending {
 std::vector<Ending> endings(const model::Snapshot& snapshot, const Ledger& ledger) {
   std::vector<Ending> all;
   for (const auto& job : snapshot.jobs) {
-    if (!job->status.gang.placed || job->finished()) continue;
+    if (!job->spec.estimatedDuration || !job->status.gang.placed || job->finished()) continue;
     auto at = estimatedEnd(*job);
     if (!at) continue;
     if (*at <= snapshot.now)

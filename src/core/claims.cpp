@@ -8,16 +8,16 @@
 
 namespace trainyard::core {
 
-std::map<model::ObjectKey, model::ObjectKey> claimedGangs(const model::Snapshot& snapshot) {
+std::map<model::ObjectKey, model::ObjectKey> claimedGangs(
+    const std::vector<std::shared_ptr<const model::Job>>& proposing,
+    const model::SharedList<model::Pod>& pods) {
   std::map<model::ObjectKey, model::ObjectKey> claimed;
-  for (const auto& job : snapshot.jobs) {
-    const auto& proposal = job->status.gang.proposal;
-    if (!proposal) continue;
-    for (const model::Victim& victim : proposal->victims) {
+  for (const auto& job : proposing) {
+    for (const model::Victim& victim : job->status.gang.proposal->victims) {
       const auto pod =
-          std::lower_bound(snapshot.pods.begin(), snapshot.pods.end(), victim.pod,
+          std::lower_bound(pods.begin(), pods.end(), victim.pod,
                            [](const auto& each, const model::ObjectKey& key) { return each->key < key; });
-      if (pod == snapshot.pods.end() || (*pod)->key != victim.pod || (*pod)->uid != victim.uid) continue;
+      if (pod == pods.end() || (*pod)->key != victim.pod || (*pod)->uid != victim.uid) continue;
       if ((*pod)->member) claimed.try_emplace({victim.pod.ns, (*pod)->member->jobName}, job->key);
     }
   }

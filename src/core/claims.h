@@ -11,8 +11,10 @@
 namespace trainyard::core {
 
 // The placed gangs that have pods among the victims of a proposal, each with the job whose proposal it is; of
-// several the first by name.
-[[nodiscard]] std::map<model::ObjectKey, model::ObjectKey> claimedGangs(const model::Snapshot& snapshot);
+// several the first by name. `proposing`: the snapshot's jobs that have a proposal.
+[[nodiscard]] std::map<model::ObjectKey, model::ObjectKey> claimedGangs(
+    const std::vector<std::shared_ptr<const model::Job>>& proposing,
+    const model::SharedList<model::Pod>& pods);
 
 // The gangs that a claim stops, as it names them: their pods that have not ended.
 [[nodiscard]] std::vector<model::Victim> victimPods(

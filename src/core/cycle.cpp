@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -42,11 +43,11 @@ std::string placedText(int pods, const std::string& where) {
 class Cycle {
  public:
   Cycle(const CycleInput& input, Memo& memo)
-      : input_(input), memo_(memo), ledger_(memo.ledger()), queues_(input.snapshot) {}
+      : input_(input), memo_(memo), ledger_(memo.ledger()), queues_(input.snapshot, memo.queues()) {}
 
   Plan run() {
     memo_.begin(input_.snapshot);
-    evictions_ = claimedGangs(input_.snapshot);
+    evictions_ = claimedGangs(memo_.notes().proposing(), input_.snapshot.pods);
     decideAll();
     placeWaiting();
     plan_.orphans = gatedOrphans(input_.snapshot);
@@ -62,18 +63,24 @@ class Cycle {
   void decideAll() {
     // Both are sorted by key.
     auto told = input_.feedback.begin();
-    for (const JobPtr& job : input_.snapshot.jobs) {
-      while (told != input_.feedback.end() && told->first < job->key) ++told;
-      const bool known = told != input_.feedback.end() && told->first == job->key;
-      feedback_ = known ? &told->second : &kNoFeedback;
+    for (position_ = 0; position_ < input_.snapshot.jobs.size(); ++position_) {
+      const JobPtr& job = input_.snapshot.jobs[position_];
+      // A gang that has nothing to do itself may still have to make room.
+      const bool settled = memo_.notes().of(position_).settled;
+      if (settled && (evictions_.empty() || !evictions_.contains(job->key))) continue;
+      feedback_ = &kNoFeedback;
+      for (; told != input_.feedback.end(); ++told) {
+        const auto order = told->first <=> job->key;
+        if (order == 0) feedback_ = &told->second;
+        if (order >= 0) break;
+      }
       decide(job);
     }
   }
 
   void decide(const JobPtr& job) {
     if (feedback_->busy) return keepTurn(job);
-    // A gang that has nothing to do itself may still have to make room.
-    if (memo_.settled(job, podsOf(*job)) && !evictions_.contains(job->key)) return;
+    if (memo_.notes().of(position_).waits && !admitTemplate(*feedback_)) return wait(job);
     if (!job->spec.run.managedBy.empty() && job->spec.run.managedBy != kOurselves) return;
     if (job->status.gang.proposal) return stepOn(job);
     if (job->deleting) return drainDeleted(job);
@@ -154,7 +161,7 @@ class Cycle {
     for (const auto& pod : podsOf(*job)) {
       if (cleansUp(*job, *pod)) removal.remove(*pod);
     }
-    if (removal.done()) return memo_.settle(job, podsOf(*job));
+    if (removal.done()) return settle();
     finishRemoval(removal, add(job));
   }
 
@@ -189,7 +196,7 @@ class Cycle {
       finishRemoval(removal, decision);
     }
     if (news.verdict.outcome == Outcome::kRunning) {
-      if (!strays && *decision.status == job->status) memo_.settle(job, podsOf(*job));
+      if (!strays && *decision.status == job->status) settle();
       return;
     }
     decision.urgency = Urgency::kNow;
@@ -282,11 +289,22 @@ class Cycle {
       if (!feedback_->templateAsked) add(job).actions.emplace_back(CheckTemplates{});
       return keepTurn(job);
     }
-    ++plan_.waiting;
     StatusNews news;
-    if (news.pending = backingOff(*job); news.pending) return write(job, job->status.gang, {}, news);
+    if (news.pending = backingOff(*job); news.pending) {
+      ++plan_.waiting;
+      return write(job, job->status.gang, {}, news);
+    }
+    memo_.notes().of(position_).waits = podsOf(*job).empty() && !job->status.gang.backoff;
+    wait(job);
+  }
+
+  void wait(const JobPtr& job) {
+    ++plan_.waiting;
     waiting_.push_back({job});
   }
+
+  // Nothing is to be done for the job that is being decided.
+  void settle() { memo_.notes().of(position_).settled = true; }
 
   // Why the next attempt has to wait; nothing when it need not.
   std::optional<model::Pending> backingOff(const Job& job) {
@@ -317,9 +335,9 @@ class Cycle {
     for (const GangWait& wait : schedule.waits) {
       if (wait.silent || timedOut(wait)) continue;
       if (wait.behindStarting) {
-        explainStarting(wait.job, *wait.pending);
+        explainStarting(wait);
       } else {
-        explain(wait.job, *wait.pending);
+        explain(wait);
       }
     }
     for (const GangYield& yield : schedule.yields) giveWay(yield);
@@ -358,18 +376,17 @@ class Cycle {
   }
 
   void countStarting() {
-    for (const JobPtr& job : input_.snapshot.jobs) {
-      const auto& proposal = job->status.gang.proposal;
-      if (proposal && proposal->phase == model::ProposalPhase::kReserved)
-        starting_ += memberCount(proposal->add);
+    for (const JobPtr& job : memo_.notes().proposing()) {
+      const model::Proposal& proposal = *job->status.gang.proposal;
+      if (proposal.phase == model::ProposalPhase::kReserved) starting_ += memberCount(proposal.add);
     }
   }
 
   // Those before it are enough for the API server at the moment.
-  void explainStarting(const JobPtr& job, const model::Pending& pending) {
-    const base::WallTime patience = job->created + input_.settings.startingPatience;
-    if (input_.snapshot.now < patience && !job->status.pending) return wakeAt(patience);
-    explain(job, pending, Urgency::kSpare);
+  void explainStarting(const GangWait& wait) {
+    const base::WallTime patience = wait.job->created + input_.settings.startingPatience;
+    if (input_.snapshot.now < patience && !wait.job->status.pending) return wakeAt(patience);
+    explain(wait, Urgency::kSpare);
   }
 
   void begin(GangStart& start) {
@@ -386,9 +403,16 @@ class Cycle {
         {false, "Preempting", fmt::format("stops {} to make room", namesOf(start.victims))});
   }
 
-  void explain(const JobPtr& job, const model::Pending& pending, Urgency ofNews = Urgency::kNow) {
+  void explain(const GangWait& wait, Urgency ofNews = Urgency::kNow) {
+    JobNotes::Note& note = memo_.notes().of(wait.position);
+    if (note.told == wait.pending) return;
+    const JobPtr& job = wait.job;
+    const model::Pending& pending = *wait.pending;
     const bool sameWords = job->status.pending && sameButSince(*job->status.pending, pending);
-    if (sameWords && memo_.told(job)) return;
+    if (sameWords && note.told) {
+      note.told = wait.pending;
+      return;
+    }
     StatusNews news;
     news.pending = pending;
     std::vector<JobEvent> events;
@@ -399,12 +423,15 @@ class Cycle {
     // The next cycle counts on from the passes that are written.
     const bool passed = job->status.pending && job->status.pending->passes != pending.passes;
     decision.urgency = sameReason && !passed ? Urgency::kSpare : ofNews;
-    if (sameWords && *decision.status == job->status) memo_.tell(job);
+    if (sameWords && *decision.status == job->status) note.told = wait.pending;
   }
 
-  static bool sameButSince(const model::Pending& before, model::Pending after) {
-    after.since = before.since;
-    return before == after;
+  static bool sameButSince(const model::Pending& a, const model::Pending& b) {
+    const auto allBut = [](const model::Pending& each) {
+      return std::tie(each.reason, each.delay, each.passes, each.nextRelaxation, each.estimatedStart,
+                      each.message, each.shortfall, each.blockedBy);
+    };
+    return allBut(a) == allBut(b);
   }
 
   // --- leftovers
@@ -466,8 +493,10 @@ class Cycle {
   QueueTree queues_;
   std::map<model::ObjectKey, model::ObjectKey> evictions_;  // gangs that others' claims name, and whose
   std::vector<WaitingJob> waiting_;
-  std::int64_t starting_ = 0;                   // members from Reserve to bound
-  const JobFeedback* feedback_ = &kNoFeedback;  // of the job that is being decided
+  std::int64_t starting_ = 0;  // members from Reserve to bound
+  // Of the job that is being decided.
+  const JobFeedback* feedback_ = &kNoFeedback;
+  std::size_t position_ = 0;
   Plan plan_;
 };
 

@@ -1,7 +1,6 @@
 #include "core/fragmentation.h"
 
 #include <algorithm>
-#include <map>
 
 #include "base/saturating.h"
 
@@ -78,24 +77,33 @@ std::int64_t fragmentation(const DeviceRoom& room, const JobMix& mix, FragmentMe
 }
 
 JobMix observedMix(const model::SharedList<model::Job>& jobs) {
-  std::map<TaskShape, std::int64_t> members;
-  for (const auto& job : jobs) {
-    if (job->finished()) continue;
-    for (const model::Role& role : job->spec.roles) {
-      const model::Resources& requests = role.shape.requests;
-      const TaskShape task{requests.cpu.value, requests.memory.value, requests.gpus(), kWholeDevice, 0};
-      if (task.devices > 0) members[task] += job->spec.startReplicas(role);
-    }
+  MemberCounts counts;
+  for (const auto& job : jobs) addMembers(*job, 1, counts);
+  return heaviest(counts);
+}
+
+void addMembers(const model::Job& job, int sign, MemberCounts& counts) {
+  if (job.finished()) return;
+  for (const model::Role& role : job.spec.roles) {
+    const model::Resources& requests = role.shape.requests;
+    const TaskShape task{requests.cpu.value, requests.memory.value, requests.gpus(), kWholeDevice, 0};
+    if (task.devices <= 0) continue;
+    const auto at = counts.try_emplace(task, 0).first;
+    at->second += sign * job.spec.startReplicas(role);
+    if (at->second == 0) counts.erase(at);
   }
+}
+
+JobMix heaviest(const MemberCounts& counts) {
   JobMix all;
-  for (const auto& [task, count] : members) all.add(task, count);
+  for (const auto& [task, count] : counts) all.add(task, count);
   if (all.entries().size() <= kMixShapes) return all;
-  std::vector<JobMix::Entry> heaviest = all.entries();
-  std::stable_sort(heaviest.begin(), heaviest.end(), [](const auto& a, const auto& b) {
+  std::vector<JobMix::Entry> sorted = all.entries();
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
     return saturatingMultiply(a.weight, a.task.devices) > saturatingMultiply(b.weight, b.task.devices);
   });
   JobMix mix;
-  for (std::size_t i = 0; i < kMixShapes; ++i) mix.add(heaviest[i].task, heaviest[i].weight);
+  for (std::size_t i = 0; i < kMixShapes; ++i) mix.add(sorted[i].task, sorted[i].weight);
   return mix;
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "model/job.h"
@@ -87,5 +88,10 @@ inline constexpr std::int64_t kFedCopies = 2;
 // shapes the kMixShapes that ask for most GPUs in all are kept.
 inline constexpr std::size_t kMixShapes = 32;
 [[nodiscard]] JobMix observedMix(const model::SharedList<model::Job>& jobs);
+
+// The same step by step: members by shape, with `sign` added or taken away again.
+using MemberCounts = std::map<TaskShape, std::int64_t>;
+void addMembers(const model::Job& job, int sign, MemberCounts& counts);
+[[nodiscard]] JobMix heaviest(const MemberCounts& counts);
 
 }  // namespace trainyard::core

@@ -10,15 +10,27 @@ namespace trainyard::core {
 
 using model::Job;
 
-GangShape GangPlacer::shapeOf(const std::shared_ptr<const Job>& job, std::int64_t gpus) {
-  const model::Locality& locality = job->spec.locality;
-  GangShape shape{memo_.shapeOf(job), {}};
-  RelaxationInput input{&locality, gpus, job->spec.estimatedDuration, 0};
-  if (locality.levels.empty()) input.attainable = attainable(*job, shape.key);
-  const auto waited = snapshot_.now - waitingSince(*job, snapshot_.now);
-  shape.relaxation = relaxationAt(relaxationSteps(input, snapshot_.policy.relaxation, domains_),
-                                  std::chrono::duration_cast<std::chrono::milliseconds>(waited));
+GangShape GangPlacer::shapeOf(const Job& job, std::int64_t gpus, std::size_t position) {
+  GangShape shape{memo_.shapeOf(job, position), {}};
+  const auto [known, isNew] = steps_.try_emplace({shape.key, job.spec.estimatedDuration});
+  std::vector<RelaxationStep>& steps = known->second;
+  if (isNew) {
+    const model::Locality& locality = job.spec.locality;
+    RelaxationInput input{&locality, gpus, job.spec.estimatedDuration, 0};
+    if (locality.levels.empty()) input.attainable = attainable(job, shape.key);
+    steps = relaxationSteps(input, snapshot_.policy.relaxation, domains_);
+  }
+  const auto waited =
+      steps.size() == 1 ? base::WallTime::duration::zero() : snapshot_.now - waitingSinceOf(job, position);
+  shape.relaxation = relaxationAt(steps, std::chrono::duration_cast<std::chrono::milliseconds>(waited));
   return shape;
+}
+
+base::WallTime GangPlacer::waitingSinceOf(const Job& job, std::size_t position) {
+  auto& known = memo_.notes.of(position).waitingSince;
+  if (!known) known = waitingSince(job, base::WallTime::max());
+  // Where the status does not tell, it is now.
+  return *known == base::WallTime::max() ? snapshot_.now : *known;
 }
 
 std::size_t GangPlacer::attainable(const Job& job, std::uint32_t shape) {
@@ -31,7 +43,7 @@ PlaceRequest GangPlacer::request(const Job& job, std::size_t widest) {
   PlaceRequest request;
   request.job = &job;
   request.widest = widest;
-  if (!mix_) mix_ = observedMix(snapshot_.jobs);
+  if (!mix_) mix_ = memo_.notes.mix();
   request.mix = &*mix_;
   request.shapeCosts = &snapshot_.policy.shapeCosts;
   for (const model::Role& role : job.spec.roles) {

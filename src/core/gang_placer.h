@@ -1,8 +1,12 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "core/domains.h"
 #include "core/fragmentation.h"
@@ -24,11 +28,12 @@ struct GangShape {
 class GangPlacer {
  public:
   GangPlacer(const model::Snapshot& snapshot, const Ledger& ledger, const Domains& domains,
-             ScheduleMemo& memo)
+             ScheduleMemo& memo)  // that follows the snapshot
       : snapshot_(snapshot), ledger_(ledger), domains_(domains), memo_(memo) {}
 
-  // `gpus`: of the whole gang.
-  [[nodiscard]] GangShape shapeOf(const std::shared_ptr<const model::Job>& job, std::int64_t gpus);
+  // `gpus`: of the whole gang; `position`: the job's in the snapshot.
+  [[nodiscard]] GangShape shapeOf(const model::Job& job, std::int64_t gpus, std::size_t position);
+  [[nodiscard]] base::WallTime waitingSinceOf(const model::Job& job, std::size_t position);
   // All members, at the size that it starts with. Refers to the job, the policy and this.
   [[nodiscard]] PlaceRequest request(const model::Job& job, std::size_t widest);
   // Its places in what is free now; placeAvoiding().
@@ -41,6 +46,8 @@ class GangPlacer {
   const Ledger& ledger_;
   const Domains& domains_;
   ScheduleMemo& memo_;
+  // How shapes relax, by what their jobs are expected to take.
+  std::map<std::pair<std::uint32_t, std::optional<std::chrono::seconds>>, std::vector<RelaxationStep>> steps_;
   std::optional<JobMix> mix_;  // asked for by the first that is placed
 };
 

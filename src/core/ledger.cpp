@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ledger_counter.h"
+#include "core/list_changes.h"
 
 namespace trainyard::core {
 namespace {
@@ -71,28 +72,11 @@ void Ledger::followNodes(const model::SharedList<model::Node>& nodes) {
 
 std::vector<model::Uid> Ledger::followJobs(const model::SharedList<Job>& jobs) {
   std::vector<model::Uid> changed;
-  if (jobs.isSameAs(jobList_)) return changed;
-  const auto note = [&](const JobPtr& before, const JobPtr& after) {
+  forEachChange(jobList_, jobs, [&](const JobPtr& before, const JobPtr& after) {
     if (before) changed.push_back(before->uid);
     if (after) changed.push_back(after->uid);
     replaceJob(before, after);
-  };
-  auto old = jobList_.begin();
-  for (const JobPtr& job : jobs) {
-    if (old != jobList_.end() && *old == job) {
-      ++old;
-      continue;
-    }
-    for (; old != jobList_.end() && (*old)->key < job->key; ++old) note(*old, nullptr);
-    const bool known = old != jobList_.end() && (*old)->key == job->key;
-    if (!known) {
-      note(nullptr, job);
-      continue;
-    }
-    if (*old != job) note(*old, job);
-    ++old;
-  }
-  for (; old != jobList_.end(); ++old) note(*old, nullptr);
+  });
   jobList_ = jobs;
   return changed;
 }

@@ -62,6 +62,11 @@ class Ledger {
   [[nodiscard]] std::uint64_t version() const { return version_; }
   // Whether anything was taken since the last follow().
   [[nodiscard]] bool untouched() const { return taken_.empty(); }
+  // The snapshot's job of this uid; null where there is none.
+  [[nodiscard]] std::shared_ptr<const model::Job> jobOf(const model::Uid& uid) const {
+    const Owner* owner = findOwner(uid);
+    return owner == nullptr ? nullptr : owner->job;
+  }
   // Index into nodes(); empty for a node that does not exist.
   [[nodiscard]] std::optional<std::size_t> find(const model::NodeName& name) const;
 

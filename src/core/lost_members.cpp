@@ -3,22 +3,24 @@
 #include <utility>
 #include <variant>
 
+#include "core/what_if.h"
+
 namespace trainyard::core {
 namespace {
 
 using model::Job;
 
-// The free room as it will be when these members are gone.
-Ledger roomWithout(const Job& job, const std::vector<Member>& members, const Ledger& ledger) {
-  Ledger room = ledger;
+// What will be free once these members are gone.
+NodeAmounts roomOf(const Job& job, const std::vector<Member>& members, const Ledger& ledger) {
+  NodeAmounts room;
   for (const Member& member : members) {
     const model::Role* role = job.spec.findRole(member.role);
     const bool counted = member.pod != nullptr && !member.pod->finished();
-    const auto at = room.find(counted ? member.pod->node : member.node);
+    const auto at = ledger.find(counted ? member.pod->node : member.node);
     if (!at || role == nullptr) continue;
     // A member that ended well holds nothing any more.
     if (member.pod != nullptr && member.pod->phase == model::PodPhase::kSucceeded) continue;
-    room.giveBack(*at, counted ? member.pod->shape.requests : role->shape.requests, 1, &job);
+    room.emplace_back(*at, counted ? member.pod->shape.requests : role->shape.requests);
   }
   return room;
 }
@@ -47,10 +49,13 @@ std::vector<model::Assignment> assignmentsOf(const std::vector<Member>& members)
 }  // namespace
 
 Replacement replaceLost(const Job& job, const std::vector<Member>& members, const std::vector<Member>& lost,
-                        const Ledger& ledger, const Domains& domains, const Author& author) {
+                        Ledger& ledger, const Domains& domains, const Author& author) {
   const bool whole = job.spec.restartScope == model::RestartScope::kGang;
   const std::vector<Member>& replaced = whole ? members : lost;
-  auto planned = placeAvoiding(requestFor(job, replaced), roomWithout(job, replaced, ledger), domains);
+  const NodeAmounts room = roomOf(job, replaced, ledger);
+  WhatIf gone(ledger);
+  gone.release(room);
+  auto planned = placeAvoiding(requestFor(job, replaced), ledger, domains);
   Replacement replacement;
   if (auto* placement = std::get_if<Placement>(&planned)) {
     replacement.places = std::move(placement->assignments);

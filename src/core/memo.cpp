@@ -5,9 +5,6 @@
 namespace trainyard::core {
 namespace {
 
-// Stale entries that may stay before anybody sweeps.
-constexpr std::size_t kSlack = 256;
-
 using Nodes = model::SharedList<model::Node>;
 
 bool sameLevels(const std::vector<model::TopologyLevel>& a, const std::vector<model::TopologyLevel>& b) {
@@ -24,6 +21,13 @@ bool sameNetwork(const Nodes& a, const Nodes& b) {
          });
 }
 
+// Whether both let the same jobs in; what they say of themselves does not matter.
+bool sameQueue(const std::shared_ptr<const model::Queue>& a, const std::shared_ptr<const model::Queue>& b) {
+  return a == b || (a->name == b->name && a->parent == b->parent && a->limit == b->limit &&
+                    a->guaranteed == b->guaranteed && a->namespaceSelector == b->namespaceSelector &&
+                    a->specError == b->specError);
+}
+
 }  // namespace
 
 void Memo::begin(const model::Snapshot& snapshot) {
@@ -32,35 +36,33 @@ void Memo::begin(const model::Snapshot& snapshot) {
   if (!same) {
     domains_ = std::make_unique<const Domains>(snapshot.nodes, snapshot.policy.topology);
     levels_ = snapshot.policy.topology;
-    settled_.clear();
-    told_.clear();
     schedule_.clear();
   }
   nodes_ = snapshot.nodes;
   ledger_.follow(snapshot);
+  schedule_.notes.follow(snapshot.jobs);
+  followPods();
+  if (!admitsAlike(snapshot)) schedule_.notes.clearAdmissions();
+  queueList_ = snapshot.queues;
+  priorityClasses_ = snapshot.priorityClasses;
+  namespaces_ = snapshot.namespaces;
   schedule_.begin(ledger_.version());
 }
 
-void Memo::end(std::size_t jobs) {
-  settled_.endRound(jobs);
-  told_.endRound(jobs);
-  schedule_.end(jobs);
-}
-
-bool Memo::Jobs::has(const JobPtr& job, const JobPods& pods) {
-  const auto found = entries_.find(job.get());
-  if (found == entries_.end() || found->second.pods != pods) return false;
-  found->second.used = round_;
-  return true;
-}
-
-void Memo::Jobs::add(const JobPtr& job, const JobPods& pods) { entries_[job.get()] = {job, pods, round_}; }
-
-void Memo::Jobs::endRound(std::size_t jobs) {
-  if (entries_.size() > jobs + kSlack) {
-    std::erase_if(entries_, [this](const auto& entry) { return entry.second.used != round_; });
+// Pods that changed may give their job something to do.
+void Memo::followPods() {
+  for (const model::Uid& owner : ledger_.pods().changes().owners) {
+    const auto job = ledger_.jobOf(owner);
+    if (!job) continue;
+    JobNotes::Note& note = schedule_.notes.of(schedule_.notes.find(job, 0));
+    note.settled = note.waits = false;
   }
-  ++round_;
+}
+
+bool Memo::admitsAlike(const model::Snapshot& snapshot) const {
+  return queueList_.size() == snapshot.queues.size() &&
+         std::equal(queueList_.begin(), queueList_.end(), snapshot.queues.begin(), sameQueue) &&
+         priorityClasses_ == snapshot.priorityClasses && namespaces_ == snapshot.namespaces;
 }
 
 }  // namespace trainyard::core

@@ -10,8 +10,8 @@ namespace trainyard::core {
 std::vector<DeletePod> gatedOrphans(const model::Snapshot& snapshot) {
   std::vector<const model::Pod*> gated;
   for (const auto& pod : snapshot.pods) {
-    const bool ours = pod->controllerKind == model::names::kTrainingJobKind;
-    if (ours && pod->gangGated && !pod->terminating) gated.push_back(pod.get());
+    if (!pod->gangGated || pod->terminating) continue;
+    if (pod->controllerKind == model::names::kTrainingJobKind) gated.push_back(pod.get());
   }
   std::vector<DeletePod> orphans;
   if (gated.empty()) return orphans;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/list_changes.h"
 #include "model/names.h"
 
 namespace trainyard::core {
@@ -23,27 +24,12 @@ const PodGroups::Changes& PodGroups::follow(const model::SharedList<Pod>& pods) 
   changes_ = {};
   if (pods.isSameAs(pods_)) return changes_;
   previous_ = std::exchange(pods_, pods);
-  auto old = previous_.begin();
-  for (const PodPtr& pod : pods_) {
-    // Equal pointers are most of them, and need no look at the objects.
-    if (old != previous_.end() && *old == pod) {
-      ++old;
-      continue;
-    }
-    for (; old != previous_.end() && (*old)->key < pod->key; ++old) replace(*old, nullptr);
-    const bool known = old != previous_.end() && (*old)->key == pod->key;
-    if (known && *old != pod) replace(*old, pod);
-    if (!known) replace(nullptr, pod);
-    if (known) ++old;
-  }
-  for (; old != previous_.end(); ++old) replace(*old, nullptr);
+  forEachChange(previous_, pods_, [this](const PodPtr& before, const PodPtr& after) {
+    if (before) leave(before);
+    if (after) enter(after);
+  });
   finishGroups();
   return changes_;
-}
-
-void PodGroups::replace(const PodPtr& before, const PodPtr& after) {
-  if (before) leave(before);
-  if (after) enter(after);
 }
 
 void PodGroups::leave(const PodPtr& pod) {

@@ -32,6 +32,9 @@ class PodGroups {
   // Brings it up to the list, sorted by name.
   const Changes& follow(const model::SharedList<model::Pod>& pods);
 
+  // What the last follow() found.
+  [[nodiscard]] const Changes& changes() const { return changes_; }
+
   // Everything that names this uid, in whatever namespace; sorted by name.
   [[nodiscard]] const JobPods& naming(const model::Uid& uid) const;
   // The job's own: an owner lives in the namespace of what it owns, so a pod elsewhere that names its uid has
@@ -45,7 +48,6 @@ class PodGroups {
     std::map<std::string, JobPods, std::less<>> apart = {};
   };
 
-  void replace(const PodPtr& before, const PodPtr& after);
   void leave(const PodPtr& pod);
   void enter(const PodPtr& pod);
   void finishGroups();

@@ -71,16 +71,32 @@ std::optional<JobPtr> Preemption::takeOver(const Claimant& claimant, std::size_t
   const auto& queue = tree_.node(claimant.queue).queue;
   if (queue != nullptr && (*queue)->withinQueue == model::WithinQueue::kNever) return std::nullopt;
   const Priorities priorities(snapshot_);
-  for (const JobPtr& job : snapshot_.jobs) {
-    const auto& proposal = job->status.gang.proposal;
-    const bool claims = proposal && proposal->kind == model::ProposalKind::kStart &&
-                        proposal->phase == model::ProposalPhase::kClaiming;
-    if (!claims || job->spec.queue != claimant.job->spec.queue) continue;
+  if (!anyClaiming()) return std::nullopt;
+  for (const JobPtr& job : *claiming_) {
+    if (job->spec.queue != claimant.job->spec.queue) continue;
     if (priorities.of(*job) >= claimant.priority || !fitsWithout(*job, claimant, widest)) continue;
     tookOver_ = true;
     return job;
   }
   return std::nullopt;
+}
+
+bool Preemption::anyRunning() {
+  listRunning();
+  return !running_.empty();
+}
+
+bool Preemption::anyClaiming() {
+  if (!claiming_) {
+    claiming_.emplace();
+    for (const JobPtr& job : notes_.proposing()) {
+      const model::Proposal& proposal = *job->status.gang.proposal;
+      const bool claims =
+          proposal.kind == model::ProposalKind::kStart && proposal.phase == model::ProposalPhase::kClaiming;
+      if (claims) claiming_->push_back(job);
+    }
+  }
+  return !claiming_->empty();
 }
 
 // Whether `asking` has places once those of the other's claim are free.
@@ -102,8 +118,8 @@ void Preemption::listRunning() {
   if (listed_) return;
   listed_ = true;
   const Priorities priorities(snapshot_);
-  const auto claimed = claimedGangs(snapshot_);
-  for (const JobPtr& job : snapshot_.jobs) {
+  const auto claimed = claimedGangs(notes_.proposing(), snapshot_.pods);
+  for (const JobPtr& job : notes_.stoppable()) {
     const auto from = stoppableFrom(*job, snapshot_);
     if (!from || claimed.contains(job->key)) continue;
     if (*from > snapshot_.now) {

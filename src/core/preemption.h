@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/gang_placer.h"
+#include "core/job_notes.h"
 #include "core/ledger.h"
 #include "core/queue_tree.h"
 #include "core/rights.h"
@@ -30,8 +31,14 @@ class Preemption {
  public:
   using JobPtr = std::shared_ptr<const model::Job>;
 
-  Preemption(const model::Snapshot& snapshot, Ledger& ledger, QueueTree& tree, GangPlacer& placer)
-      : snapshot_(snapshot), ledger_(ledger), tree_(tree), placer_(placer) {}
+  // `notes` follow the snapshot.
+  Preemption(const model::Snapshot& snapshot, const JobNotes& notes, Ledger& ledger, QueueTree& tree,
+             GangPlacer& placer)
+      : snapshot_(snapshot), notes_(notes), ledger_(ledger), tree_(tree), placer_(placer) {}
+
+  // Whether anybody may be stopped, and whether anybody has a claim under way; else nobody need ask.
+  [[nodiscard]] bool anyRunning();
+  [[nodiscard]] bool anyClaiming();
 
   // Places for the claimant, with those who must go for them, whom it discharges from their queues; nothing
   // where nobody may be stopped, or that would not help.
@@ -53,6 +60,7 @@ class Preemption {
   [[nodiscard]] bool fitsWithout(const model::Job& claimant, const Claimant& asking, std::size_t widest);
 
   const model::Snapshot& snapshot_;
+  const JobNotes& notes_;
   Ledger& ledger_;
   QueueTree& tree_;
   GangPlacer& placer_;
@@ -60,7 +68,8 @@ class Preemption {
   std::size_t rightsAsked_ = 0;
   bool listed_ = false;
   bool tookOver_ = false;
-  std::vector<Evictable> running_;  // who may be stopped at all, cheapest first
+  std::optional<std::vector<JobPtr>> claiming_;  // whose start waits for victims to go away
+  std::vector<Evictable> running_;               // who may be stopped at all, cheapest first
   std::set<const model::Job*> stopped_;
   std::optional<base::WallTime> wakeAt_;
 };

@@ -80,11 +80,7 @@ std::vector<QueueNews> QueueReport::news(const model::Snapshot& snapshot, const 
     if (const auto queue = tree_.find(start.job->spec.queue)) --waiting_[*queue];
   }
   admitted_.assign(tree_.size(), 0);
-  for (const auto& job : snapshot.jobs) {
-    const model::GangRecord& gang = job->status.gang;
-    if ((!gang.placed && !gang.proposal) || job->finished()) continue;
-    if (const auto queue = tree_.find(job->spec.queue)) ++admitted_[*queue];
-  }
+  for (QueueTree::Index i = 1; i < tree_.size(); ++i) admitted_[i] = tree_.node(i).admitted;
   for (const GangStart& start : schedule.starts) {
     if (const auto queue = tree_.find(start.job->spec.queue)) ++admitted_[*queue];
   }

@@ -8,6 +8,7 @@
 
 #include "base/saturating.h"
 #include "core/decayed_usage.h"
+#include "core/list_changes.h"
 #include "core/namespaces.h"
 #include "core/words.h"
 #include "model/names.h"
@@ -26,10 +27,15 @@ constexpr std::size_t kMemory = 2;
 }  // namespace
 
 QueueTree::QueueTree(const model::Snapshot& snapshot) {
+  QueueMemo memo;
+  *this = QueueTree(snapshot, memo);
+}
+
+QueueTree::QueueTree(const model::Snapshot& snapshot, QueueMemo& memo) {
   nameDimensions(snapshot);
   readQueues(snapshot);
-  readCapacity(snapshot);
-  readJobs(snapshot);
+  readCapacity(snapshot, memo);
+  readJobs(snapshot, memo);
   if (snapshot.policy.chargeOtherPods) readOtherPods(snapshot);
   averageUsage(snapshot);
 }
@@ -143,25 +149,52 @@ void QueueTree::raiseGuarantees(Index index) {
   }
 }
 
-void QueueTree::readCapacity(const model::Snapshot& snapshot) {
-  capacity_.assign(dimensions_.size(), 0);
-  for (const auto& node : snapshot.nodes) {
-    std::size_t type = dimensions_.size();
-    if (firstType_ < dimensions_.size()) {
-      const std::string* label = node->labels.find(snapshot.policy.gpuTypeLabel);
-      const auto known = label == nullptr
-                             ? dimensions_.end()
-                             : std::find(dimensions_.begin() + static_cast<std::ptrdiff_t>(firstType_),
-                                         dimensions_.end(), std::string(model::kGpuTypePrefix) + *label);
-      type = static_cast<std::size_t>(known - dimensions_.begin());
-      if (type < dimensions_.size()) typeOf_.emplace(node->name, type);
+void QueueTree::readCapacity(const model::Snapshot& snapshot, QueueMemo& memo) {
+  const bool sameDimensions = memo.dimensions_ == dimensions_;
+  const bool same = memo.typeOf_ && sameDimensions && memo.nodes_.isSameAs(snapshot.nodes) &&
+                    memo.gpuTypeLabel_ == snapshot.policy.gpuTypeLabel;
+  if (!same) {
+    memo.dimensions_ = dimensions_;
+    memo.gpuTypeLabel_ = snapshot.policy.gpuTypeLabel;
+    memo.nodes_ = snapshot.nodes;
+    auto types = typesOfNodes(snapshot);
+    // Where nothing that amounts depend on has changed, those of the jobs stay right.
+    if (!sameDimensions || !memo.typeOf_ || *memo.typeOf_ != types) {
+      memo.held_.clear();
+      memo.jobs_ = {};
     }
+    memo.typeOf_ = std::make_shared<const std::map<model::NodeName, std::size_t>>(std::move(types));
+    memo.capacity_ = capacityOf(snapshot, *memo.typeOf_);
+  }
+  typeOf_ = memo.typeOf_;
+  capacity_ = memo.capacity_;
+}
+
+std::map<model::NodeName, std::size_t> QueueTree::typesOfNodes(const model::Snapshot& snapshot) const {
+  std::map<model::NodeName, std::size_t> types;
+  if (firstType_ == dimensions_.size()) return types;
+  for (const auto& node : snapshot.nodes) {
+    const std::string* label = node->labels.find(snapshot.policy.gpuTypeLabel);
+    if (label == nullptr) continue;
+    const auto known = std::find(dimensions_.begin() + static_cast<std::ptrdiff_t>(firstType_),
+                                 dimensions_.end(), std::string(model::kGpuTypePrefix) + *label);
+    if (known != dimensions_.end())
+      types.emplace(node->name, static_cast<std::size_t>(known - dimensions_.begin()));
+  }
+  return types;
+}
+
+Amounts QueueTree::capacityOf(const model::Snapshot& snapshot,
+                              const std::map<model::NodeName, std::size_t>& types) const {
+  Amounts capacity(dimensions_.size(), 0);
+  for (const auto& node : snapshot.nodes) {
     if (!node->ready || node->unschedulable || node->deleting) continue;
-    addRequests(node->allocatable, 1, capacity_);
-    if (type < dimensions_.size()) {
-      capacity_[type] = base::saturatingAdd(capacity_[type], node->allocatable.gpus());
+    addRequests(node->allocatable, 1, capacity);
+    if (const auto type = types.find(node->name); type != types.end()) {
+      capacity[type->second] = base::saturatingAdd(capacity[type->second], node->allocatable.gpus());
     }
   }
+  return capacity;
 }
 
 void QueueTree::addRequests(const model::Resources& requests, std::int64_t count, Amounts& into) const {
@@ -182,12 +215,33 @@ void QueueTree::addRequests(const model::Resources& requests, std::int64_t count
   }
 }
 
-void QueueTree::readJobs(const model::Snapshot& snapshot) {
-  for (const auto& job : snapshot.jobs) {
-    const model::GangRecord& gang = job->status.gang;
-    if ((!gang.placed && !gang.proposal) || job->finished()) continue;
-    const auto queue = find(job->spec.queue);
-    charge(queue.value_or(kCluster), holdingsOf(*job), !job->spec.preemptible);
+void QueueTree::readJobs(const model::Snapshot& snapshot, QueueMemo& memo) {
+  forEachChange(memo.jobs_, snapshot.jobs, [&](const auto& before, const auto& after) {
+    if (before) addHeld(*before, -1, memo);
+    if (after) addHeld(*after, 1, memo);
+  });
+  memo.jobs_ = snapshot.jobs;
+  std::erase_if(memo.held_, [](const auto& entry) { return entry.second.jobs == 0; });
+  for (const auto& [key, held] : memo.held_) {
+    const Index queue = find(key.first).value_or(kCluster);
+    Amounts amounts(dimensions_.size(), 0);
+    for (std::size_t d = 0; d < amounts.size(); ++d) {
+      amounts[d] = static_cast<std::int64_t>(std::min<QueueMemo::Held::Sum>(held.amounts[d], kNoLimit));
+    }
+    charge(queue, amounts, key.second);
+    nodes_[queue].admitted += static_cast<int>(held.jobs);
+  }
+}
+
+void QueueTree::addHeld(const model::Job& job, int sign, QueueMemo& memo) const {
+  const model::GangRecord& gang = job.status.gang;
+  if ((!gang.placed && !gang.proposal) || job.finished()) return;
+  QueueMemo::Held& held = memo.held_[{job.spec.queue, !job.spec.preemptible}];
+  held.amounts.resize(dimensions_.size(), 0);
+  held.jobs += sign;
+  const Amounts amounts = holdingsOf(job);
+  for (std::size_t d = 0; d < amounts.size(); ++d) {
+    held.amounts[d] += static_cast<QueueMemo::Held::Sum>(sign) * amounts[d];
   }
 }
 
@@ -201,7 +255,7 @@ void QueueTree::readOtherPods(const model::Snapshot& snapshot) {
     if (!known->second) continue;
     Amounts amounts(dimensions_.size(), 0);
     addRequests(pod->shape.requests, 1, amounts);
-    if (const auto type = typeOf_.find(pod->node); type != typeOf_.end()) {
+    if (const auto type = typeOf_->find(pod->node); type != typeOf_->end()) {
       amounts[type->second] = pod->shape.requests.gpus();
     }
     charge(*known->second, amounts, true);
@@ -251,7 +305,7 @@ Amounts QueueTree::heldBy(const model::Job& job, const std::vector<model::Assign
     if (role == nullptr) continue;
     const auto count = static_cast<std::int64_t>(assignment.indices.size());
     addRequests(role->shape.requests, count, amounts);
-    if (const auto type = typeOf_.find(assignment.node); type != typeOf_.end()) {
+    if (const auto type = typeOf_->find(assignment.node); type != typeOf_->end()) {
       amounts[type->second] = base::saturatingAdd(
           amounts[type->second], base::saturatingMultiply(role->shape.requests.gpus(), count));
     }
@@ -267,7 +321,8 @@ Amounts QueueTree::holdingsOf(const model::Job& job) const {
   Amounts amounts(dimensions_.size(), 0);
   const auto add = [&](const std::vector<model::Assignment>& places, int sign) {
     const Amounts held = heldBy(job, places);
-    for (std::size_t d = 0; d < held.size(); ++d) amounts[d] += sign * held[d];
+    for (std::size_t d = 0; d < held.size(); ++d)
+      amounts[d] = base::saturatingAdd(amounts[d], sign * held[d]);
   };
   if (gang.placed) add(gang.placed->assignments, 1);
   if (gang.proposal) {
@@ -421,7 +476,7 @@ bool QueueTree::borrows(Index queue, const Amounts& wanted) const {
 
 std::vector<model::NodeName> QueueTree::nodesOfType(std::size_t dimension) const {
   std::vector<model::NodeName> nodes;
-  for (const auto& [node, type] : typeOf_) {
+  for (const auto& [node, type] : *typeOf_) {
     if (type == dimension) nodes.push_back(node);  // NOLINT(*-naming)
   }
   return nodes;

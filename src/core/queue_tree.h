@@ -3,11 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "core/queue_memo.h"
 #include "model/gang.h"
 #include "model/job.h"
 #include "model/snapshot.h"
@@ -47,6 +50,8 @@ class QueueTree {
 
   // Reads queues, capacity (ready and not cordoned nodes) and what the snapshot's jobs hold.
   explicit QueueTree(const model::Snapshot& snapshot);
+  // The same, out of what the last tree left in `memo`.
+  QueueTree(const model::Snapshot& snapshot, QueueMemo& memo);
 
   struct Node {
     std::string name;
@@ -61,6 +66,7 @@ class QueueTree {
     Amounts ownUsage;  // of its own jobs
     Amounts averaged;  // usage, or its average where older use counts (policy.usageHalfLife)
     Amounts firm;      // what its own jobs that cannot be stopped hold
+    int admitted = 0;  // its own jobs that hold anything
     std::vector<Index> children = {};
     std::string problem = {};  // why it cannot be used; empty when it can
     std::string problemReason = {};
@@ -129,8 +135,12 @@ class QueueTree {
  private:
   void readQueues(const model::Snapshot& snapshot);
   void nameDimensions(const model::Snapshot& snapshot);
-  void readCapacity(const model::Snapshot& snapshot);
-  void readJobs(const model::Snapshot& snapshot);
+  void readCapacity(const model::Snapshot& snapshot, QueueMemo& memo);
+  [[nodiscard]] std::map<model::NodeName, std::size_t> typesOfNodes(const model::Snapshot& snapshot) const;
+  [[nodiscard]] Amounts capacityOf(const model::Snapshot& snapshot,
+                                   const std::map<model::NodeName, std::size_t>& types) const;
+  void readJobs(const model::Snapshot& snapshot, QueueMemo& memo);
+  void addHeld(const model::Job& job, int sign, QueueMemo& memo) const;
   void readOtherPods(const model::Snapshot& snapshot);
   void averageUsage(const model::Snapshot& snapshot);
   [[nodiscard]] std::optional<Index> queueOfNamespace(const std::string& ns,
@@ -144,13 +154,13 @@ class QueueTree {
                                    const Amounts* guaranteed, std::int64_t weight) const;
 
   std::vector<Node> nodes_;
-  std::map<model::QueueName, Index> byName_;
+  std::unordered_map<model::QueueName, Index> byName_;
   std::vector<std::string> dimensions_;
   std::vector<char> counts_;
   std::size_t firstType_ = 0;  // dimensions from here on are types of GPUs
   Amounts capacity_;
   // Dimension of each node's GPU type where some quota names it.
-  std::map<model::NodeName, std::size_t> typeOf_;
+  std::shared_ptr<const std::map<model::NodeName, std::size_t>> typeOf_;
 };
 
 }  // namespace trainyard::core

@@ -43,10 +43,13 @@ base::WallTime waitingSince(const Job& job, base::WallTime now) {
   return sinceCondition(job, model::conditions::kQueued, now);
 }
 
-std::optional<base::WallTime> stoppableFrom(const Job& job, const model::Snapshot& snapshot) {
+bool stoppable(const Job& job) {
   const model::GangRecord& gang = job.status.gang;
-  if (!job.spec.preemptible || !gang.placed || gang.proposal || job.deleting || job.finished())
-    return std::nullopt;
+  return job.spec.preemptible && gang.placed && !gang.proposal && !job.deleting && !job.finished();
+}
+
+std::optional<base::WallTime> stoppableFrom(const Job& job, const model::Snapshot& snapshot) {
+  if (!stoppable(job)) return std::nullopt;
   return placedSince(job, snapshot.now) + snapshot.policy.preemption.minRuntime;
 }
 

@@ -17,8 +17,11 @@ struct Claimant {
   bool isHead = false;  // the first of all that has to wait
 };
 
+// Whether anybody may stop the job at all, sooner or later: it is preemptible, placed and at peace.
+[[nodiscard]] bool stoppable(const model::Job& job);
+
 // From when on anybody may stop the job: when it has run for the policy's minRuntime, counted from its last
-// start. Nothing where its record does not let anybody: unless it is preemptible, placed and at peace.
+// start. Nothing unless it is stoppable().
 [[nodiscard]] std::optional<base::WallTime> stoppableFrom(const model::Job& job,
                                                           const model::Snapshot& snapshot);
 

@@ -40,9 +40,11 @@ class Scheduler {
         ledger_(request.ledger),
         tree_(request.queues),
         placer_(snapshot_, ledger_, request.domains, request.memo),
-        preemption_(snapshot_, ledger_, tree_, placer_),
+        preemption_(snapshot_, request.memo.notes, ledger_, tree_, placer_),
         report_(tree_),
-        starting_(request.startingMembers) {}
+        starting_(request.startingMembers) {
+    request.memo.notes.follow(snapshot_.jobs);
+  }
 
   Schedule run() {
     const std::vector<Contender> contenders = listContenders();
@@ -52,6 +54,7 @@ class Scheduler {
       if (consider(*contender)) order.charged();
     }
     if (head_) keepHead();
+    request_.memo.told = std::move(told_);
     wakeAt(preemption_.wakeAt());
     schedule_.queues = report_.news(snapshot_, schedule_);
     return std::move(schedule_);
@@ -63,11 +66,16 @@ class Scheduler {
     RunForecast forecast(snapshot_);
     std::vector<Contender> contenders;
     contenders.reserve(request_.waiting.size());
+    schedule_.waits.reserve(request_.waiting.size());
+    std::size_t position = 0;
     for (const WaitingJob& waiting : request_.waiting) {
       const Job& job = *waiting.job;
       const int priority = priorities.of(job);
+      position = request_.memo.notes.find(waiting.job, position);
+      const auto [demand, isNew] = demands_.try_emplace(request_.memo.shapeOf(job, position));
+      if (isNew) demand->second = tree_.demandOf(job);
       contenders.push_back({&waiting, priority, tree_.find(job.spec.queue).value_or(QueueTree::kCluster),
-                            tree_.demandOf(job), rankOf(job, priority, snapshot_, forecast)});
+                            demand->second, rankOf(job, priority, snapshot_, forecast), position++});
     }
     return contenders;
   }
@@ -142,7 +150,7 @@ class Scheduler {
   // --- phase 5
 
   GangShape shapeOf(const Contender& contender) {
-    return placer_.shapeOf(contender.waiting->job, contender.demand[0]);
+    return placer_.shapeOf(*contender.waiting->job, contender.demand[0], contender.position);
   }
 
   // The gang's places; without them why it waits. Nodes of a type of GPU that the queue has had enough of are
@@ -188,7 +196,7 @@ class Scheduler {
 
   // Whether victims make room for it; then it starts at once, as a claim.
   bool claims(const Contender& contender, const GangShape& shape) {
-    if (contender.waiting->silent) return false;
+    if (contender.waiting->silent || !preemption_.anyRunning()) return false;
     auto claim = preemption_.claim(claimantOf(contender), shape.relaxation.widest);
     if (!claim) return false;
     start(contender, std::move(claim->placement), std::move(claim->victims));
@@ -196,6 +204,7 @@ class Scheduler {
   }
 
   void takeOverClaim(const Contender& contender, const GangShape& shape) {
+    if (!preemption_.anyClaiming()) return;
     if (const auto from = preemption_.takeOver(claimantOf(contender), shape.relaxation.widest))
       schedule_.yields.push_back({*from, contender.waiting->job->key});
   }
@@ -208,15 +217,19 @@ class Scheduler {
     Pending pending;
     Reservation reservation;
     int passes = 0;
+    std::size_t position = 0;  // in the snapshot
   };
 
   void becomeHead(const Contender& contender, const Pending& pending) {
     const JobPtr& job = contender.waiting->job;
     // By the time it starts it may be placed as wide as it ever will.
     const PlaceRequest request = placer_.request(*job, 0);
-    head_ = Head{job, contender.waiting->silent, pending,
+    head_ = Head{job,
+                 contender.waiting->silent,
+                 pending,
                  Reservation(request, snapshot_, ledger_, request_.domains),
-                 job->status.pending ? job->status.pending->passes : 0};
+                 job->status.pending ? job->status.pending->passes : 0,
+                 contender.position};
     head_->pending.estimatedStart = head_->reservation.start();
     reserved_ = std::make_shared<Pending>(explainReserved(*job, head_->pending));
     wakeAt(head_->reservation.start());
@@ -273,7 +286,8 @@ class Scheduler {
 
   void keepHead() {
     head_->pending.passes = head_->passes;
-    schedule_.waits.push_back({head_->job, head_->silent, std::make_shared<Pending>(head_->pending)});
+    schedule_.waits.push_back(
+        {head_->job, head_->silent, std::make_shared<Pending>(head_->pending), false, head_->position});
   }
 
   // --- phase 9
@@ -281,15 +295,18 @@ class Scheduler {
   void noPlaces(const Contender& contender, const GangShape& shape, const PendingPtr& pending) {
     // Nothing in it is the job's own where no relaxation is ahead; queues that stop need to know who stops
     // them.
-    const bool shared =
-        !shape.relaxation.next && snapshot_.policy.backfill.enabled && (head_ || !waitsForRoom(*pending));
-    const std::tuple key{contender.queue, shape.key, shape.relaxation.widest};
+    const bool shared = snapshot_.policy.backfill.enabled && (head_ || !waitsForRoom(*pending));
+    const auto& next = shape.relaxation.next;
+    const bool relaxes = next && waitsForRoom(*pending);
+    std::optional<base::WallTime> nextAt;
+    if (relaxes) nextAt = placer_.waitingSinceOf(*contender.waiting->job, contender.position) + next->after;
+    const ScheduleMemo::Words key{contender.queue, shape.key, shape.relaxation.widest, nextAt,
+                                  relaxes ? next->widest : 0};
     if (const auto told = told_.find(key); shared && told != told_.end())
       return wait(contender, told->second);
     Pending own = report_.classify(contender, *pending);
-    if (const auto& next = shape.relaxation.next; next && waitsForRoom(*pending)) {
-      const Job& job = *contender.waiting->job;
-      own.nextRelaxation = waitingSince(job, snapshot_.now) + next->after;
+    if (relaxes) {
+      own.nextRelaxation = nextAt;
       own.message +=
           fmt::format("; {} will do at {}", levelWords(next->widest), base::formatTime(*own.nextRelaxation));
       wakeAt(own.nextRelaxation);
@@ -301,6 +318,10 @@ class Scheduler {
         return becomeHead(contender, own);
     }
     auto words = std::make_shared<const Pending>(std::move(own));
+    // Words that did not change are the same object: then nobody compares them job by job.
+    if (const auto before = request_.memo.told.find(key);
+        before != request_.memo.told.end() && *before->second == *words)
+      words = before->second;
     if (shared) told_.emplace(key, words);
     wait(contender, words);
   }
@@ -326,7 +347,8 @@ class Scheduler {
   }
 
   void wait(const Contender& contender, const PendingPtr& pending, bool behindStarting = false) {
-    schedule_.waits.push_back({contender.waiting->job, contender.waiting->silent, pending, behindStarting});
+    schedule_.waits.push_back(
+        {contender.waiting->job, contender.waiting->silent, pending, behindStarting, contender.position});
   }
 
   void wakeAt(std::optional<base::WallTime> time) {
@@ -345,8 +367,9 @@ class Scheduler {
 
   // Shapes without places, by queue and how wide they may be placed.
   std::map<std::tuple<QueueTree::Index, std::uint32_t, std::size_t>, PendingPtr> failed_;
-  std::map<std::tuple<QueueTree::Index, std::uint32_t, std::size_t>, PendingPtr> told_;
-  std::map<QueueTree::Index, PendingPtr> stopped_;  // queues whose first is out of quota
+  std::map<ScheduleMemo::Words, PendingPtr> told_;
+  std::map<std::uint32_t, QueueTree::Amounts> demands_;  // of shapes
+  std::map<QueueTree::Index, PendingPtr> stopped_;       // queues whose first is out of quota
   PendingPtr startingPending_ = std::make_shared<Pending>(
       Pending{PendingReason::kWaitingForTurn, "behind others whose pods are being started"});
 

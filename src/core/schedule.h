@@ -34,6 +34,7 @@ struct GangWait {
   bool silent = false;
   std::shared_ptr<const model::Pending> pending;  // shared by jobs that wait for the same
   bool behindStarting = false;                    // waits for nothing but its turn to be started
+  std::size_t position = 0;                       // in the snapshot
 };
 
 // A gang whose claim is under way and that has to leave its places to another one.
@@ -63,7 +64,7 @@ struct ScheduleRequest {
   const Domains& domains;
   QueueTree& queues;  // of this snapshot; what starts is charged to it
   ScheduleMemo& memo;
-  std::vector<WaitingJob> waiting;
+  std::vector<WaitingJob> waiting;       // jobs of the snapshot
   std::int64_t startingMembers = 0;      // on their way already, from Reserve to bound
   std::int64_t mostStartingMembers = 0;  // no further gang starts once so many are
 };

@@ -18,29 +18,25 @@ void ScheduleMemo::begin(std::uint64_t ledgerVersion) {
 }
 
 void ScheduleMemo::end(std::size_t jobs) {
-  if (jobs_.size() > jobs + kSlack) {
-    std::erase_if(jobs_, [this](const auto& entry) { return entry.second.used != round_; });
-  }
   // Numbers are given anew then: nothing may remember the old ones.
   if (shapes_.size() > jobs + kSlack) clear();
-  ++round_;
 }
 
 void ScheduleMemo::clear() {
-  jobs_.clear();
+  notes.clear();
+  told.clear();
   shapes_.clear();
   failures_.clear();
   attainable.clear();
 }
 
-std::uint32_t ScheduleMemo::shapeOf(const JobPtr& job) {
-  const auto [known, isNew] = jobs_.try_emplace(job.get());
-  if (isNew) {
+std::uint32_t ScheduleMemo::shapeOf(const model::Job& job, std::size_t position) {
+  JobNotes::Note& note = notes.of(position);
+  if (note.shape == JobNotes::kNoShape) {
     const auto next = static_cast<std::uint32_t>(shapes_.size());
-    known->second = {job, shapes_.try_emplace(shapeKey(*job), next).first->second, round_};
+    note.shape = shapes_.try_emplace(shapeKey(job), next).first->second;
   }
-  known->second.used = round_;
-  return known->second.shape;
+  return note.shape;
 }
 
 std::shared_ptr<const model::Pending> ScheduleMemo::failure(const Question& question) const {

@@ -1,12 +1,16 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "core/job_notes.h"
 #include "model/job.h"
 
 namespace trainyard::core {
@@ -15,19 +19,23 @@ namespace trainyard::core {
 // change no decision. Assumes what Memo assumes.
 class ScheduleMemo {
  public:
-  using JobPtr = std::shared_ptr<const model::Job>;
   // A shape (core/shape_key.h) and how wide it may be placed.
   using Question = std::pair<std::uint32_t, std::size_t>;
+  // Jobs that are told the same: their queue, shape, how wide they may be placed, when the next wider level
+  // will do, and which.
+  using Words =
+      std::tuple<std::size_t, std::uint32_t, std::size_t, std::optional<base::WallTime>, std::size_t>;
 
   // First in a cycle: forgets what does not hold for this state of the ledger.
   void begin(std::uint64_t ledgerVersion);
-  // Last in a cycle: forgets jobs that are gone.
+  // Last in a cycle: forgets shapes, once many more are known than there are jobs.
   void end(std::size_t jobs);
   // Another network: nothing holds any more.
   void clear();
 
-  // The same number for jobs of the same shape; others for others, as long as this lives.
-  [[nodiscard]] std::uint32_t shapeOf(const JobPtr& job);
+  // The same number for jobs of the same shape; others for others, until end() or clear(). `position` is the
+  // job's in the list that `notes` follow.
+  [[nodiscard]] std::uint32_t shapeOf(const model::Job& job, std::size_t position);
 
   // Why a shape has no places while nothing has been taken from the ledger in this cycle; nullptr: not known.
   [[nodiscard]] std::shared_ptr<const model::Pending> failure(const Question& question) const;
@@ -35,18 +43,17 @@ class ScheduleMemo {
     failures_[question] = std::move(failure);
   }
 
+  // Follow the snapshot's jobs.
+  JobNotes notes = {};
+
+  // What they were told last.
+  std::map<Words, std::shared_ptr<const model::Pending>> told = {};
+
   // Levels that shapes could have on an empty cluster: tightestAttainable().
   std::map<std::uint32_t, std::size_t> attainable = {};
 
  private:
-  struct Known {
-    JobPtr job;
-    std::uint32_t shape = 0;
-    std::uint64_t used = 0;
-  };
   std::uint64_t version_ = 0;
-  std::uint64_t round_ = 0;
-  std::unordered_map<const model::Job*, Known> jobs_;
   std::unordered_map<std::string, std::uint32_t> shapes_;
   std::map<Question, std::shared_ptr<const model::Pending>> failures_;
 };

@@ -17,8 +17,9 @@ struct Contender {
   const WaitingJob* waiting = nullptr;
   int priority = 0;
   QueueTree::Index queue = QueueTree::kCluster;
-  QueueTree::Amounts demand;
-  Rank rank = {};  // within its queue
+  const QueueTree::Amounts& demand;
+  Rank rank = {};            // within its queue
+  std::size_t position = 0;  // in the snapshot
 };
 
 // Where the job stands in its queue, by the ordering of the cluster's policy.

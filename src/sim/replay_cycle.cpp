@@ -208,7 +208,7 @@ class Engine {
   // Whether others might be let in now.
   bool decide() {
     ledger_.follow(snapshot_);
-    core::QueueTree queues(snapshot_);
+    core::QueueTree queues(snapshot_, queueMemo_);
     std::vector<core::WaitingJob> asking;
     asking.reserve(waiting_.size());
     auto& jobs = snapshot_.jobs.items();
@@ -286,6 +286,7 @@ class Engine {
   core::Domains domains_;
   core::Ledger ledger_;
   core::ScheduleMemo memo_;
+  core::QueueMemo queueMemo_;
   ReplayMeter meter_;
   std::vector<State> states_;
   int largest_ = 0;

@@ -1,7 +1,9 @@
 // A whole scheduling cycle on 5,000 nodes with 20,000 pods: 1,250 running jobs of 16 one-GPU members each.
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <map>
+#include <string>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -142,13 +144,29 @@ void tell(core::CycleInput& input, const core::Plan& plan) {
   }
 }
 
+double cpuMilliseconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+}
+
+void report(benchmark::State& state, const std::string& prefix, std::vector<double>& milliseconds) {
+  std::sort(milliseconds.begin(), milliseconds.end());
+  state.counters[prefix + "p50_ms"] = milliseconds[milliseconds.size() / 2];
+  state.counters[prefix + "p99_ms"] = milliseconds[milliseconds.size() * 99 / 100];
+}
+
 // Between two cycles one waiting job's object changes.
 void cycleTenThousandWaiting(benchmark::State& state) {
   core::CycleInput input = fullCluster();
-  for (const auto& each : input.snapshot.jobs) input.feedback[each->key].templateError = "";
+  // As the operator does: of those that wait.
+  for (const auto& each : input.snapshot.jobs) {
+    if (!each->status.gang.placed) input.feedback[each->key].templateError = "";
+  }
   core::Memo memo;
   for (int i = 0; i < 4; ++i) tell(input, core::cycle(input, memo));
   std::vector<double> milliseconds;
+  std::vector<double> ofCpu;
   std::size_t changed = 0;
   for (auto _ : state) {
     state.PauseTiming();
@@ -158,13 +176,14 @@ void cycleTenThousandWaiting(benchmark::State& state) {
     input.snapshot.now += std::chrono::milliseconds(50);
     state.ResumeTiming();
     const auto start = std::chrono::steady_clock::now();
+    const double cpuBefore = cpuMilliseconds();
     benchmark::DoNotOptimize(core::cycle(input, memo));
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    ofCpu.push_back(cpuMilliseconds() - cpuBefore);
     milliseconds.push_back(took.count());
   }
-  std::sort(milliseconds.begin(), milliseconds.end());
-  state.counters["p50_ms"] = milliseconds[milliseconds.size() / 2];
-  state.counters["p99_ms"] = milliseconds[milliseconds.size() * 99 / 100];
+  report(state, "", milliseconds);
+  report(state, "cpu_", ofCpu);
 }
 BENCHMARK(cycleTenThousandWaiting)->Unit(benchmark::kMillisecond)->Iterations(100);
 

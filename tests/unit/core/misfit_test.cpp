@@ -339,10 +339,11 @@ TEST_CASE("order: priority, then age, then name") {
   std::vector<WaitingJob> jobs;
   for (const auto& each : snapshot.jobs) jobs.push_back({each});
   std::reverse(jobs.begin(), jobs.end());
+  const QueueTree::Amounts demand = tree.demandOf(*jobs.front().job);  // all are alike
   std::vector<Contender> contenders;
   for (const WaitingJob& each : jobs) {
     const int priority = priorities.of(*each.job);
-    contenders.push_back({&each, priority, *tree.find(each.job->spec.queue), tree.demandOf(*each.job),
+    contenders.push_back({&each, priority, *tree.find(each.job->spec.queue), demand,
                           rankOf(*each.job, priority, snapshot, forecast)});
   }
   WaitingOrder order(tree, contenders);
