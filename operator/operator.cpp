@@ -187,6 +187,7 @@ void Operator::runCycle() {
   input.settings = options_.settings;
   input.term = term_;
   input.feedback = executor_.feedback(input.snapshot);
+  input.otherFeedback = executor_.otherFeedback();
   const core::Plan plan = core::cycle(input, memo_);
   executor_.execute(plan);
   queueStatus_.take(plan.queues);

@@ -200,12 +200,13 @@ std::map<model::ObjectKey, core::JobFeedback> PlanExecutor::feedback(const model
   std::map<model::ObjectKey, core::JobFeedback> all;
   // Both are sorted by key.
   auto state = jobs_.begin();
+  TemplateChecks::Fine fine(templateChecks_, now);
   for (const auto& job : snapshot.jobs) {
     while (state != jobs_.end() && state->first < job->key) ++state;
     const bool known = state != jobs_.end() && state->first == job->key;
     const model::GangRecord& gang = job->status.gang;
     const bool waits = !gang.placed && !gang.proposal && !job->finished();
-    if (!known && !waits) continue;
+    if (!known && (!waits || fine(*job))) continue;
     core::JobFeedback feedback = known ? feedbackOn(*job, state->second, now) : core::JobFeedback();
     if (waits) {
       feedback.templateError = templateChecks_.outcome(*job, now);

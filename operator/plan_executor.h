@@ -48,6 +48,8 @@ class PlanExecutor {
 
   // For the next cycle: who is busy, and what was learnt beside the watches.
   [[nodiscard]] std::map<model::ObjectKey, core::JobFeedback> feedback(const model::Snapshot& snapshot) const;
+  // Of jobs that feedback() leaves out, of most: nothing is under way, and their templates are fine.
+  [[nodiscard]] static core::JobFeedback otherFeedback() { return {.templateError = ""}; }
   // Puts into the snapshot what the cache cannot know: records that are being written (the room they take is
   // not free, whatever the outcome of the write will be), and the shapes that admission gives to pods.
   void overlay(model::Snapshot& snapshot);

@@ -32,9 +32,17 @@ bool placeAlike(const model::PodShape& a, const model::PodShape& b) {
 }
 
 std::optional<std::string> TemplateChecks::outcome(const model::Job& job, base::Instant now) const {
-  const auto found = outcomes_.find(keyOf(job));
+  const auto found = outcomes_.find(viewOf(job));
   if (found == outcomes_.end() || now >= found->second.until) return std::nullopt;
   return found->second.message;
+}
+
+bool TemplateChecks::Fine::operator()(const model::Job& job) {
+  if (last_ != nullptr && viewOf(*last_) == viewOf(job)) return fine_;
+  last_ = &job;
+  const auto found = checks_.outcomes_.find(viewOf(job));
+  fine_ = found != checks_.outcomes_.end() && now_ < found->second.until && found->second.message.empty();
+  return fine_;
 }
 
 std::shared_ptr<const model::Job> TemplateChecks::asAdmitted(const std::shared_ptr<const model::Job>& job) {

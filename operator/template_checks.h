@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/executor.h"
@@ -22,6 +23,19 @@ class TemplateChecks {
 
   // Absent: not known. Empty: the templates are fine. Otherwise what is wrong with which field.
   [[nodiscard]] std::optional<std::string> outcome(const model::Job& job, base::Instant now) const;
+  // Whether the outcome is that a job's templates are fine, for many jobs in turn: neighbours are often
+  // alike.
+  class Fine {
+   public:
+    Fine(const TemplateChecks& checks, base::Instant now) : checks_(checks), now_(now) {}
+    [[nodiscard]] bool operator()(const model::Job& job);
+
+   private:
+    const TemplateChecks& checks_;
+    base::Instant now_;
+    const model::Job* last_ = nullptr;
+    bool fine_ = false;
+  };
   // Whether asAdmitted() has anything to say at all.
   [[nodiscard]] bool anyReshaped() const { return !reshaped_.empty(); }
   // The job with the shapes that its pods will have; nullptr where they are those of its templates.
@@ -58,11 +72,17 @@ class TemplateChecks {
     std::shared_ptr<const model::Job> to;
   };
   using Key = std::pair<std::string, std::string>;
+  using KeyView = std::pair<std::string_view, std::string_view>;
+  struct Less {
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name
+    bool operator()(const KeyView& a, const KeyView& b) const { return a < b; }
+  };
   static Key keyOf(const model::Job& job) { return {job.key.ns, job.spec.templateHash}; }
+  static KeyView viewOf(const model::Job& job) { return {job.key.ns, job.spec.templateHash}; }
   void store(const model::Job& job, Outcome outcome);
 
   std::set<Key> asked_;
-  std::map<Key, Outcome> outcomes_;
+  std::map<Key, Outcome, Less> outcomes_;
   std::set<Key> refusedForNow_;                  // of outcomes_; few, where those may be many
   std::set<Key> reshaped_;                       // of outcomes_, those with shapes; mostly none
   std::map<model::ObjectKey, Enlarged> copies_;  // made once for each version of a job

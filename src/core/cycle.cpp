@@ -33,7 +33,6 @@ using model::Job;
 using JobPtr = std::shared_ptr<const Job>;
 
 constexpr std::string_view kOurselves = "trainyard.dev/operator";
-const JobFeedback kNoFeedback;
 
 std::string placedText(int pods, const std::string& where) {
   if (pods == 1) return fmt::format("The pod is placed on {}", where);
@@ -68,7 +67,7 @@ class Cycle {
       // A gang that has nothing to do itself may still have to make room.
       const bool settled = memo_.notes().of(position_).settled;
       if (settled && (evictions_.empty() || !evictions_.contains(job->key))) continue;
-      feedback_ = &kNoFeedback;
+      feedback_ = &input_.otherFeedback;
       for (; told != input_.feedback.end(); ++told) {
         const auto order = told->first <=> job->key;
         if (order == 0) feedback_ = &told->second;
@@ -495,7 +494,7 @@ class Cycle {
   std::vector<WaitingJob> waiting_;
   std::int64_t starting_ = 0;  // members from Reserve to bound
   // Of the job that is being decided.
-  const JobFeedback* feedback_ = &kNoFeedback;
+  const JobFeedback* feedback_ = nullptr;
   std::size_t position_ = 0;
   Plan plan_;
 };

@@ -19,6 +19,7 @@ struct CycleInput {
   Settings settings = {};
   std::int64_t term = 0;  // leadership term, written into proposals
   std::map<model::ObjectKey, JobFeedback> feedback = {};
+  JobFeedback otherFeedback = {};  // of jobs that are not in `feedback`
 };
 
 // How long a status write may wait.

@@ -56,6 +56,8 @@ class JobNotes {
   [[nodiscard]] JobMix mix() const { return heaviest(members_); }
 
  private:
+  void moveNotes(const model::SharedList<model::Job>& jobs);
+
   model::SharedList<model::Job> jobs_;
   std::vector<Note> notes_;
   std::vector<JobPtr> proposing_;
