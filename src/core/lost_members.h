@@ -23,7 +23,7 @@ struct Replacement {
 // old pods will leave. Without room the gang goes back to waiting: a few members alone would hold GPUs for
 // nothing.
 [[nodiscard]] Replacement replaceLost(const model::Job& job, const std::vector<Member>& members,
-                                      const std::vector<Member>& lost, Ledger& ledger,
-                                      const Domains& domains, const Author& author);
+                                      const std::vector<Member>& lost, Ledger& ledger, const Domains& domains,
+                                      const Author& author);
 
 }  // namespace trainyard::core
