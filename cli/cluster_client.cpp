@@ -1,10 +1,17 @@
 #include "cli/cluster_client.h"
 
+#include <algorithm>
+#include <array>
+#include <functional>
 #include <future>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "kube/cluster_cache.h"
+#include "kube/paths.h"
+#include "kube/reflector.h"
 
 namespace trainyard::cli {
 namespace {
@@ -12,6 +19,55 @@ namespace {
 constexpr std::chrono::seconds kRequestTimeout{5};
 // Beyond the request's own: a credential plug-in may ask the user something first.
 constexpr std::chrono::seconds kPatience{60};
+
+using Answer = base::Result<std::string>;
+
+constexpr std::chrono::milliseconds kLook{10};
+
+const std::array kWatched{kube::kNodes,           kube::kPods,      kube::kTrainingJobs, kube::kQueues,
+                          kube::kPriorityClasses, kube::kNamespaces};
+
+// Lives on the loop; calls `done` once.
+class ClusterReading {
+ public:
+  using Done = std::function<void(base::Result<model::Snapshot>)>;
+
+  ClusterReading(kube::ApiClient& api, base::Executor& executor, const base::Logger& log, Done done)
+      : executor_(executor), cache_(log), done_(std::move(done)), end_(executor.now() + kPatience) {
+    const std::array<kube::ReflectorSink*, kWatched.size()> sinks{
+        &cache_.nodes,           &cache_.pods,      &cache_.jobs, &cache_.queues,
+        &cache_.priorityClasses, &cache_.namespaces};
+    base::Rng rng(base::entropySeed());
+    for (std::size_t i = 0; i < kWatched.size(); ++i) {
+      reflectors_.push_back(std::make_unique<kube::Reflector>(kube::ReflectorOptions{.type = kWatched[i]},
+                                                              api, executor, rng.split(), log, *sinks[i]));
+      reflectors_.back()->start();
+    }
+    look();
+  }
+  ~ClusterReading() { executor_.cancel(timer_); }
+  ClusterReading(const ClusterReading&) = delete;
+  ClusterReading& operator=(const ClusterReading&) = delete;
+
+ private:
+  void look() {
+    const bool synced = std::all_of(reflectors_.begin(), reflectors_.end(),
+                                    [](const auto& reflector) { return reflector->synced(); });
+    if (synced) return done_(cache_.snapshot(executor_.wallNow()));
+    if (executor_.now() >= end_) {
+      return done_(base::fail(base::ErrorCode::kUnavailable,
+                              fmt::format("the cluster could not be read within {} s", kPatience.count())));
+    }
+    timer_ = executor_.postAfter(kLook, [this] { look(); });
+  }
+
+  base::Executor& executor_;
+  kube::ClusterCache cache_;
+  std::vector<std::unique_ptr<kube::Reflector>> reflectors_;
+  Done done_;
+  base::Instant end_;
+  base::TimerId timer_{};
+};
 
 }  // namespace
 
@@ -49,19 +105,33 @@ void ClusterClient::onLoop(const base::Task& task) {
 }
 
 std::vector<base::Result<std::string>> ClusterClient::get(const std::vector<std::string>& paths) {
-  using Answer = base::Result<std::string>;
+  std::vector<kube::ApiRequest> requests;
+  for (const std::string& path : paths) requests.push_back({.path = path, .timeout = kRequestTimeout});
+  return ask(requests);
+}
+
+base::Result<std::string> ClusterClient::post(const std::string& path, const std::string& body,
+                                              const kube::Query& query) {
+  return ask({{.method = net::Method::kPost,
+               .path = path,
+               .query = query,
+               .body = body,
+               .timeout = kRequestTimeout}})
+      .front();
+}
+
+std::vector<base::Result<std::string>> ClusterClient::ask(const std::vector<kube::ApiRequest>& requests) {
   std::vector<std::future<Answer>> pending;
   onLoop([&] {
-    for (const std::string& path : paths) {
+    for (const kube::ApiRequest& request : requests) {
       auto promise = std::make_shared<std::promise<Answer>>();
       pending.push_back(promise->get_future());
       // The client that does not repeat: whoever waits at a terminal wants to know now, and can repeat by
       // hand.
-      connection_->leaseApi().request(
-          {.path = path, .timeout = kRequestTimeout}, [promise](base::Result<kube::ApiResponse> response) {
-            promise->set_value(
-                std::move(response).map([](kube::ApiResponse&& answer) { return std::move(answer.body); }));
-          });
+      connection_->leaseApi().request(request, [promise](base::Result<kube::ApiResponse> response) {
+        promise->set_value(
+            std::move(response).map([](kube::ApiResponse&& answer) { return std::move(answer.body); }));
+      });
     }
   });
   std::vector<Answer> answers;
@@ -75,6 +145,29 @@ std::vector<base::Result<std::string>> ClusterClient::get(const std::vector<std:
     }
   }
   return answers;
+}
+
+// By the operator's own reflectors, which ask again for ever: so one object of each type is asked for first,
+// and whoever may not read something is told so at once.
+base::Result<model::Snapshot> ClusterClient::snapshot() {
+  std::vector<kube::ApiRequest> samples;
+  for (const kube::ResourceType& type : kWatched) {
+    samples.push_back({.path = type.collection(), .query = {{"limit", "1"}}, .timeout = kRequestTimeout});
+  }
+  for (const Answer& answer : ask(samples)) {
+    if (!answer) return base::fail(answer.error());
+  }
+  std::promise<base::Result<model::Snapshot>> promise;
+  auto result = promise.get_future();
+  std::unique_ptr<ClusterReading> reading;
+  onLoop([&] {
+    reading = std::make_unique<ClusterReading>(connection_->api(), loop_,
+                                               base::Logger(silence_, base::LogLevel::kError, "cli"),
+                                               [&](auto read) { promise.set_value(std::move(read)); });
+  });
+  auto snapshot = result.get();
+  onLoop([&] { reading.reset(); });
+  return snapshot;
 }
 
 }  // namespace trainyard::cli

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/event_loop.h"
 #include "base/log.h"
+#include "cli/live_cluster.h"
 #include "kube/config.h"
 #include "kube/connection.h"
 
@@ -21,22 +22,20 @@ struct ConnectFlags {
 
 // Short questions to the API server by somebody who waits: no repeats, and an answer or an error within
 // seconds.
-class ClusterClient {
+class ClusterClient final : public LiveCluster {
  public:
   // kInvalid names the file and key of a kubeconfig that cannot be used. Does not talk to the server yet.
   [[nodiscard]] static base::Result<std::unique_ptr<ClusterClient>> connect(const ConnectFlags& flags);
-  ~ClusterClient();
-  ClusterClient(const ClusterClient&) = delete;
-  ClusterClient& operator=(const ClusterClient&) = delete;
+  ~ClusterClient() override;
 
-  // Bodies of the answers in the order of the paths, asked for at the same time.
-  [[nodiscard]] std::vector<base::Result<std::string>> get(const std::vector<std::string>& paths);
+  [[nodiscard]] std::vector<base::Result<std::string>> get(const std::vector<std::string>& paths) override;
+  [[nodiscard]] base::Result<std::string> post(const std::string& path, const std::string& body,
+                                               const kube::Query& query) override;
+  [[nodiscard]] base::Result<model::Snapshot> snapshot() override;
 
-  // Where answers come from, for messages: "kubeconfig /h/.kube/config, context dev".
-  [[nodiscard]] const std::string& source() const { return config_.source; }
-  // The namespace to use when none is named.
-  [[nodiscard]] const std::string& ns() const { return config_.ns; }
-  [[nodiscard]] base::WallTime now() const { return loop_.wallNow(); }
+  [[nodiscard]] const std::string& source() const override { return config_.source; }
+  [[nodiscard]] const std::string& ns() const override { return config_.ns; }
+  [[nodiscard]] base::WallTime now() const override { return loop_.wallNow(); }
 
  private:
   class Silence final : public base::LogSink {
@@ -45,6 +44,7 @@ class ClusterClient {
   };
 
   explicit ClusterClient(kube::ConnectionConfig config);
+  [[nodiscard]] std::vector<base::Result<std::string>> ask(const std::vector<kube::ApiRequest>& requests);
   // Runs `task` on the loop and waits for it.
   void onLoop(const base::Task& task);
 

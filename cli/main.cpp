@@ -9,6 +9,7 @@
 #include "cli/queue_commands.h"
 #include "cli/replay_command.h"
 #include "cli/sandbox_command.h"
+#include "cli/simulate_command.h"
 #include "net/end_process.h"
 
 namespace {
@@ -71,6 +72,8 @@ int main(int argc, char** argv) {
     chosen = [&] { return print(program, trainyard::cli::runQueues({flags.connect, flags.json, queue})); };
   });
 
+  trainyard::cli::addSimulateCommand(app, program,
+                                     [&](std::function<int()> command) { chosen = std::move(command); });
   trainyard::cli::addSandboxCommand(app, [&](std::function<int()> command) { chosen = std::move(command); });
   trainyard::cli::addReplayCommand(app, [&](std::function<int()> command) { chosen = std::move(command); });
 

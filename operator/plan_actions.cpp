@@ -6,6 +6,7 @@
 #include "codec/object_meta.h"
 #include "codec/pod.h"
 #include "codec/service.h"
+#include "codec/status.h"
 #include "core/framework_env.h"
 #include "model/names.h"
 #include "operator/plan_executor.h"
@@ -19,19 +20,9 @@ namespace {
 using base::Error;
 using base::ErrorCode;
 
-// What the API server itself said. The request, code and reason in front of it are for logs: the user made no
-// request.
-std::string_view saidBy(const Error& error) {
-  const std::string_view whole = error.message;
-  if (error.reason.empty()) return whole;
-  const std::string marker = fmt::format(" {}: ", error.reason);
-  const std::size_t at = whole.find(marker);
-  return at == std::string_view::npos ? whole : whole.substr(at + marker.size());
-}
-
 // The API server speaks of "spec.containers…"; the user wrote that below spec.roles[…].template.
 std::string templateComplaint(const std::string& role, const Error& error) {
-  return fmt::format("spec.roles[{}].template: {}", role, saidBy(error));
+  return fmt::format("spec.roles[{}].template: {}", role, codec::saidBy(error));
 }
 
 base::Result<std::string> memberPod(const model::Job& job, const model::Role& role, int index,
@@ -318,7 +309,7 @@ void PlanExecutor::checkGone(const core::DeletePod& action, const std::pair<mode
 
 void PlanExecutor::refuseCreation(const StepPtr& step, const Error& error) {
   refuseCreation(step, error.code == ErrorCode::kForbidden ? "Forbidden" : "Invalid",
-                 std::string(saidBy(error)));
+                 std::string(codec::saidBy(error)));
 }
 
 void PlanExecutor::refuseCreation(const StepPtr& step, std::string reason, std::string message) {

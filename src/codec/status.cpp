@@ -93,4 +93,12 @@ base::Error errorFromAnswer(int httpStatus, std::string_view body, std::string_v
   return errorFromStatus(Status{.code = httpStatus, .reason = "", .message = shortened(body)}, what);
 }
 
+std::string_view saidBy(const base::Error& error) {
+  const std::string_view whole = error.message;
+  if (error.reason.empty()) return whole;
+  const std::string marker = fmt::format(" {}: ", error.reason);
+  const std::size_t at = whole.find(marker);
+  return at == std::string_view::npos ? whole : whole.substr(at + marker.size());
+}
+
 }  // namespace trainyard::codec

@@ -35,4 +35,8 @@ struct Status {
 // The error of an HTTP answer other than 2xx. A body that is no Status (a proxy's page) is quoted, shortened.
 [[nodiscard]] base::Error errorFromAnswer(int httpStatus, std::string_view body, std::string_view what);
 
+// What the API server itself said, of such an error: without the request, code and reason in front of it,
+// which are for logs where the user made no request. The whole message of any other error.
+[[nodiscard]] std::string_view saidBy(const base::Error& error);
+
 }  // namespace trainyard::codec

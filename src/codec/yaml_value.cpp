@@ -62,6 +62,7 @@ class Converter {
     if (plain && (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL")) return;
     value.kind = YamlValue::Kind::kText;
     value.text = text;
+    value.quoted = !plain;
   }
 
   void readMap(const YAML::Node& node, int depth, YamlValue& value) {
@@ -97,6 +98,11 @@ std::optional<int> lineOfNoText(std::string_view text) {
   return std::nullopt;
 }
 
+// Begins a document.
+bool isMarker(std::string_view line) {
+  return line.starts_with("---") && (line.size() == 3 || line[3] == ' ' || line[3] == '\r');
+}
+
 // YAML::Load reads the first document and is silent about others.
 std::optional<int> secondDocument(const std::string& text) {
   bool content = false;
@@ -106,7 +112,7 @@ std::optional<int> secondDocument(const std::string& text) {
     ++line;
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view each = std::string_view(text).substr(at, end - at);
-    const bool marker = each.starts_with("---") && (each.size() == 3 || each[3] == ' ' || each[3] == '\r');
+    const bool marker = isMarker(each);
     if (marker && content) return line;
     const auto first = each.find_first_not_of(" \t\r");
     if (marker ? each.size() > 4 : first != std::string_view::npos && each[first] != '#') content = true;
@@ -115,22 +121,59 @@ std::optional<int> secondDocument(const std::string& text) {
   return std::nullopt;
 }
 
-}  // namespace
+// Each with as many empty lines before it as there are lines, so that its lines count as in the file.
+// YAML::LoadAll would split them itself, but never returns from some texts ("!!str,").
+std::vector<std::string> splitDocuments(const std::string& text) {
+  std::vector<std::string> documents(1);
+  std::size_t line = 0;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (isMarker(std::string_view(text).substr(at, end - at))) documents.emplace_back(line, '\n');
+    documents.back().append(text, at, end - at).push_back('\n');
+    ++line;
+    at = end + 1;
+  }
+  return documents;
+}
 
-base::Result<YamlValue> parseYamlValue(const std::string& text, const std::string& file) {
-  const auto refuse = [&](int line, std::string_view why) {
-    return base::fail(base::ErrorCode::kInvalid, fmt::format("{}:{}: {}", file, line, why));
-  };
-  if (text.size() > kMaxBytes) return refuse(1, "larger than 1 MiB");
-  if (const auto line = lineOfNoText(text)) return refuse(*line, "is no UTF-8 text");
-  if (const auto line = secondDocument(text)) return refuse(*line, "only one document is read");
+tl::unexpected<base::Error> refuse(const std::string& file, int line, std::string_view why) {
+  return base::fail(base::ErrorCode::kInvalid, fmt::format("{}:{}: {}", file, line, why));
+}
+
+base::Result<void> checkText(const std::string& text, const std::string& file) {
+  if (text.size() > kMaxBytes) return refuse(file, 1, "larger than 1 MiB");
+  if (const auto line = lineOfNoText(text)) return refuse(file, *line, "is no UTF-8 text");
+  return {};
+}
+
+base::Result<YamlValue> parseDocument(const std::string& text, const std::string& file) {
   try {
     return Converter().convert(YAML::Load(text), 0);
   } catch (const Refusal& refusal) {
-    return refuse(refusal.line, refusal.why);
+    return refuse(file, refusal.line, refusal.why);
   } catch (const YAML::Exception& error) {
-    return refuse(lineOf(error.mark), error.msg);
+    return refuse(file, lineOf(error.mark), error.msg);
   }
+}
+
+}  // namespace
+
+base::Result<YamlValue> parseYamlValue(const std::string& text, const std::string& file) {
+  if (auto checked = checkText(text, file); !checked) return base::fail(checked.error());
+  if (const auto line = secondDocument(text)) return refuse(file, *line, "only one document is read");
+  return parseDocument(text, file);
+}
+
+base::Result<std::vector<YamlValue>> parseYamlDocuments(const std::string& text, const std::string& file) {
+  if (auto checked = checkText(text, file); !checked) return base::fail(checked.error());
+  std::vector<YamlValue> documents;
+  for (const std::string& part : splitDocuments(text)) {
+    auto document = parseDocument(part, file);
+    if (!document) return base::fail(document.error());
+    if (document->kind != YamlValue::Kind::kNull) documents.push_back(std::move(*document));
+  }
+  return documents;
 }
 
 void YamlField::expectKeys(std::initializer_list<std::string_view> known) const {

@@ -17,6 +17,7 @@ struct YamlValue {
   Kind kind = Kind::kNull;
   int line = 0;  // from 1; 0 for what is not there
   std::string text = {};
+  bool quoted = false;  // the text is one whatever it looks like
   std::vector<YamlValue> items = {};
   std::vector<std::pair<std::string, YamlValue>> members = {};  // in their order, no name twice
 };
@@ -24,6 +25,10 @@ struct YamlValue {
 // The file's one document; kNull for an empty file. kInvalid says "FILE:LINE: …" for what is no YAML, for a
 // second document, a key that is there twice or no text, and for more than 1 MiB, 10,000 values or 32 levels.
 [[nodiscard]] base::Result<YamlValue> parseYamlValue(const std::string& text, const std::string& file);
+
+// Every document of the file that is not empty; else as parseYamlValue().
+[[nodiscard]] base::Result<std::vector<YamlValue>> parseYamlDocuments(const std::string& text,
+                                                                      const std::string& file);
 
 // What went wrong while one file was read: the first complaint. Readers go on with defaults after it and ask
 // once, at the end.

@@ -1,6 +1,7 @@
 #include "core/admission.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -8,6 +9,8 @@
 
 namespace trainyard::core {
 namespace {
+
+constexpr std::string_view kOurselves = "trainyard.dev/operator";
 
 Admission refuse(model::PendingReason reason, std::string message) {
   return {.refusal = model::Pending{reason, std::move(message)}};
@@ -66,6 +69,11 @@ std::optional<model::Pending> refuseQueue(const model::Job& job, const model::Sn
 }
 
 }  // namespace
+
+bool leftToOthers(const model::Job& job) {
+  const std::string& manager = job.spec.run.managedBy;
+  return !manager.empty() && manager != kOurselves;
+}
 
 Admission admit(const model::Job& job, const model::Snapshot& snapshot, const QueueTree& queues,
                 const JobFeedback& feedback) {

@@ -21,11 +21,7 @@ std::vector<Ending> endings(const model::Snapshot& snapshot, const Ledger& ledge
   std::vector<Ending> all;
   for (const auto& job : snapshot.jobs) {
     if (!job->spec.estimatedDuration || !job->status.gang.placed || job->finished()) continue;
-    auto at = estimatedEnd(*job);
-    if (!at) continue;
-    if (*at <= snapshot.now)
-      at = snapshot.now + std::max<base::WallTime::duration>(snapshot.now - *at, kLeastOverrun);
-    all.push_back({*at, job.get()});
+    if (const auto at = expectedEnd(*job, snapshot.now)) all.push_back({*at, job.get()});
   }
   std::sort(all.begin(), all.end(), [](const Ending& a, const Ending& b) {
     return std::tie(a.at, a.job->key) < std::tie(b.at, b.job->key);
@@ -41,6 +37,12 @@ std::optional<base::WallTime> estimatedEnd(const model::Job& job) {
   const base::WallTime placed = placedSince(job, base::WallTime{});
   if (placed == base::WallTime{}) return std::nullopt;
   return placed + *job.spec.estimatedDuration;
+}
+
+std::optional<base::WallTime> expectedEnd(const model::Job& job, base::WallTime now) {
+  const auto end = estimatedEnd(job);
+  if (!end || *end > now) return end;
+  return now + std::max<base::WallTime::duration>(now - *end, kLeastOverrun);
 }
 
 Reservation::Reservation(const PlaceRequest& request, const model::Snapshot& snapshot, Ledger& ledger,

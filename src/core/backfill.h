@@ -44,5 +44,7 @@ class Reservation {
 
 // When a placed gang ends by its estimate, be that over already; nothing without one.
 [[nodiscard]] std::optional<base::WallTime> estimatedEnd(const model::Job& job);
+// The same for one that has outrun its estimate, too: later than `now`.
+[[nodiscard]] std::optional<base::WallTime> expectedEnd(const model::Job& job, base::WallTime now);
 
 }  // namespace trainyard::core

@@ -32,7 +32,6 @@ using model::GangRecord;
 using model::Job;
 using JobPtr = std::shared_ptr<const Job>;
 
-constexpr std::string_view kOurselves = "trainyard.dev/operator";
 
 std::string placedText(int pods, const std::string& where) {
   if (pods == 1) return fmt::format("The pod is placed on {}", where);
@@ -80,7 +79,7 @@ class Cycle {
   void decide(const JobPtr& job) {
     if (feedback_->busy) return keepTurn(job);
     if (memo_.notes().of(position_).waits && !admitTemplate(*feedback_)) return wait(job);
-    if (!job->spec.run.managedBy.empty() && job->spec.run.managedBy != kOurselves) return;
+    if (leftToOthers(*job)) return;
     if (job->status.gang.proposal) return stepOn(job);
     if (job->deleting) return drainDeleted(job);
     if (job->finished()) return cleanUpFinished(job);

@@ -15,6 +15,8 @@ base::Result<void> ClusterObserver::start() {
   if (auto done = watch(kube::kNodes, cache_.nodes); !done) return done;
   if (auto done = watch(kube::kTrainingJobs, cache_.jobs); !done) return done;
   if (auto done = watch(kube::kQueues, cache_.queues); !done) return done;
+  if (auto done = watch(kube::kPriorityClasses, cache_.priorityClasses); !done) return done;
+  if (auto done = watch(kube::kNamespaces, cache_.namespaces); !done) return done;
   return watch(kube::kPods, cache_.pods);
 }
 

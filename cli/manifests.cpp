@@ -1,0 +1,81 @@
+#include "cli/manifests.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "codec/yaml_json.h"
+
+namespace trainyard::cli {
+namespace {
+
+using codec::YamlComplaint;
+using codec::YamlField;
+
+base::Result<std::string> readText(const std::string& file) {
+  if (file == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  std::ifstream in(file, std::ios::binary);
+  std::error_code ignored;
+  std::string text;
+  if (in && !std::filesystem::is_directory(file, ignored))
+    text.assign(std::istreambuf_iterator<char>(in), {});
+  else
+    in.setstate(std::ios::failbit);
+  if (!in) return base::fail(base::ErrorCode::kInvalid, fmt::format("{}: cannot be read", file));
+  return text;
+}
+
+base::Result<Manifest> readManifest(codec::YamlValue document, const std::string& file) {
+  Manifest manifest{.file = file, .document = std::move(document)};
+  YamlComplaint complaint(file);
+  const YamlField root(manifest.document, complaint);
+  if (manifest.document.kind != codec::YamlValue::Kind::kMap) root.complain("is no Kubernetes object");
+  manifest.kind = root["kind"].text();
+  if (manifest.kind.empty()) root["kind"].complain("is required");
+  if (!root["apiVersion"].present()) root["apiVersion"].complain("is required");
+  const YamlField meta = root["metadata"];
+  manifest.ns = meta["namespace"].text();
+  manifest.name = meta["name"].text();
+  if (manifest.name.empty() && !meta["generateName"].present()) meta["name"].complain("is required");
+  if (!complaint.text().empty()) return base::fail(base::ErrorCode::kInvalid, complaint.text());
+  auto json = codec::yamlToJson(manifest.document, file);
+  if (!json) return base::fail(json.error());
+  manifest.json = std::move(*json);
+  return manifest;
+}
+
+}  // namespace
+
+std::string Manifest::whereOf(std::string_view message) const {
+  return fmt::format("{}:{}", file, codec::lineOfNamedField(document, message));
+}
+
+base::Result<std::vector<Manifest>> parseManifests(const std::string& text, const std::string& file) {
+  auto documents = codec::parseYamlDocuments(text, file);
+  if (!documents) return base::fail(documents.error());
+  std::vector<Manifest> manifests;
+  for (codec::YamlValue& document : *documents) {
+    auto manifest = readManifest(std::move(document), file);
+    if (!manifest) return base::fail(manifest.error());
+    manifests.push_back(std::move(*manifest));
+  }
+  return manifests;
+}
+
+base::Result<std::vector<Manifest>> readManifests(const std::vector<std::string>& files) {
+  std::vector<Manifest> all;
+  for (const std::string& file : files) {
+    const auto text = readText(file);
+    if (!text) return base::fail(text.error());
+    auto manifests = parseManifests(*text, file == "-" ? "standard input" : file);
+    if (!manifests) return base::fail(manifests.error());
+    std::move(manifests->begin(), manifests->end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,174 @@
+#include "cli/simulate.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "codec/job.h"
+#include "codec/json_value.h"
+#include "codec/member_pod.h"
+#include "codec/pod.h"
+#include "codec/policy.h"
+#include "codec/status.h"
+#include "core/framework_env.h"
+#include "kube/paths.h"
+#include "model/names.h"
+#include "operator/template_checks.h"
+
+namespace trainyard::cli {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+constexpr const char* kPolicyConfigMap = "trainyard-policy";
+const kube::Query kDryRun{{"dryRun", "All"}, {"fieldValidation", "Strict"}};
+
+class Simulator {
+ public:
+  Simulator(LiveCluster& cluster, const SimulateOptions& options) : cluster_(cluster), options_(options) {}
+
+  Result<Simulation> run(const std::vector<Manifest>& manifests) {
+    auto policy = readPolicy();
+    if (!policy) return base::fail(policy.error());
+    for (const Manifest& manifest : manifests) {
+      if (auto added = add(manifest); !added) return base::fail(added.error());
+    }
+    if (jobs_.empty()) return base::fail(ErrorCode::kInvalid, "there is no TrainingJob in the files");
+    auto snapshot = cluster_.snapshot();
+    if (!snapshot)
+      return base::fail(snapshot.error().code,
+                        fmt::format("{} ({})", snapshot.error().message, cluster_.source()));
+    snapshot->policy = std::move(*policy);
+    input_.snapshot = std::move(*snapshot);
+    result_.now = input_.snapshot.now;
+    result_.forecasts = core::forecast(std::move(input_), jobs_);
+    return std::move(result_);
+  }
+
+ private:
+  Result<model::Policy> readPolicy() {
+    if (!options_.policyFile.empty()) {
+      std::ifstream in(options_.policyFile, std::ios::binary);
+      const std::string text(std::istreambuf_iterator<char>(in), {});
+      if (!in) return base::fail(ErrorCode::kInvalid, options_.policyFile + ": cannot be read");
+      result_.policy = options_.policyFile;
+      return codec::decodePolicy(text, options_.policyFile);
+    }
+    const std::string& ns = options_.operatorNamespace;
+    const std::string name = fmt::format("ConfigMap {}/{}", ns, kPolicyConfigMap);
+    const auto body = cluster_.get({kube::kConfigMaps.object(ns, kPolicyConfigMap)}).front();
+    if (!body) {
+      const ErrorCode code = body.error().code;
+      if (code != ErrorCode::kNotFound && code != ErrorCode::kForbidden)
+        return base::fail(code, fmt::format("{} ({})", body.error().message, cluster_.source()));
+      result_.policy = fmt::format("the defaults, as {} {}", name,
+                                   code == ErrorCode::kNotFound ? "does not exist" : "may not be read");
+      return model::Policy();
+    }
+    const auto document = codec::JsonDocument::parse(*body);
+    if (!document) return base::fail(document.error());
+    const auto text = document->root().find("data").find("policy.yaml").string();
+    if (!text) return base::fail(ErrorCode::kInvalid, name + ": has no policy.yaml");
+    result_.policy = name;
+    return codec::decodePolicy(std::string(*text), name + ", policy.yaml");
+  }
+
+  Result<void> add(const Manifest& manifest) {
+    if (manifest.kind != model::names::kTrainingJobKind) {
+      result_.notes.push_back(fmt::format("{}: {} {} is left out: only TrainingJobs are tried",
+                                          manifest.whereOf(""), manifest.kind, manifest.name));
+      return {};
+    }
+    if (!options_.ns.empty() && !manifest.ns.empty() && manifest.ns != options_.ns) {
+      return refuse(manifest, fmt::format("metadata.namespace: is {}, and --namespace says {}", manifest.ns,
+                                          options_.ns));
+    }
+    const std::string& given = options_.ns.empty() ? cluster_.ns() : options_.ns;
+    const std::string& ns = manifest.ns.empty() ? given : manifest.ns;
+    const auto created = cluster_.post(kube::kTrainingJobs.collection(ns), manifest.json, kDryRun);
+    if (!created) return refuseCreation(manifest, ns, created.error());
+    auto job = codec::decodeJob(*created);
+    if (!job) return refuse(manifest, job.error().message);
+    const bool twice =
+        std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& other) { return other->key == job->key; });
+    if (twice) return refuse(manifest, fmt::format("metadata.name: {} is there twice", job->key));
+    auto& feedback = input_.feedback[job->key];
+    feedback.templateError = job->specError.empty() ? checkTemplates(*job, manifest) : "";
+    jobs_.push_back(std::make_shared<const model::Job>(std::move(*job)));
+    return {};
+  }
+
+  static tl::unexpected<base::Error> refuse(const Manifest& manifest, const std::string& why) {
+    return base::fail(ErrorCode::kInvalid, fmt::format("{}: {}", manifest.whereOf(why), why));
+  }
+
+  Result<void> refuseCreation(const Manifest& manifest, const std::string& ns, const base::Error& error) {
+    switch (error.code) {
+      case ErrorCode::kAlreadyExists:
+        return refuse(manifest, fmt::format("metadata.name: TrainingJob {}/{} exists already: see `trainyard "
+                                            "explain {}/{}`, or try it under another name",
+                                            ns, manifest.name, ns, manifest.name));
+      case ErrorCode::kInvalid: return refuse(manifest, std::string(codec::saidBy(error)));
+      case ErrorCode::kForbidden:
+        return refuse(manifest, fmt::format("{} (the API server checks the job as at its creation, without "
+                                            "creating it)",
+                                            codec::saidBy(error)));
+      case ErrorCode::kNotFound:
+        if (error.reason == "NotFound" && error.message.find("namespaces") != std::string::npos &&
+            error.message.find("could not find the requested resource") == std::string::npos)
+          return refuse(manifest, std::string(codec::saidBy(error)));
+        return base::fail(
+            error.code, fmt::format("this cluster has no TrainingJobs: are Trainyard's CRDs installed? ({})",
+                                    cluster_.source()));
+      default: return base::fail(error.code, fmt::format("{} ({})", error.message, cluster_.source()));
+    }
+  }
+
+  // As the operator asks (operator/plan_actions.cpp): what is wrong, empty for nothing. Shapes become those
+  // that admission makes of them.
+  std::string checkTemplates(model::Job& job, const Manifest& manifest) {
+    for (model::Role& role : job.spec.roles) {
+      const auto body = codec::encodeMemberPod(
+          job, role, 0, {.environment = core::memberEnvironment(job, role.name, 0, 0)});
+      if (!body) return fmt::format("spec.roles[{}].template: {}", role.name, body.error().message);
+      const auto answer = cluster_.post(kube::kPods.collection(job.key.ns), *body, kDryRun);
+      if (answer) {
+        const auto pod = codec::decodePod(*answer);
+        if (pod && !operator_::placeAlike(pod->shape, role.shape)) role.shape = pod->shape;
+        continue;
+      }
+      const base::Error& error = answer.error();
+      const std::string said = fmt::format("spec.roles[{}].template: {}", role.name, codec::saidBy(error));
+      const bool ownRights = said.find("cannot create resource") != std::string::npos ||
+                             said.find("cannot set") != std::string::npos;
+      if (error.code == ErrorCode::kInvalid || (error.code == ErrorCode::kForbidden && !ownRights))
+        return said;
+      if (error.code != ErrorCode::kAlreadyExists) {
+        result_.notes.push_back(
+            fmt::format("{}: the template could not be checked, and is taken as written: {}",
+                        manifest.whereOf(said), said));
+      }
+    }
+    return {};
+  }
+
+  LiveCluster& cluster_;
+  const SimulateOptions& options_;
+  core::CycleInput input_;
+  std::vector<std::shared_ptr<const model::Job>> jobs_;
+  Simulation result_;
+};
+
+}  // namespace
+
+Result<Simulation> simulate(LiveCluster& cluster, const std::vector<Manifest>& manifests,
+                            const SimulateOptions& options) {
+  return Simulator(cluster, options).run(manifests);
+}
+
+}  // namespace trainyard::cli

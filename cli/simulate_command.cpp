@@ -1,0 +1,90 @@
+#include "cli/simulate_command.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/cluster_client.h"
+#include "cli/simulate.h"
+#include "cli/simulate_text.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr int kStarts = 0;
+constexpr int kWaits = 1;
+constexpr int kUnusable = 2;
+
+struct Flags {
+  ConnectFlags connect;
+  SimulateOptions options;
+  std::vector<std::string> files;
+  std::string output = "table";
+};
+
+base::Result<Simulation> simulateFiles(const Flags& flags) {
+  const auto manifests = readManifests(flags.files);
+  if (!manifests) return base::fail(manifests.error());
+  const auto client = ClusterClient::connect(flags.connect);
+  if (!client) return base::fail(client.error());
+  return simulate(**client, *manifests, flags.options);
+}
+
+int exitCode(const Simulation& simulation) {
+  int code = kStarts;
+  for (const core::Forecast& each : simulation.forecasts) {
+    const bool refused = each.outcome == core::Forecast::Outcome::kRefused;
+    const bool starts = each.outcome == core::Forecast::Outcome::kStarts;
+    code = std::max(code, refused ? kUnusable : starts ? kStarts : kWaits);
+  }
+  return code;
+}
+
+int runSimulateCommand(const Flags& flags, const std::string& program) {
+  const auto simulation = simulateFiles(flags);
+  if (!simulation) {
+    fmt::print(stderr, "{} simulate: {}\n", program, simulation.error().message);
+    return kUnusable;
+  }
+  fmt::print("{}", flags.output == "json" ? simulationJson(*simulation) : simulationText(*simulation));
+  return exitCode(*simulation);
+}
+
+}  // namespace
+
+void addSimulateCommand(CLI::App& app, const std::string& program,
+                        const std::function<void(std::function<int()>)>& run) {
+  CLI::App* command = app.add_subcommand(
+      "simulate", "what would become of jobs if they were created now: where, when, and at whose cost");
+  const auto flags = std::make_shared<Flags>();
+  command->add_option("-f,--filename", flags->files, "file with TrainingJobs; - is standard input")
+      ->required()
+      ->take_all();
+  command->add_option("--policy", flags->options.policyFile,
+                      "the cluster's policy, a YAML file; without it the operator's ConfigMap");
+  command
+      ->add_option("--operator-namespace", flags->options.operatorNamespace,
+                   "namespace of that ConfigMap, trainyard-policy")
+      ->capture_default_str();
+  command->add_option("--kubeconfig", flags->connect.kubeconfig, "kubeconfig file");
+  command->add_option("--context", flags->connect.context, "context of it, instead of the current one");
+  command->add_option("-n,--namespace", flags->options.ns,
+                      "namespace of jobs that name none; without it that of the context");
+  command->add_option("-o,--output", flags->output, "table or json")->check(CLI::IsMember({"table", "json"}));
+  command->footer(fmt::format(
+      "Writes nothing: the API server checks the jobs as if they were created, and the operator's own\n"
+      "scheduling runs here, on what the operator sees.\n\n"
+      "Exit status: 0 all would start now, 1 one would wait, 2 one cannot be used or the cluster cannot be "
+      "read.\n\n"
+      "Example:\n"
+      "  $ {} simulate -f bert.yaml -n ml\n"
+      "  ml/bert would start now on 4 nodes in rack z0/b0/r1.\n",
+      program));
+  command->callback(
+      [flags, run, program] { run([flags, program] { return runSimulateCommand(*flags, program); }); });
+}
+
+}  // namespace trainyard::cli

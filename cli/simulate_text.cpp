@@ -1,0 +1,221 @@
+#include "cli/simulate_text.h"
+
+#include <chrono>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/table.h"
+#include "codec/job_status.h"
+#include "codec/json_writer.h"
+#include "core/words.h"
+
+namespace trainyard::cli {
+namespace {
+
+using core::Expectation;
+using core::Forecast;
+using Outcome = core::Forecast::Outcome;
+
+constexpr std::size_t kNamedEnds = 3;
+
+// "worker 0-3", and for several roles "chief 0, worker 0-3".
+std::map<model::NodeName, std::string> membersByNode(const std::vector<model::Assignment>& places) {
+  std::map<model::NodeName, std::string> byNode;
+  for (const model::Assignment& each : places) {
+    std::string& text = byNode[each.node];
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.role, each.indices.str());
+  }
+  return byNode;
+}
+
+// "40 GPU seconds", "12 GPU minutes", "3.5 GPU hours".
+std::string workText(std::int64_t gpuSeconds) {
+  constexpr std::int64_t kMinute = 60;
+  constexpr std::int64_t kHour = 3600;
+  if (gpuSeconds < 2 * kMinute) return core::counted(gpuSeconds, "GPU second");
+  if (gpuSeconds < 2 * kHour) return core::counted(gpuSeconds / kMinute, "GPU minute");
+  const std::int64_t tenths = gpuSeconds / (kHour / 10);
+  return fmt::format("{}.{} GPU hours", tenths / 10, tenths % 10);
+}
+
+std::string startText(const Forecast& forecast) {
+  std::string text = fmt::format("{} would start now on {}.\n", forecast.job->key, forecast.where);
+  std::vector<std::vector<std::string>> rows{{"  NODE", "MEMBERS"}};
+  for (const auto& [node, members] : membersByNode(forecast.places))
+    rows.push_back({"  " + node.str(), members});
+  text += formatTable(rows);
+  if (forecast.stops.empty()) return text;
+  text += fmt::format("  {} would be stopped for it, and wait again:\n",
+                      core::counted(static_cast<std::int64_t>(forecast.stops.size()), "gang"));
+  std::vector<std::vector<std::string>> stops{{"  JOB", "QUEUE", "GPUS", "LOST WORK"}};
+  for (const Forecast::Stop& stop : forecast.stops) {
+    stops.push_back({fmt::format("  {}", stop.job->key), stop.job->spec.queue.str(),
+                     fmt::to_string(stop.job->status.gpus), workText(stop.lostGpuSeconds)});
+  }
+  return text + formatTable(stops);
+}
+
+std::string endsText(const std::vector<Expectation::End>& ends) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < std::min(kNamedEnds, ends.size()); ++i) {
+    words.push_back(fmt::format("{} ({}about {})", ends[i].job, ends[i].waitsNow ? "which waits now, " : "",
+                                base::formatTime(ends[i].at)));
+  }
+  if (ends.size() > kNamedEnds)
+    words.push_back(core::counted(static_cast<std::int64_t>(ends.size() - kNamedEnds), "more job"));
+  return fmt::format("when {} {} ended", core::joinWords(words), ends.size() == 1 ? "has" : "have");
+}
+
+std::string expectationText(const std::optional<Expectation>& expected, base::WallTime now) {
+  if (!expected) {
+    return "  When it would start cannot be foretold: the estimates (spec.estimate.durationSeconds) of what "
+           "runs do not tell.\n";
+  }
+  std::vector<std::string> because;
+  if (!expected->after.empty()) because.push_back(endsText(expected->after));
+  if (expected->relaxation)
+    because.push_back(
+        fmt::format("when a wider place will do ({})", base::formatTime(*expected->relaxation)));
+  if (!expected->stops.empty()) {
+    std::vector<std::string> names;
+    for (const model::ObjectKey& each : expected->stops) names.push_back(fmt::to_string(each));
+    because.push_back(fmt::format("stopping {}", core::joinWords(names)));
+  }
+  const std::string when =
+      expected->start <= now
+          ? "in a moment"
+          : fmt::format("at {} (in {})", base::formatTime(expected->start), formatAge(now, expected->start));
+  return fmt::format("  Expected to start {}, on {}{}{}.\n", when, expected->where,
+                     because.empty() ? "" : ", ", core::joinWords(because));
+}
+
+std::string waitText(const Forecast& forecast, base::WallTime now) {
+  const model::Pending& pending = *forecast.pending;
+  std::string text = fmt::format("{} would wait: {}.\n  {}\n", forecast.job->key,
+                                 model::toString(pending.reason), pending.message);
+  text += forecast.waiting <= 1
+              ? fmt::format("  Nobody else waits in queue {}.\n", forecast.job->spec.queue)
+              : fmt::format("  {} of the {} jobs that then wait in queue {} would be served before it.\n",
+                            forecast.ahead, forecast.waiting, forecast.job->spec.queue);
+  return text + expectationText(forecast.expected, now);
+}
+
+std::string forecastText(const Forecast& forecast, base::WallTime now) {
+  switch (forecast.outcome) {
+    case Outcome::kStarts: return startText(forecast);
+    case Outcome::kWaits: return waitText(forecast, now);
+    case Outcome::kRefused:
+      return fmt::format("{} would not be admitted: {}.\n  {}\n", forecast.job->key,
+                         model::toString(forecast.pending->reason), forecast.pending->message);
+    case Outcome::kSuspended:
+      return fmt::format("{} would not be tried: spec.run.suspend is true.\n", forecast.job->key);
+    case Outcome::kLeftAlone:
+      return fmt::format("{} would be left alone: spec.run.managedBy is {}.\n", forecast.job->key,
+                         forecast.job->spec.run.managedBy);
+  }
+  return {};
+}
+
+std::string_view wordOf(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kStarts: return "Starts";
+    case Outcome::kWaits: return "Waits";
+    case Outcome::kRefused: return "Refused";
+    case Outcome::kSuspended: return "Suspended";
+    case Outcome::kLeftAlone: return "LeftAlone";
+  }
+  return "Unknown";
+}
+
+void writeKey(codec::JsonWriter& out, const model::ObjectKey& key) {
+  out.member("namespace", key.ns).member("name", key.name);
+}
+
+void writePlaces(codec::JsonWriter& out, const std::vector<model::Assignment>& places) {
+  out.key("places").beginArray();
+  for (const model::Assignment& each : places) {
+    out.beginObject()
+        .member("node", each.node.str())
+        .member("role", each.role)
+        .member("indices", each.indices.str())
+        .endObject();
+  }
+  out.endArray();
+}
+
+void writeExpectation(codec::JsonWriter& out, const Expectation& expected) {
+  out.key("expectedStart").beginObject();
+  out.member("time", base::formatTime(expected.start)).member("where", expected.where);
+  writePlaces(out, expected.places);
+  out.key("after").beginArray();
+  for (const Expectation::End& each : expected.after) {
+    out.beginObject();
+    writeKey(out, each.job);
+    out.member("expectedEnd", base::formatTime(each.at)).memberBool("waitsNow", each.waitsNow).endObject();
+  }
+  out.endArray();
+  if (expected.relaxation) out.member("relaxation", base::formatTime(*expected.relaxation));
+  out.key("stops").beginArray();
+  for (const model::ObjectKey& each : expected.stops) {
+    out.beginObject();
+    writeKey(out, each);
+    out.endObject();
+  }
+  out.endArray().endObject();
+}
+
+void writeForecast(codec::JsonWriter& out, const Forecast& forecast) {
+  out.beginObject();
+  writeKey(out, forecast.job->key);
+  out.member("queue", forecast.job->spec.queue.str()).member("outcome", wordOf(forecast.outcome));
+  if (forecast.outcome == Outcome::kStarts) {
+    out.member("where", forecast.where).member("level", forecast.level).member("domain", forecast.domain);
+    writePlaces(out, forecast.places);
+    out.key("stops").beginArray();
+    for (const Forecast::Stop& stop : forecast.stops) {
+      out.beginObject();
+      writeKey(out, stop.job->key);
+      out.member("queue", stop.job->spec.queue.str())
+          .member("gpus", stop.job->status.gpus)
+          .member("lostGpuSeconds", stop.lostGpuSeconds)
+          .endObject();
+    }
+    out.endArray();
+  }
+  if (forecast.pending) {
+    model::JobStatus status;
+    status.pending = forecast.pending;
+    out.key("status").raw(codec::encodeJobStatus(status));
+  }
+  if (forecast.outcome == Outcome::kWaits) {
+    out.member("servedBefore", static_cast<std::int64_t>(forecast.ahead))
+        .member("waitingInQueue", static_cast<std::int64_t>(forecast.waiting));
+    if (forecast.expected) writeExpectation(out, *forecast.expected);
+  }
+  out.endObject();
+}
+
+}  // namespace
+
+std::string simulationText(const Simulation& simulation) {
+  std::string text;
+  for (const Forecast& each : simulation.forecasts) text += forecastText(each, simulation.now) + "\n";
+  text += fmt::format("By the policy of {}. Nothing was written.\n", simulation.policy);
+  for (const std::string& note : simulation.notes) text += fmt::format("Note: {}\n", note);
+  return text;
+}
+
+std::string simulationJson(const Simulation& simulation) {
+  codec::JsonWriter out;
+  out.beginObject().key("items").beginArray();
+  for (const Forecast& each : simulation.forecasts) writeForecast(out, each);
+  out.endArray().member("policy", simulation.policy).key("notes").beginArray();
+  for (const std::string& note : simulation.notes) out.string(note);
+  out.endArray().endObject();
+  return std::move(out).take() + "\n";
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,157 @@
+#include "core/forecast.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "core/admission.h"
+#include "core/claims.h"
+#include "core/describe.h"
+#include "core/domains.h"
+#include "core/ledger.h"
+#include "core/preemption.h"
+#include "core/priority.h"
+#include "core/queue_tree.h"
+#include "core/waiting_order.h"
+#include "model/conditions.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Job;
+using JobPtr = std::shared_ptr<const Job>;
+
+// As the dry-run of a template ended, where the status tells.
+JobFeedback checkedBefore(const Job& job) {
+  JobFeedback feedback;
+  feedback.templateError = "";
+  const model::Condition* admitted = job.condition(model::conditions::kAdmitted);
+  const bool refused = admitted != nullptr && admitted->status == model::ConditionStatus::kFalse &&
+                       admitted->reason == model::toString(model::PendingReason::kInvalidTemplate);
+  if (refused) feedback.templateError = admitted->message;
+  return feedback;
+}
+
+void describe(Forecast& forecast, const Ledger& ledger, const Domains& domains,
+              const model::Snapshot& snapshot) {
+  forecast.where = describePlaces(forecast.places, ledger, snapshot.policy.topology);
+  for (std::size_t level = domains.nodeLevel(); level > 0; --level) {
+    const auto rangeOf = [&](const model::Assignment& place) {
+      return domains.domainOf(level, domains.positionOf(*ledger.find(place.node)));
+    };
+    const Domains::Range first = rangeOf(forecast.places.front());
+    if (!std::all_of(forecast.places.begin(), forecast.places.end(),
+                     [&](const auto& place) { return rangeOf(place) == first; }))
+      continue;
+    forecast.level = domains.levels()[level].name;
+    forecast.domain = domains.path(level, first.begin);
+    return;
+  }
+}
+
+// The gangs that a claim stops.
+std::vector<Forecast::Stop> stopsOf(const Job& claimant, model::JobStatus status,
+                                    const model::Snapshot& snapshot) {
+  auto claims = std::make_shared<Job>(claimant);
+  claims->status = std::move(status);
+  model::Snapshot alone = snapshot;
+  alone.jobs = model::SharedList<Job>({std::move(claims)});
+  const auto claimed = claimedGangs(alone);
+  std::vector<Forecast::Stop> stops;
+  for (const JobPtr& job : snapshot.jobs) {
+    if (claimed.contains(job->key)) stops.push_back({job, lostWork(*job, snapshot)});
+  }
+  return stops;
+}
+
+bool waits(const Job& job, const Plan& plan) {
+  const model::GangRecord& gang = job.status.gang;
+  if (gang.placed || gang.proposal || job.deleting || job.finished() || job.spec.run.suspend) return false;
+  const auto decision = std::find_if(plan.decisions.begin(), plan.decisions.end(),
+                                     [&](const JobDecision& each) { return each.job->key == job.key; });
+  const model::JobStatus& status =
+      decision != plan.decisions.end() && decision->status ? *decision->status : job.status;
+  if (status.gang.proposal) return false;
+  const auto admitted =
+      std::find_if(status.conditions.begin(), status.conditions.end(),
+                   [](const auto& each) { return each.type == model::conditions::kAdmitted; });
+  return admitted == status.conditions.end() || admitted->status == model::ConditionStatus::kTrue;
+}
+
+void countQueue(Forecast& forecast, const model::Snapshot& snapshot, const Plan& plan) {
+  const Priorities priorities(snapshot);
+  const Rank own = rankOf(*forecast.job, priorities.of(*forecast.job), snapshot.policy);
+  for (const JobPtr& job : snapshot.jobs) {
+    if (job->spec.queue != forecast.job->spec.queue || !waits(*job, plan)) continue;
+    ++forecast.waiting;
+    if (rankOf(*job, priorities.of(*job), snapshot.policy).before(own)) ++forecast.ahead;
+  }
+}
+
+void judge(Forecast& forecast, const Plan& plan) {
+  const auto decision = std::find_if(plan.decisions.begin(), plan.decisions.end(),
+                                     [&](const JobDecision& each) { return each.job == forecast.job; });
+  if (forecast.job->spec.run.suspend && !leftToOthers(*forecast.job)) {
+    forecast.outcome = Forecast::Outcome::kSuspended;
+    return;
+  }
+  if (decision == plan.decisions.end() || !decision->status) {
+    if (leftToOthers(*forecast.job)) return;
+    // The one reason of which the operator says nothing at first (Settings::startingPatience).
+    forecast.outcome = Forecast::Outcome::kWaits;
+    forecast.pending =
+        model::Pending{model::PendingReason::kWaitingForTurn, "behind others whose pods are being started"};
+    return;
+  }
+  const model::JobStatus& status = *decision->status;
+  if (status.gang.proposal) {
+    forecast.outcome = Forecast::Outcome::kStarts;
+    forecast.places = status.gang.proposal->add;
+    return;
+  }
+  const bool refused = std::any_of(status.conditions.begin(), status.conditions.end(), [](const auto& each) {
+    return each.type == model::conditions::kAdmitted && each.status == model::ConditionStatus::kFalse;
+  });
+  forecast.outcome = refused ? Forecast::Outcome::kRefused : Forecast::Outcome::kWaits;
+  forecast.pending = status.pending;
+}
+
+}  // namespace
+
+std::vector<Forecast> forecast(CycleInput input, const std::vector<JobPtr>& jobs) {
+  model::Snapshot& snapshot = input.snapshot;
+  for (const JobPtr& job : snapshot.jobs) input.feedback.try_emplace(job->key, checkedBefore(*job));
+  auto& all = snapshot.jobs.edit();
+  all.insert(all.end(), jobs.begin(), jobs.end());
+  std::sort(all.begin(), all.end(), [](const JobPtr& a, const JobPtr& b) { return a->key < b->key; });
+
+  const Plan plan = cycle(input);
+  const Ledger ledger(snapshot);
+  const Domains domains(snapshot.nodes, snapshot.policy.topology);
+  std::vector<Forecast> forecasts;
+  std::set<model::ObjectKey> wait;
+  for (const JobPtr& job : jobs) {
+    Forecast& each = forecasts.emplace_back();
+    each.job = job;
+    judge(each, plan);
+    if (each.outcome == Forecast::Outcome::kStarts) {
+      describe(each, ledger, domains, snapshot);
+      const auto decision = std::find_if(plan.decisions.begin(), plan.decisions.end(),
+                                         [&](const JobDecision& of) { return of.job == job; });
+      each.stops = stopsOf(*job, *decision->status, snapshot);
+    } else if (each.outcome == Forecast::Outcome::kWaits) {
+      countQueue(each, snapshot, plan);
+      wait.insert(job->key);
+    }
+  }
+  if (wait.empty()) return forecasts;
+  const auto expected = foresee(snapshot, wait);
+  for (Forecast& each : forecasts) {
+    if (const auto found = expected.find(each.job->key); found != expected.end())
+      each.expected = found->second;
+  }
+  return forecasts;
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,249 @@
+#include "cli/simulate.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+#include "cli/simulate_text.h"
+#include "sim/cluster.h"
+
+namespace {
+
+using namespace trainyard;
+using namespace std::chrono_literals;
+using Outcome = core::Forecast::Outcome;
+
+std::string jobYaml(const std::string& name, int workers, const std::string& spec = "", int gpus = 8,
+                    const std::string& runFor = "") {
+  return fmt::format(R"(apiVersion: trainyard.dev/v1alpha1
+kind: TrainingJob
+metadata: {{name: {}}}
+spec:
+  framework: PyTorch
+  roles:
+  - name: worker
+    replicas: {}
+    template:
+      metadata: {{annotations: {{sim.trainyard.dev/run-for: "{}"}}}}
+      spec:
+        containers:
+        - name: train
+          image: train:1
+          resources: {{limits: {{nvidia.com/gpu: {}}}}}
+{})",
+                     name, workers, runFor, gpus, spec);
+}
+
+// The simulated cluster, asked as the API server is.
+class World final : public cli::LiveCluster {
+ public:
+  explicit World(int nodes) {
+    auto created = sim::SimulatedCluster::create(sim::ClusterOptions{});
+    if (!created) FAIL(created.error().message);
+    cluster_ = std::move(*created);
+    REQUIRE(cluster_->addNodes(nodes, {.nodesInRack = 2}));
+    cluster_->startOperator();
+    cluster_->runFor(5s);
+  }
+
+  sim::SimulatedCluster* operator->() { return cluster_.get(); }
+
+  void submit(const std::string& yaml) {
+    const auto documents = sim::SimulatedCluster::documents(yaml);
+    REQUIRE(documents);
+    for (const std::string& each : *documents) {
+      const auto made = cluster_->create(each);
+      INFO((made ? "" : made.error().message));
+      REQUIRE(made);
+    }
+  }
+  std::shared_ptr<const model::Job> job(const std::string& name) const {
+    const auto snapshot = cluster_->snapshot();
+    for (const auto& each : snapshot.jobs) {
+      if (each->key.name == name) return each;
+    }
+    return nullptr;
+  }
+  bool waitPhase(const std::string& name, std::string_view phase, base::Instant::duration limit = 60s) {
+    return cluster_->runUntilTrue([&] { return job(name) && job(name)->status.phase == phase; }, limit);
+  }
+
+  std::vector<base::Result<std::string>> get(const std::vector<std::string>& paths) override {
+    std::vector<base::Result<std::string>> answers;
+    for (const std::string& path : paths) answers.push_back(cluster_->request(net::Method::kGet, path));
+    return answers;
+  }
+  base::Result<std::string> post(const std::string& path, const std::string& body,
+                                 const kube::Query& query) override {
+    std::string target = path;
+    for (const auto& [key, value] : query)
+      target += fmt::format("{}{}={}", target == path ? "?" : "&", key, value);
+    return cluster_->request(net::Method::kPost, target, body);
+  }
+  base::Result<model::Snapshot> snapshot() override { return cluster_->snapshot(); }
+  const std::string& source() const override { return source_; }
+  const std::string& ns() const override { return ns_; }
+  base::WallTime now() const override { return cluster_->loop().wallNow(); }
+
+ private:
+  std::unique_ptr<sim::SimulatedCluster> cluster_;
+  std::string source_ = "the simulation";
+  std::string ns_ = "default";
+};
+
+base::Result<cli::Simulation> trying(World& world, const std::string& yaml) {
+  const auto manifests = cli::parseManifests(yaml, "job.yaml");
+  if (!manifests) return base::fail(manifests.error());
+  return cli::simulate(world, *manifests, {});
+}
+
+std::vector<core::Forecast> forecasts(World& world, const std::string& yaml) {
+  auto simulation = trying(world, yaml);
+  INFO((simulation ? "" : simulation.error().message));
+  REQUIRE(simulation);
+  return std::move(simulation->forecasts);
+}
+
+std::string refusal(World& world, const std::string& yaml) {
+  const auto simulation = trying(world, yaml);
+  return simulation ? "taken" : simulation.error().message;
+}
+
+TEST_CASE("what would start now starts so, and nothing is written for the asking") {
+  World world(4);
+  const std::string yaml = jobYaml("bert", 2, "  locality: {required: rack}\n");
+  const auto answer = forecasts(world, yaml).front();
+  CHECK(answer.outcome == Outcome::kStarts);
+  CHECK(answer.level == "rack");
+  CHECK(answer.stops.empty());
+  world->runFor(5s);
+  CHECK(world->snapshot().jobs.empty());
+  CHECK(world->snapshot().pods.empty());
+  world.submit(yaml);
+  REQUIRE(world.waitPhase("bert", "Running"));
+  CHECK(world.job("bert")->status.gang.placed->assignments == answer.places);
+}
+
+TEST_CASE("whom it would stop is stopped for it") {
+  World world(2);
+  world.submit(R"(apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: urgent}
+value: 1000
+)");
+  world.submit(jobYaml("low", 2));
+  REQUIRE(world.waitPhase("low", "Running"));
+  const std::string yaml = jobYaml("high", 1, "  priorityClassName: urgent\n");
+  const auto early = forecasts(world, yaml).front();
+  INFO((early.pending ? early.pending->message : ""));
+  CHECK(early.outcome == Outcome::kWaits);
+  REQUIRE(early.expected);
+  CHECK(early.expected->stops == std::vector<model::ObjectKey>{{"default", "low"}});
+  world->runFor(90s);
+  const auto answer = forecasts(world, yaml).front();
+  CHECK(answer.outcome == Outcome::kStarts);
+  REQUIRE(answer.stops.size() == 1);
+  CHECK(answer.stops[0].job->key.name == "low");
+  CHECK(answer.stops[0].lostGpuSeconds >= 16 * 89);
+  world.submit(yaml);
+  REQUIRE(world.waitPhase("high", "Running"));
+  CHECK(world.job("high")->status.gang.placed->assignments == answer.places);
+  CHECK(world.job("low")->status.preemptions.count == 1);
+}
+
+TEST_CASE("what would wait waits in the same words, and starts when it is foretold") {
+  World world(2);
+  world.submit(
+      jobYaml("running", 2, "  estimate: {durationSeconds: 100}\n  preemptible: false\n", 8, "100s"));
+  REQUIRE(world.waitPhase("running", "Running"));
+  const std::string yaml = jobYaml("next", 2);
+  const auto answer = forecasts(world, yaml).front();
+  CHECK(answer.outcome == Outcome::kWaits);
+  CHECK(answer.ahead == 0);
+  CHECK(answer.waiting == 1);
+  REQUIRE(answer.expected);
+  REQUIRE(answer.expected->after.size() == 1);
+  CHECK(answer.expected->after[0].job.name == "running");
+  world.submit(yaml);
+  REQUIRE(world.waitPhase("next", "Queued"));
+  CHECK(world.job("next")->status.pending->reason == answer.pending->reason);
+  CHECK(world.job("next")->status.pending->message == answer.pending->message);
+  REQUIRE(world.waitPhase("next", "Running", 200s));
+  const auto& started = world.job("next")->condition("Scheduled")->lastTransition;
+  CHECK(std::chrono::abs(started - answer.expected->start) <= 5s);
+}
+
+TEST_CASE("jobs of one file are tried together, in the order of the queue") {
+  World world(2);
+  const auto answers = forecasts(
+      world, jobYaml("one", 2, "  estimate: {durationSeconds: 60}\n") + "---\n" + jobYaml("two", 2));
+  REQUIRE(answers.size() == 2);
+  CHECK(answers[0].outcome == Outcome::kStarts);
+  CHECK(answers[1].outcome == Outcome::kWaits);
+  CHECK(answers[1].pending->message.find("default/one") != std::string::npos);
+  // What starts now ends by its estimate.
+  REQUIRE(answers[1].expected);
+  REQUIRE(answers[1].expected->after.size() == 1);
+  CHECK(answers[1].expected->after[0].waitsNow);
+}
+
+TEST_CASE("nothing is foretold where nothing tells") {
+  World world(2);
+  world.submit(jobYaml("running", 2, "  preemptible: false\n"));
+  REQUIRE(world.waitPhase("running", "Running"));
+  CHECK_FALSE(forecasts(world, jobYaml("next", 2)).front().expected);
+}
+
+TEST_CASE("a job that is not admitted is told so in the operator's words") {
+  World world(2);
+  const auto answer = forecasts(world, jobYaml("lost", 1, "  queue: nowhere\n")).front();
+  CHECK(answer.outcome == Outcome::kRefused);
+  CHECK(answer.pending->reason == model::PendingReason::kQueueNotFound);
+  CHECK(answer.pending->message == "spec.queue: there is no Queue named \"nowhere\"");
+  CHECK(forecasts(world, jobYaml("later", 1, "  run: {suspend: true}\n")).front().outcome ==
+        Outcome::kSuspended);
+}
+
+TEST_CASE("what cannot be used is refused with file and line") {
+  World world(2);
+  CHECK(refusal(world, "a: [1\n").substr(0, 9) == "job.yaml:");
+  CHECK(refusal(world, "") == "there is no TrainingJob in the files");
+  CHECK(refusal(world, "\n- a\n").substr(0, 35) == "job.yaml:2: is no Kubernetes object");
+  CHECK(refusal(world, "apiVersion: v1\nkind: TrainingJob\n") == "job.yaml:1: metadata.name: is required");
+  CHECK(refusal(world, "# the first\n---\n" + jobYaml("none", 0)).substr(0, 13) == "job.yaml:10: ");
+  CHECK(refusal(world, jobYaml("odd", 1, "  preemptible: 010\n")) ==
+        "job.yaml:16: 010: write numbers as decimals, texts in quotes");
+  CHECK(refusal(world, jobYaml("odd", 1, "  colour: red\n")).substr(0, 13) == "job.yaml:16: ");
+  world.submit(jobYaml("there", 1));
+  CHECK(refusal(world, jobYaml("there", 1))
+            .find("job.yaml:3: metadata.name: TrainingJob default/there exists") == 0);
+  CHECK(refusal(world, jobYaml("one", 1) + "---\n" + jobYaml("one", 1)) ==
+        "job.yaml:19: metadata.name: default/one is there twice");
+}
+
+TEST_CASE("an answer reads as a sentence") {
+  World world(2);
+  auto simulation =
+      trying(world, jobYaml("bert", 2, "  estimate: {durationSeconds: 60}\n") + "---\n" + jobYaml("next", 1) +
+                        "---\n{apiVersion: v1, kind: Secret, metadata: {name: s}}\n");
+  REQUIRE(simulation);
+  const std::string text = cli::simulationText(*simulation);
+  CAPTURE(text);
+  CHECK(text.find("default/bert would start now on 2 nodes in rack z0/b0/r0.\n"
+                  "  NODE    MEMBERS\n"
+                  "  n0000   worker 0\n"
+                  "  n0001   worker 1\n") != std::string::npos);
+  CHECK(text.find("default/next would wait: WaitingForCapacity.\n") != std::string::npos);
+  CHECK(text.find("when default/bert (which waits now, about ") != std::string::npos);
+  CHECK(text.find("Secret s is left out: only TrainingJobs are tried") != std::string::npos);
+  const std::string json = cli::simulationJson(*simulation);
+  CAPTURE(json);
+  CHECK(json.find(R"("name":"bert","queue":"default","outcome":"Starts")") != std::string::npos);
+  CHECK(json.find(R"("expectedStart":{"time":)") != std::string::npos);
+}
+
+}  // namespace
