@@ -13,10 +13,12 @@
 #include "codec/member_pod.h"
 #include "codec/pod.h"
 #include "codec/policy.h"
+#include "codec/run_times.h"
 #include "codec/status.h"
 #include "core/framework_env.h"
 #include "kube/paths.h"
 #include "model/names.h"
+#include "operator/run_times_keeper.h"
 #include "operator/template_checks.h"
 
 namespace trainyard::cli {
@@ -44,6 +46,7 @@ class Simulator {
       return base::fail(snapshot.error().code,
                         fmt::format("{} ({})", snapshot.error().message, cluster_.source()));
     snapshot->policy = std::move(*policy);
+    if (snapshot->policy.ordering == model::Ordering::kDefault) snapshot->runTimes = readRunTimes();
     input_.snapshot = std::move(*snapshot);
     result_.now = input_.snapshot.now;
     result_.forecasts = core::forecast(std::move(input_), jobs_);
@@ -76,6 +79,21 @@ class Simulator {
     if (!text) return base::fail(ErrorCode::kInvalid, name + ": has no policy.yaml");
     result_.policy = name;
     return codec::decodePolicy(std::string(*text), name + ", policy.yaml");
+  }
+
+  // What the operator has learnt, as far as it has written it down.
+  std::shared_ptr<const model::RunTimes> readRunTimes() {
+    const std::string name = operator_::RunTimesKeeper::Options{}.name;
+    const auto body = cluster_.get({kube::kConfigMaps.object(options_.operatorNamespace, name)}).front();
+    if (!body && body.error().code == ErrorCode::kNotFound) return nullptr;
+    auto stored =
+        body ? codec::decodeRunTimes(*body) : Result<codec::StoredRunTimes>(base::fail(body.error()));
+    if (!stored || !stored->complaint.empty()) {
+      result_.notes.push_back(fmt::format("the run times that were learnt are left out: {}",
+                                          stored ? stored->complaint : stored.error().message));
+      return nullptr;
+    }
+    return std::make_shared<const model::RunTimes>(std::move(stored->times));
   }
 
   Result<void> add(const Manifest& manifest) {

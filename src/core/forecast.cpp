@@ -12,7 +12,7 @@
 #include "core/ledger.h"
 #include "core/preemption.h"
 #include "core/priority.h"
-#include "core/queue_tree.h"
+#include "core/run_forecast.h"
 #include "core/waiting_order.h"
 #include "model/conditions.h"
 
@@ -81,11 +81,12 @@ bool waits(const Job& job, const Plan& plan) {
 
 void countQueue(Forecast& forecast, const model::Snapshot& snapshot, const Plan& plan) {
   const Priorities priorities(snapshot);
-  const Rank own = rankOf(*forecast.job, priorities.of(*forecast.job), snapshot.policy);
+  RunForecast runs(snapshot);
+  const Rank own = rankOf(*forecast.job, priorities.of(*forecast.job), snapshot, runs);
   for (const JobPtr& job : snapshot.jobs) {
     if (job->spec.queue != forecast.job->spec.queue || !waits(*job, plan)) continue;
     ++forecast.waiting;
-    if (rankOf(*job, priorities.of(*job), snapshot.policy).before(own)) ++forecast.ahead;
+    if (rankOf(*job, priorities.of(*job), snapshot, runs).before(own)) ++forecast.ahead;
   }
 }
 

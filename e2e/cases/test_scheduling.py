@@ -1,0 +1,197 @@
+"""Who must go, who may pass, who holds out for a closer place, and what `trainyard simulate` says of it beforehand."""
+import json
+import time
+from datetime import datetime
+
+import support
+from lib.api import fetch
+from lib.kwok import Shape
+from support import GPU, GROUP, OPERATOR, VERSION, condition, custom, given, holds, job, kubectl, phase, wait_phase
+
+CLUSTER = {"nodes": 4, "shape": Shape(racks_of=2)}  # of 8 GPUs: n0000 and n0001 in one rack, the others in the next
+POLICY = "preemption: {minRuntime: 2s}\nchargeOtherPods: true\nusageHalfLife: 10m\n"
+QUEUES = "queues"
+URGENT = """{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: e2e-urgent}, value: 1000}"""
+
+
+def pending(jobs, key, reason=None):
+    def found(all_):
+        waits = all_.get(key, {}).get("status", {}).get("pending")
+        return waits if waits and reason in (None, waits["reason"]) else None
+    return jobs.wait(found, f"{key[1]} waits: {reason}")
+
+
+def moment(text):
+    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def placed_at(item):
+    return moment(condition(item, "Scheduled")["lastTransitionTime"])
+
+
+def nodes_of(item):
+    return sorted(each["node"] for each in item["status"]["gang"]["placed"]["assignments"])
+
+
+def estimate(seconds):
+    return {"estimate": {"durationSeconds": seconds}}
+
+
+class SchedulingCase(support.Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.file = given().dir / "policy.yaml"
+        if cls.file.read_text() == POLICY:
+            return
+        fresh = cls.file.with_suffix(".new")
+        fresh.write_text(POLICY)
+        fresh.rename(cls.file)
+        line = 'trainyard_policy_reloads_total{result="taken"} 1'
+        support.await_value(lambda: fetch(given().processes()[OPERATOR]["metrics"])[1].splitlines(),
+                            lambda lines: line in lines, "the policy is taken")
+        kubectl("apply", "-f", "-", stdin=URGENT)
+
+    def create_queue(self, name, **spec):
+        body = {"apiVersion": f"{GROUP}/{VERSION}", "kind": "Queue", "metadata": {"name": name}, "spec": spec}
+        custom().create_cluster_custom_object(GROUP, VERSION, QUEUES, body)
+        self.addCleanup(custom().delete_cluster_custom_object, GROUP, VERSION, QUEUES, name)
+
+    def submit(self, name, replicas, **options):
+        support.create_job(self.namespace, job(name, replicas=replicas, **options))
+        return self.namespace, name
+
+    def run_now(self, jobs, name, replicas, **options):
+        self.submit(name, replicas, **options)
+        return wait_phase(jobs, self.namespace, name, "Running")
+
+    def simulate(self, name, replicas, **options):
+        """What the program says of this job: exit code and answer."""
+        body = job(name, replicas=replicas, **options)
+        program = next(path for path in (support.ROOT / support.bin_dir() / "cli" / "trainyard",
+                                         support.ROOT / support.bin_dir() / "trainyard") if path.is_file())
+        done = support.run([program, "simulate", f"--kubeconfig={given().kubeconfig}", f"--policy={self.file}",
+                            f"--namespace={self.namespace}", "-f", "-", "-o", "json"], input=json.dumps(body))
+        self.assertEqual("", done.stderr)
+        return done.returncode, json.loads(done.stdout)["items"][0]
+
+
+class Preemption(SchedulingCase):
+    def test_the_urgent_one_stops_a_whole_gang(self):
+        with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as pods:
+            self.run_now(jobs, "calm", 4)
+            said = support.await_value(lambda: self.simulate("urgent", 1, priorityClassName="e2e-urgent"),
+                                       lambda answer: answer[0] == 0, "it would start at once")[1]
+            self.assertEqual(["calm"], [each["name"] for each in said["stops"]])
+            urgent = self.run_now(jobs, "urgent", 1, priorityClassName="e2e-urgent")
+            self.assertEqual(sorted(each["node"] for each in said["places"]), nodes_of(urgent))
+            calm = jobs.objects[(self.namespace, "calm")]
+            self.assertEqual((1, "Queued"), (calm["status"]["preemptions"]["count"], phase(calm)))
+            pods.wait(lambda all_: not support.members(all_, "calm"), "no member of the victim is left")
+            events = json.loads(kubectl("get", "events.events.k8s.io", "-n", self.namespace, "-o", "json"))["items"]
+            self.assertIn(("calm", "Preempted"), {(each["regarding"]["name"], each["reason"]) for each in events})
+            support.finish(self.namespace, "urgent")
+            wait_phase(jobs, self.namespace, "calm", "Running")
+
+    def test_a_queue_takes_back_what_it_is_guaranteed(self):
+        self.create_queue("lender", guaranteed={GPU: 16})
+        self.create_queue("borrower", guaranteed={GPU: 16})
+        with support.watch_jobs(self.namespace) as jobs:
+            self.run_now(jobs, "own", 2, queue="borrower")
+            self.run_now(jobs, "lent", 2, queue="borrower")
+            self.run_now(jobs, "back", 2, queue="lender")
+            runs = {name: phase(item) for (_, name), item in jobs.objects.items()}
+            self.assertEqual(["Queued", "Running"], sorted((runs["own"], runs["lent"])))
+            stopped = "own" if runs["own"] == "Queued" else "lent"
+            waits = pending(jobs, (self.namespace, stopped))
+            time.sleep(3)  # Longer than minRuntime: it does not win it back.
+            self.assertEqual("Running", phase(jobs.objects[(self.namespace, "back")]), waits)
+
+
+class Backfill(SchedulingCase):
+    def test_who_ends_in_time_passes_the_first_and_others_do_not(self):
+        firm = {"preemptible": False}
+        with support.watch_jobs(self.namespace) as jobs:
+            self.run_now(jobs, "runs", 2, run_for="20s", **firm, **estimate(20))
+            code, said = self.simulate("first", 4, **firm)
+            self.assertEqual((1, "Waits"), (code, said["outcome"]))
+            first = self.submit("first", 4, **firm)
+            expected = jobs.wait(lambda all_: all_.get(first, {}).get("status", {}).get("pending", {})
+                                 .get("estimatedStartTime"), "the first is told when it starts")
+            self.assertEqual(said["status"]["pending"]["message"], pending(jobs, first)["message"], "the same words")
+            self.assertLessEqual(abs(moment(said["expectedStart"]["time"]) - moment(expected)), 1)
+            self.assertEqual(["runs"], [each["name"] for each in said["expectedStart"]["after"]])
+            long = self.submit("long", 1, **firm, **estimate(300))
+            self.assertIn("first", pending(jobs, long, "ReservedForOthers")["message"])
+            self.run_now(jobs, "short", 1, run_for="2s", **firm, **estimate(5))
+            wait_phase(jobs, self.namespace, "short", "Succeeded")
+            self.assertEqual("Queued", phase(jobs.objects[first]))
+            started = placed_at(wait_phase(jobs, self.namespace, "first", "Running"))
+            self.assertLessEqual(abs(started - moment(expected)), 5)
+            self.assertEqual("Queued", phase(jobs.objects[long]))
+
+
+class Relaxation(SchedulingCase):
+    def test_a_preferred_rack_is_given_up_in_time_and_a_required_one_never(self):
+        with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as pods:
+            for node in ("n0000", "n0002"):
+                support.core().create_namespaced_pod(self.namespace, support.pod(f"on-{node}", 8, node=node))
+            pods.wait(lambda all_: all(support.node_of(item) for item in all_.values()) and len(all_) == 2, "two racks broken")
+            strict = self.submit("strict", 2, locality={"required": "rack"})
+            pending(jobs, strict, "WaitingForTopology")
+            prefers = self.submit("prefers", 2, locality={"levels": [{"level": "rack", "waitSeconds": 5}, {"level": "block"}]})
+            said = jobs.wait(lambda all_: all_.get(prefers, {}).get("status", {}).get("pending", {}), "it holds out")
+            self.assertEqual("WaitingForTopology", said["reason"])
+            self.assertIn(f"one block will do at {said['nextRelaxationTime']}", said["message"])
+            started = wait_phase(jobs, self.namespace, "prefers", "Running")
+            self.assertEqual(["n0001", "n0003"], nodes_of(started))
+            self.assertGreaterEqual(placed_at(started), moment(said["nextRelaxationTime"]) - 1)
+            support.finish(self.namespace, "prefers")
+            wait_phase(jobs, self.namespace, "prefers", "Succeeded")
+            pending(jobs, strict, "WaitingForTopology")
+            self.assertFalse(any("placed" in item["status"].get("gang", {}) for _, item in jobs.events
+                                 if item["metadata"]["name"] == "strict" and "status" in item))
+
+
+class Charges(SchedulingCase):
+    def test_pods_of_no_job_count_for_the_queue_of_their_namespace(self):
+        kubectl("label", "namespace", self.namespace, "e2e-team=notebooks")
+        self.create_queue("notebooks", limit={GPU: 8}, namespaceSelector={"matchLabels": {"e2e-team": "notebooks"}})
+        queues = support.Recorder(custom().list_cluster_custom_object, GROUP, VERSION, QUEUES)
+        with support.watch_jobs(self.namespace) as jobs, queues:
+            support.core().create_namespaced_pod(self.namespace, support.pod("notebook", 4))
+            queues.wait(lambda all_: all_[(None, "notebooks")].get("status", {}).get("usage", {}).get(GPU) == "4", "4 GPUs are held")
+            key = self.submit("trains", 1, queue="notebooks")
+            self.assertIn("holds 4 of 8", pending(jobs, key, "WaitingForQuota")["message"])
+            kubectl("delete", "pod", "-n", self.namespace, "notebook", "--grace-period=0", "--force")
+            wait_phase(jobs, self.namespace, "trains", "Running")
+
+    def test_who_has_used_less_is_served_first(self):
+        for name in ("used", "fresh", "other"):
+            self.create_queue(name)
+        with support.watch_jobs(self.namespace) as jobs:
+            self.run_now(jobs, "before", 4, queue="used")
+            time.sleep(2)  # Use is what it is about.
+            support.finish(self.namespace, "before")
+            wait_phase(jobs, self.namespace, "before", "Succeeded")
+            self.run_now(jobs, "between", 4, queue="other", preemptible=False)
+            earlier = self.submit("earlier", 4, queue="used")
+            pending(jobs, earlier)
+            later = self.submit("later", 4, queue="fresh")
+            pending(jobs, later)
+            support.finish(self.namespace, "between")
+            wait_phase(jobs, self.namespace, "later", "Running")
+            self.assertFalse(holds(jobs.objects[earlier], "Scheduled"))
+
+
+class Simulate(SchedulingCase):
+    def test_what_it_names_is_where_the_job_runs(self):
+        with support.watch_jobs(self.namespace) as jobs:
+            self.run_now(jobs, "beside", 1)
+            code, said = self.simulate("pair", 2, locality={"required": "rack"})
+            self.assertEqual((0, "Starts", "rack"), (code, said["outcome"], said["level"]))
+            self.assertNotIn((self.namespace, "pair"), jobs.objects)
+            runs = self.run_now(jobs, "pair", 2, locality={"required": "rack"})
+            self.assertEqual(sorted(each["node"] for each in said["places"]), nodes_of(runs))
+            code, said = self.simulate("lost", 1, queue="nowhere")
+            self.assertEqual((2, "Refused", "QueueNotFound"), (code, said["outcome"], said["status"]["pending"]["reason"]))
