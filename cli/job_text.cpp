@@ -124,6 +124,10 @@ std::string explainPending(const Job& job, const model::Pending& pending, base::
                                  formatAge(pending.since, now), pending.message);
   if (pending.shortfall) text += fmt::format("  Short of: {}.\n", shortfallText(*pending.shortfall));
   if (!pending.blockedBy.empty()) text += fmt::format("  Blocked by: {}.\n", blockersText(pending.blockedBy));
+  if (pending.estimatedStart) {
+    text += fmt::format("  Expected to start about {} (in {}), by the estimates of those before it.\n",
+                        base::formatTime(*pending.estimatedStart), formatAge(now, *pending.estimatedStart));
+  }
   return text;
 }
 

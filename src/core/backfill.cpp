@@ -6,31 +6,51 @@
 #include <vector>
 
 #include "core/rights.h"
-#include "core/what_if.h"
 
 namespace trainyard::core {
 namespace {
 
-struct Ending {
-  base::WallTime at{};
-  const model::Job* job = nullptr;
-  NodeAmounts holds = {};
-};
+bool before(const Ending& a, const Ending& b) {
+  return std::tie(a.at, a.job->key) < std::tie(b.at, b.job->key);
+}
+
+// When a gang that holds room will have left it, as far as anything tells.
+std::optional<base::WallTime> leaves(const model::Job& job, base::WallTime now) {
+  const auto& proposal = job.status.gang.proposal;
+  if (!job.status.gang.placed && !proposal) return std::nullopt;
+  const bool goes =
+      job.deleting || job.finished() || job.spec.run.suspend ||
+      (proposal && (proposal->phase == model::ProposalPhase::kAborting ||
+                    (proposal->kind == model::ProposalKind::kRestart && proposal->add.empty())));
+  if (goes) return now + kLeastOverrun;
+  if (!job.status.gang.placed)
+    return job.spec.estimatedDuration ? std::optional(now + *job.spec.estimatedDuration) : std::nullopt;
+  return expectedEnd(job, now);
+}
+
+}  // namespace
 
 std::vector<Ending> endings(const model::Snapshot& snapshot, const Ledger& ledger) {
   std::vector<Ending> all;
   for (const auto& job : snapshot.jobs) {
-    if (!job->spec.estimatedDuration || !job->status.gang.placed || job->finished()) continue;
-    if (const auto at = expectedEnd(*job, snapshot.now)) all.push_back({*at, job.get()});
+    if (const auto at = leaves(*job, snapshot.now)) all.push_back({*at, job.get()});
   }
-  std::sort(all.begin(), all.end(), [](const Ending& a, const Ending& b) {
-    return std::tie(a.at, a.job->key) < std::tie(b.at, b.job->key);
-  });
+  std::sort(all.begin(), all.end(), before);
   for (Ending& ending : all) ending.holds = roomHeldBy(*ending.job, ledger);
   return all;
 }
 
-}  // namespace
+void addEnding(std::vector<Ending>& endings, const model::Job& job,
+               const std::vector<model::Assignment>& places, base::WallTime from, const Ledger& ledger) {
+  if (!job.spec.estimatedDuration) return;
+  Ending ending{.at = from + *job.spec.estimatedDuration, .job = &job};
+  for (const model::Assignment& place : places) {
+    const model::Role* role = job.spec.findRole(place.role);
+    ending.holds.emplace_back(*ledger.find(place.node),
+                              role->shape.requests.times(static_cast<std::int64_t>(place.indices.size())));
+  }
+  endings.insert(std::upper_bound(endings.begin(), endings.end(), ending, before), std::move(ending));
+}
 
 std::optional<base::WallTime> estimatedEnd(const model::Job& job) {
   if (!job.spec.estimatedDuration || !job.status.gang.placed) return std::nullopt;
@@ -45,9 +65,8 @@ std::optional<base::WallTime> expectedEnd(const model::Job& job, base::WallTime 
   return now + std::max<base::WallTime::duration>(now - *end, kLeastOverrun);
 }
 
-Reservation::Reservation(const PlaceRequest& request, const model::Snapshot& snapshot, Ledger& ledger,
+Reservation::Reservation(const PlaceRequest& request, const std::vector<Ending>& ending, Ledger& ledger,
                          const Domains& domains) {
-  const std::vector<Ending> ending = endings(snapshot, ledger);
   const auto placeAfter = [&](std::size_t count) -> std::optional<Placement> {
     WhatIf ended(ledger);
     for (std::size_t i = 0; i < count; ++i) ended.release(ending[i].holds);
@@ -69,7 +88,8 @@ Reservation::Reservation(const PlaceRequest& request, const model::Snapshot& sna
     }
   }
   start_ = ending[enough - 1].at;
-  for (const model::Assignment& assignment : reserved->assignments) {
+  places_ = reserved->assignments;
+  for (const model::Assignment& assignment : places_) {
     const model::Role* role = request.job->spec.findRole(assignment.role);
     spare_[*ledger.find(assignment.node)].subtract(
         role->shape.requests.times(static_cast<std::int64_t>(assignment.indices.size())));

@@ -55,9 +55,7 @@ std::vector<Forecast::Stop> stopsOf(const Job& claimant, model::JobStatus status
                                     const model::Snapshot& snapshot) {
   auto claims = std::make_shared<Job>(claimant);
   claims->status = std::move(status);
-  model::Snapshot alone = snapshot;
-  alone.jobs = model::SharedList<Job>({std::move(claims)});
-  const auto claimed = claimedGangs(alone);
+  const auto claimed = claimedGangs({std::move(claims)}, snapshot.pods);
   std::vector<Forecast::Stop> stops;
   for (const JobPtr& job : snapshot.jobs) {
     if (claimed.contains(job->key)) stops.push_back({job, lostWork(*job, snapshot)});

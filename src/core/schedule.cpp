@@ -11,6 +11,7 @@
 #include "core/explain.h"
 #include "core/explain_queue.h"
 #include "core/gang_placer.h"
+#include "core/outlook.h"
 #include "core/preemption.h"
 #include "core/priority.h"
 #include "core/queue_report.h"
@@ -53,7 +54,10 @@ class Scheduler {
     while (const Contender* contender = order.next()) {
       if (consider(*contender)) order.charged();
     }
-    if (head_) keepHead();
+    if (head_) {
+      tellOthers();
+      keepHead();
+    }
     request_.memo.told = std::move(told_);
     wakeAt(preemption_.wakeAt());
     schedule_.queues = report_.news(snapshot_, schedule_);
@@ -217,20 +221,26 @@ class Scheduler {
     Pending pending;
     Reservation reservation;
     int passes = 0;
-    std::size_t position = 0;  // in the snapshot
+    std::size_t position = 0;     // in the snapshot
+    std::vector<Ending> endings;  // of the gangs that run
   };
 
   void becomeHead(const Contender& contender, const Pending& pending) {
     const JobPtr& job = contender.waiting->job;
     // By the time it starts it may be placed as wide as it ever will.
     const PlaceRequest request = placer_.request(*job, 0);
+    std::vector<Ending> ends = endings(snapshot_, ledger_);
+    for (const GangStart& start : schedule_.starts)
+      addEnding(ends, *start.job, start.placement.assignments, snapshot_.now, ledger_);
+    Reservation reservation(request, ends, ledger_, request_.domains);
     head_ = Head{job,
                  contender.waiting->silent,
                  pending,
-                 Reservation(request, snapshot_, ledger_, request_.domains),
+                 std::move(reservation),
                  job->status.pending ? job->status.pending->passes : 0,
-                 contender.position};
-    head_->pending.estimatedStart = head_->reservation.start();
+                 contender.position,
+                 std::move(ends)};
+    head_->pending.estimatedStart = steadyEstimate(*job, head_->reservation.start(), snapshot_.now);
     reserved_ = std::make_shared<Pending>(explainReserved(*job, head_->pending));
     wakeAt(head_->reservation.start());
   }
@@ -282,6 +292,21 @@ class Scheduler {
     const bool leaves = head_->reservation.leavesRoom(ledger_, placement);
     take(-1);
     return leaves;
+  }
+
+  // When those behind the head will start, as far as it is cheap to know.
+  void tellOthers() {
+    Outlook outlook(head_->reservation, *head_->job, std::move(head_->endings), ledger_, request_.domains);
+    for (GangWait& wait : schedule_.waits) {
+      if (outlook.exhausted()) return;
+      if (!waitsForRoom(*wait.pending) && wait.pending->reason != PendingReason::kReservedForOthers) continue;
+      const auto start =
+          outlook.start(placer_.request(*wait.job, 0), request_.memo.shapeOf(*wait.job, wait.position));
+      if (!start) continue;
+      auto told = std::make_shared<Pending>(*wait.pending);
+      told->estimatedStart = steadyEstimate(*wait.job, start, snapshot_.now);
+      wait.pending = std::move(told);
+    }
   }
 
   void keepHead() {

@@ -6,11 +6,14 @@ namespace trainyard::core {
 
 NodeAmounts roomHeldBy(const model::Job& job, const Ledger& ledger) {
   NodeAmounts held;
-  if (!job.status.gang.placed) return held;
   std::vector<std::size_t> nodes;
-  for (const model::Assignment& assignment : job.status.gang.placed->assignments) {
-    if (const auto node = ledger.find(assignment.node)) nodes.push_back(*node);
-  }
+  const auto note = [&](const std::vector<model::Assignment>& places) {
+    for (const model::Assignment& assignment : places) {
+      if (const auto node = ledger.find(assignment.node)) nodes.push_back(*node);
+    }
+  };
+  if (job.status.gang.placed) note(job.status.gang.placed->assignments);
+  if (job.status.gang.proposal) note(job.status.gang.proposal->add);
   std::sort(nodes.begin(), nodes.end());
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   for (const std::size_t node : nodes) {

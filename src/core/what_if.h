@@ -12,7 +12,7 @@ namespace trainyard::core {
 // Room of nodes, by index into Ledger::nodes().
 using NodeAmounts = std::vector<std::pair<std::size_t, model::Resources>>;
 
-// What the job holds now by the ledger, pods and places, on the nodes of its placed record.
+// What the job holds now by the ledger, pods and places, on the nodes of its record, placed and proposed.
 [[nodiscard]] NodeAmounts roomHeldBy(const model::Job& job, const Ledger& ledger);
 
 // A question to the ledger, "if these were gone": what it releases is taken back when it ends.

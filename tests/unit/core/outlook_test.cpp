@@ -1,0 +1,123 @@
+#include "core/outlook.h"
+
+#include <chrono>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "core/memo.h"
+#include "core/queue_tree.h"
+#include "core/schedule.h"
+#include "model/conditions.h"
+#include "support/builders.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+using std::chrono::seconds;
+
+constexpr std::int64_t kNow = 1'000;
+
+// Has run on the node since kNow - 10, and ends at `end`; 0: gives no estimate.
+model::Job running(std::string_view name, std::string_view node, std::int64_t end) {
+  model::Job made = job(name).role("worker", 1, gpus(8)).placed(node, "worker", "0").condition("Scheduled");
+  made.status.conditions.back().lastTransition = at(kNow - 10);
+  if (end > 0) made.spec.estimatedDuration = seconds(end - (kNow - 10));
+  return made;
+}
+
+model::Job waiting(std::string_view name, int replicas, std::int64_t created, std::int64_t estimate = 0) {
+  model::Job made = job(name).role("worker", replicas, gpus(8)).created(created).condition("Queued");
+  made.status.conditions.back().lastTransition = at(kNow - 5);
+  if (estimate > 0) made.spec.estimatedDuration = seconds(estimate);
+  return made;
+}
+
+// The estimated starts of those that wait, in seconds; 0: nothing is told.
+std::map<std::string, std::int64_t> told(const model::Snapshot& snapshot) {
+  core::Memo memo;
+  memo.begin(snapshot);
+  core::Ledger& ledger = memo.ledger();
+  core::QueueTree queues(snapshot);
+  std::vector<core::WaitingJob> asking;
+  for (const auto& each : snapshot.jobs) {
+    if (!each->status.gang.placed) asking.push_back({each});
+  }
+  const auto before = ledger.nodes();
+  const core::Schedule schedule = core::schedule({.snapshot = snapshot,
+                                                  .ledger = ledger,
+                                                  .domains = memo.domains(),
+                                                  .queues = queues,
+                                                  .memo = memo.schedule(),
+                                                  .waiting = std::move(asking),
+                                                  .startingMembers = 0,
+                                                  .mostStartingMembers = 1'000});
+  CHECK(schedule.starts.empty());
+  for (std::size_t i = 0; i < before.size(); ++i) CHECK(ledger.nodes()[i].free == before[i].free);
+  std::map<std::string, std::int64_t> starts;
+  for (const core::GangWait& wait : schedule.waits) {
+    const auto& start = wait.pending->estimatedStart;
+    starts[wait.job->key.name] = start ? std::chrono::duration_cast<seconds>(*start - at(0)).count() : 0;
+  }
+  return starts;
+}
+
+SnapshotBuilder nodes(int count) {
+  SnapshotBuilder made = cluster().now(kNow);
+  for (int i = 1; i <= count; ++i) made.add(node("n" + std::to_string(i)).gpus(8));
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("those behind the first one are told a start beside it") {
+  const auto starts = told(nodes(3)
+                               .add(running("a", "n1", 1'100))
+                               .add(running("b", "n2", 1'200))
+                               .add(running("c", "n3", 1'300))
+                               .add(waiting("first", 2, 1))
+                               .add(waiting("second", 1, 2))
+                               .add(waiting("third", 1, 3)));
+  CHECK(starts == std::map<std::string, std::int64_t>{{"first", 1'200}, {"second", 1'300}, {"third", 0}});
+}
+
+TEST_CASE("whoever is before them ends by his own estimate") {
+  const auto starts = told(nodes(2)
+                               .add(running("a", "n1", 1'100))
+                               .add(running("b", "n2", 1'200))
+                               .add(waiting("first", 2, 1, 50))
+                               .add(waiting("second", 2, 2, 70))
+                               .add(waiting("third", 1, 3, 10))
+                               .add(waiting("fourth", 1, 4))
+                               .add(waiting("fifth", 1, 5)));
+  CHECK(starts ==
+        std::map<std::string, std::int64_t>{
+            {"first", 1'200}, {"second", 1'250}, {"third", 1'320}, {"fourth", 1'320}, {"fifth", 1'330}});
+}
+
+TEST_CASE("nothing is told where nothing is known") {
+  const auto starts = told(nodes(2)
+                               .add(running("a", "n1", 0))
+                               .add(running("b", "n2", 1'200))
+                               .add(waiting("first", 2, 1))
+                               .add(waiting("second", 1, 2)));
+  CHECK(starts == std::map<std::string, std::int64_t>{{"first", 0}, {"second", 0}});
+}
+
+TEST_CASE("a shown estimate stays while it is about right") {
+  model::Job shown = waiting("first", 1, 1);
+  const auto now = at(kNow);
+  CHECK(core::steadyEstimate(shown, at(kNow + 100), now) == at(kNow + 100));
+  shown.status.pending = model::Pending{};
+  shown.status.pending->estimatedStart = at(kNow + 95);
+  CHECK(core::steadyEstimate(shown, at(kNow + 100), now) == at(kNow + 95));
+  CHECK(core::steadyEstimate(shown, at(kNow + 120), now) == at(kNow + 120));
+  CHECK_FALSE(core::steadyEstimate(shown, std::nullopt, now));
+  shown.status.pending->estimatedStart = at(kNow - 1);
+  CHECK(core::steadyEstimate(shown, at(kNow + 1), now) == at(kNow + 1));
+}
