@@ -32,7 +32,6 @@ using model::GangRecord;
 using model::Job;
 using JobPtr = std::shared_ptr<const Job>;
 
-
 std::string placedText(int pods, const std::string& where) {
   if (pods == 1) return fmt::format("The pod is placed on {}", where);
   return fmt::format("The whole gang is placed: {} pods on {}", pods, where);
