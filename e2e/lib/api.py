@@ -1,6 +1,7 @@
 """A small HTTPS client of the API server: what the tests' tooling needs, without kubectl's start-up time."""
 import http.client
 import json
+import socket
 import ssl
 import threading
 import urllib.error
@@ -69,6 +70,18 @@ class Api:
         if not 200 <= response.status < 300:
             raise ApiError(method, path, response.status, answer)
         return answer
+
+    def stream(self, path, timeout=3600):
+        """An answer that goes on, as of a watch, to be read line by line, and what ends it from another thread; on
+        a connection of its own, closed with the others."""
+        connection = http.client.HTTPSConnection(self._host, self._port, context=self._context, timeout=timeout)
+        with self._lock:
+            self._connections.append(connection)
+        connection.request("GET", path, headers={"Accept": JSON})
+        response = connection.getresponse()
+        if response.status != 200:
+            raise ApiError("GET", path, response.status, response.read().decode(errors="replace"))
+        return response, lambda: connection.sock.shutdown(socket.SHUT_RDWR)
 
     def get(self, path, **kwargs):
         return self.call("GET", path, **kwargs)

@@ -23,9 +23,10 @@ def median(values):
 class Rig:
     """Both sides of a comparison share API server, etcd and nodes; kube-scheduler is restarted to change sides."""
 
-    def __init__(self, nodes, bin_dir, progress, audit=False):
+    def __init__(self, nodes, bin_dir, progress, audit=False, shape=None):
         self.say = progress.say
-        self.cluster = Cluster.up(nodes=nodes, bin_dir=bin_dir, audit=audit, progress=progress)
+        self.cluster = Cluster.up(nodes=nodes, shape=shape or kwok.Shape(), bin_dir=bin_dir, audit=audit,
+                                  progress=progress)
         self._loader = bin_dir / "tests" / "bench" / "load-generator"
         self._config = self.cluster.dir / "kube-scheduler.yaml"
         self._with_extender = self._config.read_text()
@@ -75,7 +76,7 @@ class Rig:
             raise E2EError(f"load-generator --kind={kind}: {done.stderr.strip()}")
         result = json.loads(done.stdout)
         result["cpu"] = {name: used - before.get(name, 0) for name, used in self.cpu().items()}
-        if not warm_up:
+        if not warm_up and "boundSeconds" in result:
             self.say(f"{kind} x {count}: bound after {result['boundSeconds']:.2f} s, "
                      f"created after {result['createdSeconds']:.2f} s; load average {os.getloadavg()[0]:.1f}")
         return result

@@ -151,6 +151,15 @@ def resident_mb(pid):
         return 0
 
 
+def peak_mb(pid):
+    """The most memory that a process ever had resident; 0 when it is gone."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="utf-8") as status:
+            return next(int(line.split()[1]) >> 10 for line in status if line.startswith("VmHWM:"))
+    except (FileNotFoundError, ProcessLookupError, StopIteration):
+        return 0
+
+
 def tail(log, lines=15):
     """The last lines of a log, indented."""
     try:

@@ -69,8 +69,10 @@ model::Pending QueueReport::classify(const Contender& contender, const model::Pe
   const auto first = std::find_if(path.begin(), path.end(), over);
   if (wanted <= 0 || (first == path.end() && !over(QueueTree::kCluster))) return pending;
   pending.delay = model::DelayKind::kFairShare;
-  const bool othersAreEntitled =
-      first != path.end() && tree_.node(*first).usage[dimension_] > fairShares_[*first];
+  // A queue whose share is the whole cluster owes nobody anything, though for a moment it holds more, while
+  // its jobs that have ended are not told yet.
+  const bool othersAreEntitled = first != path.end() && fairShares_[*first] < tree_.capacity()[dimension_] &&
+                                 tree_.node(*first).usage[dimension_] > fairShares_[*first];
   if (!othersAreEntitled) return pending;
   return explainShare(tree_, *first, dimension_, fairShares_[*first], misfit);
 }

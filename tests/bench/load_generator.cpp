@@ -223,10 +223,11 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app{"Creates objects as fast as the API server takes them; waits until all pods are bound."};
   app.add_option("--kubeconfig", options.kubeconfig)->required();
-  app.add_option(
-         "--kind", options.kind,
-         "pods; jobs: TrainingJobs of one pod; gang: one TrainingJob; nodes; bound-pods: on n-00000 …")
-      ->check(CLI::IsMember({"pods", "jobs", "gang", "nodes", "bound-pods"}))
+  app.add_option("--kind", options.kind,
+                 "pods; jobs: TrainingJobs of one pod; waiting-jobs: such, without waiting for pods; gang: "
+                 "one TrainingJob; "
+                 "nodes; bound-pods: on n-00000 …")
+      ->check(CLI::IsMember({"pods", "jobs", "waiting-jobs", "gang", "nodes", "bound-pods"}))
       ->capture_default_str();
   app.add_option("--run", options.run, "prefix of names, and label of the pods")->capture_default_str();
   app.add_option("--namespace", options.ns)->capture_default_str();
