@@ -387,17 +387,40 @@ class Cycle {
   }
 
   void begin(GangStart& start) {
+    std::vector<JobPtr> gone = start.victims;
+    for (const GangMove& each : start.moves) gone.push_back(each.job);
     StatusNews news;
     news.where = describePlaces(start.placement.assignments, ledger_, input_.snapshot.policy.topology);
     JobDecision& decision =
         derive(start.job,
                propose(*start.job, model::ProposalKind::kStart, std::move(start.placement.assignments), {},
-                       victimPods(start.victims, ledger_.pods()), author()),
+                       victimPods(gone, ledger_.pods()), author()),
                news);
     decision.urgency = Urgency::kNow;
-    if (start.victims.empty()) return;
+    if (gone.empty()) return;
     decision.events.push_back(
-        {false, "Preempting", fmt::format("stops {} to make room", namesOf(start.victims))});
+        {false, "Preempting",
+         fmt::format("{} {} to make room", start.moves.empty() ? "stops" : "moves", namesOf(gone))});
+    for (const GangMove& each : start.moves) move(each, start.job->key);
+  }
+
+  // Its new places are its own from the same plan on. One whose last write is under way is stopped by the
+  // claim later, and waits again.
+  void move(const GangMove& move, const model::ObjectKey& claimant) {
+    const auto told = input_.feedback.find(move.job->key);
+    if (told != input_.feedback.end() && told->second.busy) return;
+    std::erase_if(plan_.decisions, [&](const JobDecision& decision) { return decision.job == move.job; });
+    StatusNews news;
+    news.preemptedBy = claimant;
+    news.where = describePlaces(move.placement.assignments, ledger_, input_.snapshot.policy.topology);
+    JobDecision& decision =
+        derive(move.job,
+               propose(*move.job, model::ProposalKind::kRestart, move.placement.assignments,
+                       move.job->status.gang.placed->assignments, {}, author()),
+               news);
+    decision.urgency = Urgency::kNow;
+    decision.events.push_back(
+        {true, "Moved", fmt::format("makes room for {}; starts anew on {}", claimant, news.where)});
   }
 
   void explain(const GangWait& wait, Urgency ofNews = Urgency::kNow) {
@@ -430,9 +453,6 @@ class Cycle {
     };
     return allBut(a) == allBut(b);
   }
-
-  // --- leftovers
-  // ----------------------------------------------------------------------------------------------------
 
   void dropNothings() {
     for (JobDecision& decision : plan_.decisions) {

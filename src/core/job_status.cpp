@@ -77,6 +77,7 @@ void fillScale(const Job& job, JobStatus& status) {
 }
 
 constexpr std::string_view kPreempted = "Preempted";
+constexpr std::string_view kMoved = "Moved";
 
 class ConditionWriter {
  public:
@@ -179,13 +180,17 @@ void describeRestarting(ConditionWriter& write, const model::Proposal& proposal,
                         const std::string& stuck) {
   const bool aborting = proposal.phase == model::ProposalPhase::kAborting;
   if (news.preemptedBy) {
-    std::string text = fmt::format("makes room for {}; waits again", *news.preemptedBy);
-    write.set(conditions::kRestarting, true, kPreempted, text);
-    write.set(conditions::kRunning, false, kPreempted, text);
-    return write.set(conditions::kScheduled, false, kPreempted, std::move(text));
+    const bool moves = !proposal.add.empty();
+    const std::string_view reason = moves ? kMoved : kPreempted;
+    std::string text = fmt::format("makes room for {}; {}", *news.preemptedBy,
+                                   moves ? "starts anew on " + news.where : "waits again");
+    write.set(conditions::kRestarting, true, reason, text);
+    write.set(conditions::kRunning, false, reason, text);
+    return write.set(conditions::kScheduled, false, reason, std::move(text));
   }
   // Why it stops was said when it began to.
   if (proposal.add.empty() && write.holdsFor(conditions::kRestarting, kPreempted)) return;
+  if (!proposal.add.empty() && !aborting && write.holdsFor(conditions::kRestarting, kMoved)) return;
   std::string text = aborting               ? proposal.abortReason
                      : proposal.add.empty() ? "there is no room for the gang; it goes back to waiting"
                                             : fmt::format("starts anew on {}", news.where);

@@ -31,39 +31,87 @@ std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t wid
   const std::vector<Evictable> candidates = evictables(claimant);
   if (candidates.empty()) return std::nullopt;
   ++searches_;
-  const auto quotaAllows = [&](const std::vector<std::size_t>& gone) {
-    return quotaAllowsWithout(claimant, candidates, gone);
-  };
-  const auto tryPlace = [&] { return placer_.tryPlace(*claimant.job, widest); };
-  auto choice = chooseVictims(candidates, ledger_, tryPlace, quotaAllows);
+  auto choice =
+      chooseVictims({candidates, stoppableTogether(claimant, candidates), ledger_,
+                     [&] { return placer_.tryPlace(*claimant.job, widest); },
+                     [&](const Chosen& gone) { return quotaAllowsWithout(claimant, candidates, gone); },
+                     [&](const Chosen& gone) { return mayStopAll(claimant, candidates, gone); }});
   if (!choice) return std::nullopt;
   Claim claim{std::move(choice->placement), {}};
   for (const std::size_t index : choice->victims) {
     const JobPtr& victim = candidates[index].job;
     stopped_.insert(victim.get());
-    tree_.discharge(*tree_.find(victim->spec.queue), tree_.holdingsOf(*victim), false);
+    discharge(*victim);
     claim.victims.push_back(victim);
   }
   return claim;
 }
 
-// Whom the claimant may stop, cheapest first, each judged as if those before it were gone.
+std::vector<Evictable> Preemption::stoppable() {
+  listRunning();
+  std::vector<Evictable> left;
+  for (const Evictable& running : running_) {
+    if (!stopped_.contains(running.job.get())) left.push_back(running);
+  }
+  return left;
+}
+
+// Whom the claimant may stop, were it the only one; cheapest first.
 std::vector<Evictable> Preemption::evictables(const Claimant& claimant) {
   listRunning();
   std::vector<Evictable> candidates;
-  std::vector<std::pair<QueueTree::Index, QueueTree::Amounts>> gone;
   rightsAsked_ += running_.size();
   for (const Evictable& running : running_) {
-    if (stopped_.contains(running.job.get())) continue;
-    const QueueTree::Amounts held = tree_.holdingsOf(*running.job);
-    if (!mayStop(claimant, *running.job, running.priority, held, tree_, snapshot_)) continue;
-    const QueueTree::Index queue = *tree_.find(running.job->spec.queue);
-    tree_.discharge(queue, held, false);
-    gone.emplace_back(queue, held);
-    candidates.push_back(running);
+    if (!stopped_.contains(running.job.get()) && mayTakeFrom(claimant, running))
+      candidates.push_back(running);
   }
-  for (const auto& [queue, held] : gone) tree_.charge(queue, held, false);
   return candidates;
+}
+
+// Of these, cheapest first, whoever may still be stopped when those before are gone.
+Preemption::Chosen Preemption::stoppableTogether(const Claimant& claimant,
+                                                 const std::vector<Evictable>& candidates) {
+  Chosen together;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (!mayTakeFrom(claimant, candidates[i])) continue;
+    discharge(*candidates[i].job);
+    together.push_back(i);
+  }
+  for (const std::size_t index : together) chargeAgain(*candidates[index].job);
+  return together;
+}
+
+// In some order: as given, or the smallest first, so that the largest is the last that a queue gives back.
+bool Preemption::mayStopAll(const Claimant& claimant, const std::vector<Evictable>& candidates, Chosen gone) {
+  if (mayStopInTurn(claimant, candidates, gone)) return true;
+  std::stable_sort(gone.begin(), gone.end(), [&](std::size_t a, std::size_t b) {
+    return candidates[a].job->status.gpus < candidates[b].job->status.gpus;
+  });
+  return mayStopInTurn(claimant, candidates, gone);
+}
+
+bool Preemption::mayStopInTurn(const Claimant& claimant, const std::vector<Evictable>& candidates,
+                               const Chosen& gone) {
+  std::size_t count = 0;
+  while (count < gone.size() && mayTakeFrom(claimant, candidates[gone[count]]))
+    discharge(*candidates[gone[count++]].job);
+  for (std::size_t i = 0; i < count; ++i) chargeAgain(*candidates[gone[i]].job);
+  return count == gone.size();
+}
+
+void Preemption::discharge(const Job& job) {
+  tree_.discharge(*tree_.find(job.spec.queue), tree_.holdingsOf(job), false);
+}
+
+void Preemption::chargeAgain(const Job& job) {
+  tree_.charge(*tree_.find(job.spec.queue), tree_.holdingsOf(job), false);
+}
+
+bool Preemption::mayTakeFrom(const Claimant& claimant, const Evictable& running) const {
+  const QueueTree::Amounts held = tree_.holdingsOf(*running.job);
+  if (mayStop(claimant, *running.job, running.priority, held, tree_, snapshot_)) return true;
+  if (!snapshot_.policy.timeSlicing.enabled) return false;
+  return hasTurn(claimant, *running.job, rankOf_(*running.job, running.priority), tree_, snapshot_);
 }
 
 std::optional<JobPtr> Preemption::takeOver(const Claimant& claimant, std::size_t widest) {
@@ -114,6 +162,10 @@ bool Preemption::fitsWithout(const Job& claimant, const Claimant& asking, std::s
   return placer_.tryPlace(*asking.job, widest).has_value();
 }
 
+void Preemption::wakeAt(std::optional<base::WallTime> time) {
+  if (time && (!wakeAt_ || *time < *wakeAt_)) wakeAt_ = time;
+}
+
 void Preemption::listRunning() {
   if (listed_) return;
   listed_ = true;
@@ -123,27 +175,22 @@ void Preemption::listRunning() {
     const auto from = stoppableFrom(*job, snapshot_);
     if (!from || claimed.contains(job->key)) continue;
     if (*from > snapshot_.now) {
-      wakeAt_ = wakeAt_ ? std::min(*wakeAt_, *from) : *from;
+      wakeAt(from);
       continue;
     }
+    wakeAt(turnEnds(*job, snapshot_));
     running_.push_back({job, priorities.of(*job), lostWork(*job, snapshot_), roomHeldBy(*job, ledger_)});
   }
   sortByCost(running_);
 }
 
 bool Preemption::quotaAllowsWithout(const Claimant& claimant, const std::vector<Evictable>& candidates,
-                                    const std::vector<std::size_t>& gone) {
-  for (const std::size_t index : gone) {
-    const Job& victim = *candidates[index].job;
-    tree_.discharge(*tree_.find(victim.spec.queue), tree_.holdingsOf(victim), false);
-  }
+                                    const Chosen& gone) {
+  for (const std::size_t index : gone) discharge(*candidates[index].job);
   const bool firm = !claimant.job->spec.preemptible;
   const bool allowed = !tree_.beyondLimit(claimant.queue, claimant.demand) &&
                        !(firm && tree_.beyondFirm(claimant.queue, claimant.demand));
-  for (const std::size_t index : gone) {
-    const Job& victim = *candidates[index].job;
-    tree_.charge(*tree_.find(victim.spec.queue), tree_.holdingsOf(victim), false);
-  }
+  for (const std::size_t index : gone) chargeAgain(*candidates[index].job);
   return allowed;
 }
 

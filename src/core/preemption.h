@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "core/gang_placer.h"
@@ -31,10 +33,18 @@ class Preemption {
  public:
   using JobPtr = std::shared_ptr<const model::Job>;
 
+  // Where a running job stands in its queue.
+  using RankOf = std::function<Rank(const model::Job&, int priority)>;
+
   // `notes` follow the snapshot.
   Preemption(const model::Snapshot& snapshot, const JobNotes& notes, Ledger& ledger, QueueTree& tree,
-             GangPlacer& placer)
-      : snapshot_(snapshot), notes_(notes), ledger_(ledger), tree_(tree), placer_(placer) {}
+             GangPlacer& placer, RankOf rankOf)
+      : snapshot_(snapshot),
+        notes_(notes),
+        ledger_(ledger),
+        tree_(tree),
+        placer_(placer),
+        rankOf_(std::move(rankOf)) {}
 
   // Whether anybody may be stopped, and whether anybody has a claim under way; else nobody need ask.
   [[nodiscard]] bool anyRunning();
@@ -49,14 +59,30 @@ class Preemption {
   // next cycle.
   [[nodiscard]] std::optional<JobPtr> takeOver(const Claimant& claimant, std::size_t widest);
 
-  // When somebody who may not be stopped yet may be, if anybody asked.
+  // Who may be stopped by now and was not, cheapest first.
+  [[nodiscard]] std::vector<Evictable> stoppable();
+  // Nobody else may stop it in this schedule.
+  void spare(const model::Job& job) { stopped_.insert(&job); }
+
+  // When somebody who may not be stopped yet may be, or has had his turn, if anybody asked.
   [[nodiscard]] std::optional<base::WallTime> wakeAt() const { return wakeAt_; }
 
  private:
+  using Chosen = std::vector<std::size_t>;  // indices into candidates
+
   void listRunning();
+  void wakeAt(std::optional<base::WallTime> time);
+  [[nodiscard]] bool mayTakeFrom(const Claimant& claimant, const Evictable& running) const;
   [[nodiscard]] std::vector<Evictable> evictables(const Claimant& claimant);
+  [[nodiscard]] Chosen stoppableTogether(const Claimant& claimant, const std::vector<Evictable>& candidates);
+  [[nodiscard]] bool mayStopAll(const Claimant& claimant, const std::vector<Evictable>& candidates,
+                                Chosen gone);
+  [[nodiscard]] bool mayStopInTurn(const Claimant& claimant, const std::vector<Evictable>& candidates,
+                                   const Chosen& gone);
   [[nodiscard]] bool quotaAllowsWithout(const Claimant& claimant, const std::vector<Evictable>& candidates,
-                                        const std::vector<std::size_t>& gone);
+                                        const Chosen& gone);
+  void discharge(const model::Job& job);
+  void chargeAgain(const model::Job& job);
   [[nodiscard]] bool fitsWithout(const model::Job& claimant, const Claimant& asking, std::size_t widest);
 
   const model::Snapshot& snapshot_;
@@ -64,6 +90,7 @@ class Preemption {
   Ledger& ledger_;
   QueueTree& tree_;
   GangPlacer& placer_;
+  RankOf rankOf_;
   int searches_ = 0;
   std::size_t rightsAsked_ = 0;
   bool listed_ = false;

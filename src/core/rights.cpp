@@ -1,6 +1,7 @@
 #include "core/rights.h"
 
 #include <tuple>
+
 #include "model/conditions.h"
 
 namespace trainyard::core {
@@ -12,6 +13,13 @@ base::WallTime sinceCondition(const Job& job, std::string_view type, base::WallT
   const model::Condition* condition = job.condition(type);
   const bool holds = condition != nullptr && condition->status == model::ConditionStatus::kTrue;
   return holds ? condition->lastTransition : otherwise;
+}
+
+// How much better merit by estimates must be.
+constexpr double kWorthAStop = 1.1;
+
+bool forbidsWithin(const QueueTree::Node& node) {
+  return node.queue != nullptr && (*node.queue)->withinQueue == model::WithinQueue::kNever;
 }
 
 bool passed(const Claimant& claimant, const Job& victim, int victimPriority,
@@ -59,10 +67,27 @@ bool mayStop(const Claimant& claimant, const Job& victim, int victimPriority, co
   if (!queue) return false;
   if (*queue != claimant.queue) return reclaims(claimant, *queue, held, tree);
   const auto& node = tree.node(*queue);
-  const bool within =
-      node.queue == nullptr || (*node.queue)->withinQueue == model::WithinQueue::kLowerPriority;
-  if (within && victimPriority < claimant.priority) return true;
+  if (!forbidsWithin(node) && victimPriority < claimant.priority) return true;
   return passed(claimant, victim, victimPriority, snapshot);
+}
+
+std::optional<base::WallTime> turnEnds(const Job& job, const model::Snapshot& snapshot) {
+  const model::TimeSlicing& slicing = snapshot.policy.timeSlicing;
+  if (!slicing.enabled) return std::nullopt;
+  const base::WallTime placed = placedSince(job, snapshot.now);
+  return placed + ((snapshot.now - placed) / slicing.interval + 1) * slicing.interval;
+}
+
+bool hasTurn(const Claimant& claimant, const Job& victim, const Rank& victimRank, const QueueTree& tree,
+             const model::Snapshot& snapshot) {
+  const model::TimeSlicing& slicing = snapshot.policy.timeSlicing;
+  if (!slicing.enabled || victimRank.priority != claimant.rank.priority) return false;
+  const auto queue = tree.find(victim.spec.queue);
+  if (queue != claimant.queue || forbidsWithin(tree.node(*queue))) return false;
+  if (placedSince(victim, snapshot.now) + slicing.interval > snapshot.now) return false;
+  const bool byEstimates = snapshot.policy.ordering == model::Ordering::kSrtf ||
+                           snapshot.policy.ordering == model::Ordering::kSrsf;
+  return claimant.rank.merit > (byEstimates ? kWorthAStop : 1) * victimRank.merit;
 }
 
 }  // namespace trainyard::core

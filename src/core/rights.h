@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/order_policy.h"
 #include "core/queue_tree.h"
 #include "model/snapshot.h"
 
@@ -15,6 +16,7 @@ struct Claimant {
   QueueTree::Index queue = QueueTree::kCluster;
   QueueTree::Amounts demand;
   bool isHead = false;  // the first of all that has to wait
+  Rank rank = {};       // in its queue
 };
 
 // Whether anybody may stop the job at all, sooner or later: it is preemptible, placed and at peace.
@@ -37,9 +39,22 @@ struct Claimant {
 //                     guaranteed of something that is wanted; and the claimant stays within the guarantees of
 //                     its own branch, or ends with no larger share than the victim's branch keeps (as Kueue's
 //                     LessThanOrEqualToFinalShare; so nobody ever wins back what was just taken)
-// Equal priority in the same queue, and whoever is within its guarantee, is never stopped.
+// Equal priority in the same queue, except as hasTurn() says, and whoever is within its guarantee, is never
+// stopped.
 [[nodiscard]] bool mayStop(const Claimant& claimant, const model::Job& victim, int victimPriority,
                            const QueueTree::Amounts& held, const QueueTree& tree,
                            const model::Snapshot& snapshot);
+
+// When the present turn of a placed job ends by the policy's time slicing: turns are counted from when it got
+// its places. Nothing where nobody takes turns.
+[[nodiscard]] std::optional<base::WallTime> turnEnds(const model::Job& job, const model::Snapshot& snapshot);
+
+// Whether the claimant takes over from a job of its own queue that may be stopped by now and has had a whole
+// turn. Assumes that a stop costs something: jobs are of equal priority, and the order of service puts the
+// claimant before the other by more than that, which counts as running (core/order_policy.h); by a tenth
+// where it goes by estimates alone, which know nothing of what a stop costs. Among equals nobody is stopped;
+// not in a queue where preemption.withinQueue is Never.
+[[nodiscard]] bool hasTurn(const Claimant& claimant, const model::Job& victim, const Rank& victimRank,
+                           const QueueTree& tree, const model::Snapshot& snapshot);
 
 }  // namespace trainyard::core

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/backfill.h"
+#include "core/defragment.h"
 #include "core/explain.h"
 #include "core/explain_queue.h"
 #include "core/gang_placer.h"
@@ -41,7 +42,10 @@ class Scheduler {
         ledger_(request.ledger),
         tree_(request.queues),
         placer_(snapshot_, ledger_, request.domains, request.memo),
-        preemption_(snapshot_, request.memo.notes, ledger_, tree_, placer_),
+        forecast_(snapshot_),
+        preemption_(
+            snapshot_, request.memo.notes, ledger_, tree_, placer_,
+            [this](const Job& job, int priority) { return rankOf(job, priority, snapshot_, forecast_); }),
         report_(tree_),
         starting_(request.startingMembers) {
     request.memo.notes.follow(snapshot_.jobs);
@@ -67,7 +71,6 @@ class Scheduler {
  private:
   std::vector<Contender> listContenders() {
     const Priorities priorities(snapshot_);
-    RunForecast forecast(snapshot_);
     std::vector<Contender> contenders;
     contenders.reserve(request_.waiting.size());
     schedule_.waits.reserve(request_.waiting.size());
@@ -79,7 +82,7 @@ class Scheduler {
       const auto [demand, isNew] = demands_.try_emplace(request_.memo.shapeOf(job, position));
       if (isNew) demand->second = tree_.demandOf(job);
       contenders.push_back({&waiting, priority, tree_.find(job.spec.queue).value_or(QueueTree::kCluster),
-                            demand->second, rankOf(job, priority, snapshot_, forecast), position++});
+                            demand->second, rankOf(job, priority, snapshot_, forecast_), position++});
     }
     return contenders;
   }
@@ -130,6 +133,7 @@ class Scheduler {
 
   bool withoutPlaces(const Contender& contender, const GangShape& shape, const PendingPtr& pending) {
     if (claims(contender, shape)) return true;
+    if (!head_ && waitsForRoom(*pending) && movesOthers(contender, shape)) return true;
     takeOverClaim(contender, shape);
     noPlaces(contender, shape, pending);
     return false;
@@ -181,21 +185,25 @@ class Scheduler {
 
   void start(const Contender& contender, Placement placement, std::vector<JobPtr> victims) {
     const JobPtr& job = contender.waiting->job;
-    for (const model::Assignment& assignment : placement.assignments) {
-      const model::Role* role = job->spec.findRole(assignment.role);
-      ledger_.take(*ledger_.find(assignment.node), role->shape.requests,
-                   static_cast<int>(assignment.indices.size()), job.get());
-      starting_ += static_cast<std::int64_t>(assignment.indices.size());
-    }
+    take(*job, placement);
     tree_.charge(contender.queue, tree_.heldBy(*job, placement.assignments), !job->spec.preemptible);
     schedule_.starts.push_back({job, contender.waiting->silent, std::move(placement), std::move(victims)});
+  }
+
+  void take(const Job& job, const Placement& placement) {
+    for (const model::Assignment& assignment : placement.assignments) {
+      const model::Role* role = job.spec.findRole(assignment.role);
+      ledger_.take(*ledger_.find(assignment.node), role->shape.requests,
+                   static_cast<int>(assignment.indices.size()), &job);
+      starting_ += static_cast<std::int64_t>(assignment.indices.size());
+    }
   }
 
   // --- phase 6
 
   Claimant claimantOf(const Contender& contender) const {
     return {contender.waiting->job.get(), contender.priority, contender.queue, contender.demand,
-            !head_.has_value()};
+            !head_.has_value(),           contender.rank};
   }
 
   // Whether victims make room for it; then it starts at once, as a claim.
@@ -204,6 +212,22 @@ class Scheduler {
     auto claim = preemption_.claim(claimantOf(contender), shape.relaxation.widest);
     if (!claim) return false;
     start(contender, std::move(claim->placement), std::move(claim->victims));
+    return true;
+  }
+
+  // Whether others make room for it by going elsewhere; asked once, for the first that has to wait.
+  bool movesOthers(const Contender& contender, const GangShape& shape) {
+    if (contender.waiting->silent || askedToMove_ || !snapshot_.policy.defragmentation.enabled) return false;
+    askedToMove_ = true;
+    auto arranged = defragment({snapshot_, ledger_, tree_, request_.domains, placer_}, claimantOf(contender),
+                               shape.relaxation.widest, preemption_.stoppable());
+    if (!arranged) return false;
+    start(contender, std::move(arranged->placement), {});
+    for (const GangMove& move : arranged->moves) {
+      take(*move.job, move.placement);
+      preemption_.spare(*move.job);
+    }
+    schedule_.starts.back().moves = std::move(arranged->moves);
     return true;
   }
 
@@ -385,6 +409,7 @@ class Scheduler {
   Ledger& ledger_;
   QueueTree& tree_;
   GangPlacer placer_;
+  RunForecast forecast_;
   Preemption preemption_;
   QueueReport report_;
   Schedule schedule_;
@@ -398,6 +423,7 @@ class Scheduler {
   PendingPtr startingPending_ = std::make_shared<Pending>(
       Pending{PendingReason::kWaitingForTurn, "behind others whose pods are being started"});
 
+  bool askedToMove_ = false;
   std::optional<Head> head_;
   PendingPtr reserved_;
 };

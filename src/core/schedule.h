@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/defragment.h"
 #include "core/domains.h"
 #include "core/ledger.h"
 #include "core/place.h"
@@ -21,12 +22,13 @@ struct WaitingJob {
   bool silent = false;
 };
 
-// A gang that starts, on these places; `victims` must go first.
+// A gang that starts, on these places; `victims` must go first, and those in `moves` to their new places.
 struct GangStart {
   std::shared_ptr<const model::Job> job;
   bool silent = false;
   Placement placement;
   std::vector<std::shared_ptr<const model::Job>> victims = {};
+  std::vector<GangMove> moves = {};
 };
 
 struct GangWait {
@@ -81,8 +83,11 @@ struct ScheduleRequest {
 //  6 preempt   for the first job that has no places, and for whoever is entitled to (core/rights.h): the
 //              fewest, cheapest victims with which it has places (core/victims.h); its places are then kept,
 //              but for a job of higher priority in the same queue that would fit there
+//  6 move      for the first job that has to wait, where room is free but lies apart: whoever makes room by
+//              going elsewhere (core/defragment.h)
 //  7 backfill  the first job that has to wait is the head; others pass it only where core/backfill.h lets
-//  them 9 explain   everyone who still waits
+//              them
+//  9 explain   everyone who still waits
 [[nodiscard]] Schedule schedule(const ScheduleRequest& request);
 
 }  // namespace trainyard::core

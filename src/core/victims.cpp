@@ -12,36 +12,41 @@ using Chosen = std::vector<std::size_t>;
 
 class Search {
  public:
-  Search(const std::vector<Evictable>& candidates, Ledger& ledger,
-         const std::function<std::optional<Placement>()>& tryPlace,
-         const std::function<bool(const Chosen&)>& quotaAllows)
-      : candidates_(candidates), ledger_(ledger), tryPlace_(tryPlace), quotaAllows_(quotaAllows) {}
+  explicit Search(const VictimQuestion& question)
+      : in_(question), candidates_(question.candidates), together_(question.together) {}
 
   std::optional<VictimChoice> run() {
-    if (!consider(firstOf(candidates_.size()))) return std::nullopt;
-    shortestRun();
-    spare();
+    Chosen all(candidates_.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    if (!placedWithout(all)) return std::nullopt;
+    if (consider(together_)) {
+      shortestRun();
+      spare();
+    }
     if (candidates_.size() <= kExactCandidates) {
-      tryAllUpTo(best_.victims.size());
-    } else if (best_.victims.size() > 1) {
+      tryAllUpTo(best_ ? best_->victims.size() : candidates_.size());
+    } else if (!best_ || best_->victims.size() > 1) {
       tryAlone();
     }
     return std::move(best_);
   }
 
  private:
-  static Chosen firstOf(std::size_t count) {
-    Chosen chosen(count);
-    std::iota(chosen.begin(), chosen.end(), std::size_t{0});
-    return chosen;
+  Chosen firstOf(std::size_t count) const {
+    return {together_.begin(), together_.begin() + static_cast<std::ptrdiff_t>(count)};
+  }
+
+  std::optional<Placement> placedWithout(const Chosen& chosen) {
+    WhatIf gone(in_.ledger);
+    for (const std::size_t victim : chosen) gone.release(candidates_[victim].holds);
+    return in_.tryPlace();
   }
 
   // Takes it for the best so far when it suffices.
   bool consider(const Chosen& chosen) {
-    if (!quotaAllows_(chosen)) return false;
-    WhatIf gone(ledger_);
-    for (const std::size_t victim : chosen) gone.release(candidates_[victim].holds);
-    auto placement = tryPlace_();
+    if (chosen.empty() || !in_.quotaAllows(chosen)) return false;
+    ++tried_;
+    auto placement = placedWithout(chosen);
     if (!placement) return false;
     best_ = {chosen, std::move(*placement)};
     return true;
@@ -49,7 +54,7 @@ class Search {
 
   void shortestRun() {
     std::size_t tooFew = 0;  // nobody: that was tried before anybody asked
-    std::size_t enough = candidates_.size();
+    std::size_t enough = together_.size();
     while (enough - tooFew > 1) {
       const std::size_t middle = tooFew + (enough - tooFew) / 2;
       (consider(firstOf(middle)) ? enough : tooFew) = middle;
@@ -57,11 +62,11 @@ class Search {
   }
 
   void spare() {
-    const Chosen before = best_.victims;
+    const Chosen before = best_->victims;
     for (auto dearest = before.rbegin(); dearest != before.rend(); ++dearest) {
-      Chosen without = best_.victims;
+      Chosen without = best_->victims;
       std::erase(without, *dearest);
-      if (!without.empty()) consider(without);
+      consider(without);
     }
   }
 
@@ -85,30 +90,30 @@ class Search {
       for (std::size_t i = 0; i < candidates_.size(); ++i) {
         if ((mask >> i & 1U) != 0) chosen.push_back(i);  // NOLINT(*-naming)
       }
-      if (chosen.size() <= size && costOf(chosen) < costOf(best_.victims)) sets.push_back(std::move(chosen));
+      const bool better = !best_ || costOf(chosen) < costOf(best_->victims);
+      if (chosen.size() <= size && better) sets.push_back(std::move(chosen));
     }
     std::stable_sort(sets.begin(), sets.end(), [&](const Chosen& a, const Chosen& b) {
       return std::pair(costOf(a), a) < std::pair(costOf(b), b);
     });
+    tried_ = 0;
     for (const Chosen& chosen : sets) {
-      if (consider(chosen)) return;
+      if (tried_ >= kTriedSets || (in_.mayStopAll(chosen) && consider(chosen))) return;
     }
   }
 
+  const VictimQuestion& in_;
   const std::vector<Evictable>& candidates_;
-  Ledger& ledger_;
-  const std::function<std::optional<Placement>()>& tryPlace_;
-  const std::function<bool(const Chosen&)>& quotaAllows_;
-  VictimChoice best_;
+  const Chosen& together_;
+  std::optional<VictimChoice> best_;
+  int tried_ = 0;
 };
 
 }  // namespace
 
-std::optional<VictimChoice> chooseVictims(const std::vector<Evictable>& candidates, Ledger& ledger,
-                                          const std::function<std::optional<Placement>()>& tryPlace,
-                                          const std::function<bool(const Chosen&)>& quotaAllows) {
-  if (candidates.empty()) return std::nullopt;
-  return Search(candidates, ledger, tryPlace, quotaAllows).run();
+std::optional<VictimChoice> chooseVictims(const VictimQuestion& question) {
+  if (question.candidates.empty()) return std::nullopt;
+  return Search(question).run();
 }
 
 void sortByCost(std::vector<Evictable>& candidates) {

@@ -109,6 +109,8 @@ class Engine {
     model::Snapshot snapshot = replaySnapshot(cluster);
     snapshot.policy.topology = {{"node", std::string(model::names::kHostnameLabel)}};
     snapshot.policy.ordering = model::Ordering::kFifo;
+    // Traces do not tell whose jobs had checkpoints to go on from elsewhere.
+    snapshot.policy.defragmentation.enabled = false;
     return snapshot;
   }
 

@@ -1,6 +1,9 @@
 #include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <functional>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -19,16 +22,7 @@ using JobPtr = std::shared_ptr<const model::Job>;
 
 constexpr const char* kClaimant = "ml/j0";
 
-// One queue, one waiting job (the scene's first), everybody else runs or is not there.
-model::Snapshot oneWaits(QueueScene scene) {
-  scene.queues.clear();
-  scene.jobs[0].runs = false;
-  scene.jobs[0].priority = 2;
-  for (std::size_t i = 1; i < scene.jobs.size(); ++i) {
-    scene.jobs[i].runs = true;
-    scene.jobs[i].priority = std::min(scene.jobs[i].priority, static_cast<int>(i % 3));
-  }
-  const model::Snapshot all = snapshotOf(scene);
+model::Snapshot onlyClaimantWaits(const model::Snapshot& all) {
   model::Snapshot snapshot = all;
   snapshot.jobs = {};
   for (const JobPtr& job : all.jobs) {
@@ -40,6 +34,33 @@ model::Snapshot oneWaits(QueueScene scene) {
   return snapshot;
 }
 
+// One queue, one waiting job (the scene's first), everybody else runs or is not there.
+model::Snapshot oneWaits(QueueScene scene) {
+  scene.queues.clear();
+  scene.jobs[0].runs = false;
+  scene.jobs[0].priority = 2;
+  for (std::size_t i = 1; i < scene.jobs.size(); ++i) {
+    scene.jobs[i].runs = true;
+    scene.jobs[i].priority = std::min(scene.jobs[i].priority, static_cast<int>(i % 3));
+  }
+  return onlyClaimantWaits(snapshotOf(scene));
+}
+
+// Two or three queues with guarantees; the claimant's is guaranteed all that it may want.
+model::Snapshot oneReclaims(QueueScene scene) {
+  scene.queues.resize(2 + scene.queues.size() % 2);
+  for (SceneQueue& queue : scene.queues) {
+    queue.parent = 0;
+    queue.limit = -1;
+    queue.reclaim = true;
+  }
+  scene.queues[0].guaranteed = 100;
+  for (SceneJob& job : scene.jobs) job.runs = true;
+  scene.jobs[0].runs = false;
+  scene.jobs[0].queue = 0;
+  scene.jobs[0].preemptible = true;
+  return onlyClaimantWaits(snapshotOf(scene));
+}
 model::Snapshot without(const model::Snapshot& snapshot, const std::vector<JobPtr>& gone) {
   model::Snapshot left = snapshot;
   left.jobs = {};
@@ -56,12 +77,16 @@ model::Snapshot without(const model::Snapshot& snapshot, const std::vector<JobPt
   return left;
 }
 
-std::int64_t lostWork(const model::Job& job, const model::Snapshot& snapshot) {
+std::int64_t gpusOf(const model::Job& job) {
   std::int64_t gpuCount = 0;
   for (const model::Role& role : job.spec.roles) gpuCount += role.shape.requests.gpus() * role.replicas;
+  return gpuCount;
+}
+
+std::int64_t lostWork(const model::Job& job, const model::Snapshot& snapshot) {
   const auto most = std::chrono::duration_cast<std::chrono::seconds>(snapshot.policy.preemption.maxLostWork);
   const auto ran = std::chrono::duration_cast<std::chrono::seconds>(snapshot.now - *job.status.startTime);
-  return gpuCount * std::min(ran, most).count();
+  return gpusOf(job) * std::min(ran, most).count();
 }
 
 // How many gangs are stopped, and what that costs.
@@ -73,14 +98,48 @@ Cost costOf(const std::vector<JobPtr>& victims, const model::Snapshot& snapshot)
   return cost;
 }
 
-// The cheapest way to make room, by trying every set; nothing when none does.
-std::optional<Cost> cheapest(const model::Snapshot& snapshot) {
-  const model::Job& claimant = jobIn(snapshot, kClaimant);
+using Allowed = std::function<bool(const model::Snapshot&, const std::vector<JobPtr>&)>;
+
+bool allOfLowerPriority(const model::Snapshot& snapshot, const std::vector<JobPtr>& gone) {
   const Priorities priorities(snapshot);
+  const int own = priorities.of(jobIn(snapshot, kClaimant));
+  return std::all_of(gone.begin(), gone.end(), [&](const JobPtr& job) { return priorities.of(*job) < own; });
+}
+
+// In its own queue whoever is of lower priority, if the queue stops anybody; of each other queue, one after
+// the other, as long as it holds more than it is guaranteed. The largest last is the best order there is.
+bool withinRights(const model::Snapshot& snapshot, const std::vector<JobPtr>& gone) {
+  const model::Job& claimant = jobIn(snapshot, kClaimant);
+  for (const auto& queue : snapshot.queues) {
+    std::vector<JobPtr> here;
+    std::int64_t held = 0;
+    for (const JobPtr& job : snapshot.jobs) {
+      if (job->status.gang.placed && job->spec.queue == queue->name) held += gpusOf(*job);
+    }
+    std::copy_if(gone.begin(), gone.end(), std::back_inserter(here),
+                 [&](const JobPtr& job) { return job->spec.queue == queue->name; });
+    if (here.empty()) continue;
+    if (queue->name == claimant.spec.queue) {
+      if (queue->withinQueue == model::WithinQueue::kNever || !allOfLowerPriority(snapshot, here))
+        return false;
+      continue;
+    }
+    std::int64_t largest = 0;
+    for (const JobPtr& job : here) {
+      held -= gpusOf(*job);
+      largest = std::max(largest, gpusOf(*job));
+    }
+    if (held + largest <= queue->guaranteed.amount(model::names::kGpuResource)) return false;
+  }
+  return true;
+}
+
+// The cheapest way to make room, by trying every set; nothing when none does.
+std::optional<Cost> cheapest(const model::Snapshot& snapshot, const Allowed& allowed) {
+  const model::Job& claimant = jobIn(snapshot, kClaimant);
   std::vector<JobPtr> candidates;
   for (const JobPtr& job : snapshot.jobs) {
-    const bool lower = priorities.of(*job) < priorities.of(claimant);
-    if (job->status.gang.placed && job->spec.preemptible && lower) candidates.push_back(job);
+    if (job->status.gang.placed && job->spec.preemptible) candidates.push_back(job);
   }
   std::optional<Cost> best;
   for (std::size_t mask = 0; mask < (std::size_t{1} << candidates.size()); ++mask) {
@@ -89,11 +148,37 @@ std::optional<Cost> cheapest(const model::Snapshot& snapshot) {
       if ((mask >> i & 1U) != 0) gone.push_back(candidates[i]);
     }
     const Cost cost = costOf(gone, snapshot);
-    if (best && *best <= cost) continue;
+    if ((best && *best <= cost) || !allowed(snapshot, gone)) continue;
     const model::Snapshot left = without(snapshot, gone);
     if (BruteForce(left, claimant, false).fitsAt(claimant.spec.locality.required)) best = cost;
   }
   return best;
+}
+
+// Whether the plan stops no more, and of equally many no dearer ones, than the best choice there is.
+void comparePlan(const model::Snapshot& snapshot, const Allowed& allowed) {
+  const std::optional<Cost> best = cheapest(snapshot, allowed);
+  const std::vector<PlannedStart> starts = startsOf(cycle(inputOf(snapshot)));
+  RC_CLASSIFY(best && best->first > 0, "somebody is stopped");
+  RC_CLASSIFY(best && best->first > 1, "several are");
+  RC_CLASSIFY(!best, "waits");
+  RC_ASSERT(starts.size() == (best ? 1U : 0U));
+  if (starts.empty()) return;
+  std::set<model::Uid> owners;
+  for (const model::Victim& victim : starts[0].proposal.victims) {
+    for (const auto& pod : snapshot.pods) {
+      if (pod->uid == victim.uid) owners.insert(pod->controllerUid);
+    }
+  }
+  std::vector<JobPtr> victims;
+  for (const JobPtr& job : snapshot.jobs) {
+    if (owners.contains(job->uid)) victims.push_back(job);
+  }
+  const Cost cost = costOf(victims, snapshot);
+  RC_LOG() << fmt::format("stops {} at {}, best {} at {}\n", cost.first, cost.second, best->first,
+                          best->second);
+  RC_ASSERT(allowed(snapshot, victims));
+  RC_ASSERT(cost == *best);
 }
 
 }  // namespace
@@ -102,26 +187,14 @@ TEST_CASE("the fewest gangs are stopped, and of equally many those that lose lea
   rc::prop("against every possible choice", [](const QueueScene& scene) {
     const model::Snapshot snapshot = oneWaits(scene);
     RC_PRE(snapshot.jobs.size() <= 9);
-    const std::optional<Cost> best = cheapest(snapshot);
-    const std::vector<PlannedStart> starts = startsOf(cycle(inputOf(snapshot)));
-    RC_CLASSIFY(best && best->first > 0, "somebody is stopped");
-    RC_CLASSIFY(best && best->first > 1, "several are");
-    RC_CLASSIFY(!best, "waits");
-    RC_ASSERT(starts.size() == (best ? 1U : 0U));
-    if (starts.empty()) return;
-    std::set<model::Uid> owners;
-    for (const model::Victim& victim : starts[0].proposal.victims) {
-      for (const auto& pod : snapshot.pods) {
-        if (pod->uid == victim.uid) owners.insert(pod->controllerUid);
-      }
-    }
-    std::vector<JobPtr> victims;
-    for (const JobPtr& job : snapshot.jobs) {
-      if (owners.contains(job->uid)) victims.push_back(job);
-    }
-    const Cost cost = costOf(victims, snapshot);
-    RC_LOG() << fmt::format("stops {} at {}, best {} at {}\n", cost.first, cost.second, best->first,
-                            best->second);
-    RC_ASSERT(cost == *best);
+    comparePlan(snapshot, allOfLowerPriority);
+  });
+}
+
+TEST_CASE("across queues too, the fewest are stopped, and only of what was borrowed") {
+  rc::prop("against every choice within rights", [](const QueueScene& scene) {
+    const model::Snapshot snapshot = oneReclaims(scene);
+    RC_PRE(snapshot.jobs.size() <= 8);
+    comparePlan(snapshot, withinRights);
   });
 }

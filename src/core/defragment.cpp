@@ -1,0 +1,294 @@
+#include "core/defragment.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/saturating.h"
+#include "core/backfill.h"
+#include "core/what_if.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Job;
+using std::chrono::seconds;
+
+seconds wholeSeconds(base::WallTime::duration time) { return std::chrono::duration_cast<seconds>(time); }
+
+// Places that somebody would take, until this ends.
+class Taken {
+ public:
+  explicit Taken(Ledger& ledger) : ledger_(ledger) {}
+  ~Taken() {
+    for (const auto& [node, amount] : amounts_) ledger_.raise(node, amount);
+  }
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+
+  void take(const Job& job, const Placement& placement) {
+    for (const model::Assignment& each : placement.assignments) {
+      const auto count = static_cast<std::int64_t>(each.indices.size());
+      const std::size_t node = *ledger_.find(each.node);
+      amounts_.emplace_back(node, job.spec.findRole(each.role)->shape.requests.times(count));
+      ledger_.lower(node, amounts_.back().second);
+    }
+  }
+
+ private:
+  Ledger& ledger_;
+  NodeAmounts amounts_;
+};
+
+class Search {
+ public:
+  Search(const DefragmentInput& input, const Claimant& claimant, std::size_t widest)
+      : in_(input), claimant_(claimant), widest_(widest) {}
+
+  std::optional<Rearrangement> run(const std::vector<Evictable>& stoppable) {
+    if (claimant_.demand[0] == 0 || freeGpus() < claimant_.demand[0]) return std::nullopt;
+    listMovable(stoppable);
+    tryEach();
+    tryPairs();
+    if (!best_ || gain(expectedWait()) < worth(bestLoss_)) return std::nullopt;
+    return std::move(best_);
+  }
+
+ private:
+  struct Movable {
+    const Evictable* gang = nullptr;
+    std::int64_t loss = 0;  // GPU seconds
+  };
+  using Set = std::vector<const Movable*>;
+
+  std::int64_t freeGpus() const {
+    std::int64_t gpus = 0;
+    for (const Ledger::NodeRoom& room : in_.ledger.nodes()) {
+      const bool open = room.node->ready && !room.node->unschedulable && !room.node->deleting;
+      if (open) gpus += std::max<std::int64_t>(room.free.gpus(), 0);
+    }
+    return gpus;
+  }
+
+  // --- step 1
+
+  void listMovable(const std::vector<Evictable>& stoppable) {
+    for (const Evictable& each : stoppable) {
+      const std::int64_t restart =
+          base::saturatingMultiply(kRestart.count(), std::max<std::int64_t>(each.job->status.gpus, 1));
+      const Movable movable{&each, base::saturatingAdd(each.lostWork, restart)};
+      if (mayMove(each) && gain(expectedRun()) >= worth(movable.loss)) movable_.push_back(movable);
+    }
+    std::sort(movable_.begin(), movable_.end(), [](const Movable& a, const Movable& b) {
+      return std::tie(a.loss, a.gang->job->key) < std::tie(b.loss, b.gang->job->key);
+    });
+    if (movable_.size() > kMostMovable) movable_.resize(kMostMovable);
+  }
+
+  bool mayMove(const Evictable& each) const {
+    const auto queue = in_.queues.find(each.job->spec.queue);
+    if (!queue || each.priority > claimant_.priority || each.holds.empty()) return false;
+    const auto& node = in_.queues.node(*queue);
+    if (*queue == claimant_.queue)
+      return node.queue == nullptr || (*node.queue)->withinQueue != model::WithinQueue::kNever;
+    const QueueTree::Branches branches = in_.queues.branches(claimant_.queue, *queue);
+    const QueueTree::Index branch = branches.a == branches.b ? *queue : branches.b;
+    return in_.queues.borrows(branch, claimant_.demand);
+  }
+
+  // --- step 2
+
+  void tryEach() {
+    for (const Movable& each : movable_) {
+      if (consider({&each}, each.loss)) return;
+    }
+  }
+
+  // The cheapest first; what costs as much as one alone is no gain.
+  void tryPairs() {
+    struct Pair {
+      std::int64_t loss = 0;
+      std::size_t a = 0;
+      std::size_t b = 0;
+    };
+    std::vector<Pair> pairs;
+    for (std::size_t a = 0; a < movable_.size(); ++a) {
+      for (std::size_t b = a + 1; b < movable_.size(); ++b) {
+        const std::int64_t loss = base::saturatingAdd(movable_[a].loss, movable_[b].loss);
+        if (!best_ || loss < bestLoss_) pairs.push_back({loss, a, b});
+      }
+    }
+    std::sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) {
+      return std::tie(a.loss, a.a, a.b) < std::tie(b.loss, b.a, b.b);
+    });
+    for (const Pair& pair : pairs) {
+      if (tries_ >= kMostTries || gain(expectedRun()) < worth(pair.loss)) return;
+      if (consider({&movable_[pair.a], &movable_[pair.b]}, pair.loss)) return;
+    }
+  }
+
+  // Takes the set for the best when the claimant and all of them have their places.
+  bool consider(const Set& set, std::int64_t loss) {
+    if (tries_++ >= kMostTries) return false;
+    auto arranged = arrange(set);
+    if (!arranged || !quotasAllow(*arranged)) return false;
+    best_ = std::move(arranged);
+    bestLoss_ = loss;
+    return true;
+  }
+
+  std::optional<Rearrangement> arrange(const Set& set) {
+    WhatIf gone(in_.ledger);
+    for (const Movable* each : set) gone.release(each->gang->holds);
+    auto placement = in_.placer.tryPlace(*claimant_.job, widest_);
+    if (!placement) return std::nullopt;
+    Taken taken(in_.ledger);
+    taken.take(*claimant_.job, *placement);
+    Rearrangement arranged{std::move(*placement), {}};
+    for (const Movable* each : largestFirst(set)) {
+      auto place = placeAgain(*each, set, arranged.placement);
+      if (!place) return std::nullopt;
+      taken.take(*each->gang->job, *place);
+      arranged.moves.push_back({each->gang->job, std::move(*place)});
+    }
+    return arranged;
+  }
+
+  static Set largestFirst(Set set) {
+    std::stable_sort(set.begin(), set.end(), [](const Movable* a, const Movable* b) {
+      return a->gang->job->status.gpus > b->gang->job->status.gpus;
+    });
+    return set;
+  }
+
+  [[nodiscard]] std::size_t positionOf(const Job& job) const {
+    const auto& jobs = in_.snapshot.jobs;
+    const auto at = std::lower_bound(jobs.begin(), jobs.end(), job.key,
+                                     [](const auto& each, const auto& key) { return each->key < key; });
+    return static_cast<std::size_t>(at - jobs.begin());
+  }
+
+  // As close together as if it had just come.
+  std::optional<Placement> placeAgain(const Movable& moved, const Set& set, const Placement& claimed) {
+    const Job& job = *moved.gang->job;
+    const GangShape shape = in_.placer.shapeOf(job, job.status.gpus, positionOf(job));
+    PlaceRequest request = in_.placer.request(job, shape.relaxation.widest);
+    for (const Movable* other : set) {
+      for (const auto& [node, amount] : other->gang->holds) {
+        const model::NodeName& name = in_.ledger.nodes()[node].node->name;
+        const bool wanted =
+            std::any_of(claimed.assignments.begin(), claimed.assignments.end(),
+                        [&](const model::Assignment& assignment) { return assignment.node == name; });
+        if (other != &moved || wanted) request.avoidNodes.push_back(name);
+      }
+    }
+    auto placed = place(request, in_.ledger, in_.domains);
+    if (auto* placement = std::get_if<Placement>(&placed)) return std::move(*placement);
+    return std::nullopt;
+  }
+
+  // Only types of GPUs can change hands between quotas.
+  bool quotasAllow(const Rearrangement& arranged) {
+    QueueTree& tree = in_.queues;
+    struct Change {
+      QueueTree::Index queue = QueueTree::kCluster;
+      QueueTree::Amounts before, after;
+    };
+    std::vector<Change> changes;
+    for (const GangMove& move : arranged.moves) {
+      changes.push_back({*tree.find(move.job->spec.queue), tree.holdingsOf(*move.job),
+                         tree.heldBy(*move.job, move.placement.assignments)});
+    }
+    for (const Change& each : changes) tree.discharge(each.queue, each.before, false);
+    std::size_t charged = 0;
+    bool allowed = true;
+    for (; charged < changes.size() && allowed; ++charged) {
+      allowed = !tree.beyondLimit(changes[charged].queue, changes[charged].after);
+      tree.charge(changes[charged].queue, changes[charged].after, false);
+    }
+    const auto wanted = tree.heldBy(*claimant_.job, arranged.placement.assignments);
+    allowed = allowed && !tree.beyondLimit(claimant_.queue, wanted);
+    for (std::size_t i = 0; i < charged; ++i) tree.discharge(changes[i].queue, changes[i].after, false);
+    for (const Change& each : changes) tree.charge(each.queue, each.before, false);
+    return allowed;
+  }
+
+  // --- step 3
+
+  seconds expectedRun() const {
+    const Job& job = *claimant_.job;
+    if (job.spec.estimatedDuration) return *job.spec.estimatedDuration;
+    const std::int64_t gpus = std::max<std::int64_t>(job.status.gpus, 1);
+    return std::max(kYoung, seconds(job.status.service.gpuSeconds / gpus));
+  }
+
+  // GPU seconds that the claimant wins when it need not wait so long.
+  std::int64_t gain(seconds wait) const {
+    return base::saturatingMultiply(std::min(wait, expectedRun()).count(), claimant_.demand[0]);
+  }
+
+  std::int64_t worth(std::int64_t loss) const {
+    constexpr std::int64_t kPermille = 1'000;
+    return base::saturatingMultiply(loss, in_.snapshot.policy.defragmentation.gainPermille) / kPermille;
+  }
+
+  struct Ending {
+    seconds in{0};
+    const Job* job = nullptr;
+    NodeAmounts holds = {};
+  };
+
+  std::vector<Ending> endings() const {
+    std::vector<Ending> all;
+    const base::WallTime now = in_.snapshot.now;
+    for (const auto& job : in_.snapshot.jobs) {
+      if (!job->status.gang.placed || job->finished()) continue;
+      if (const auto end = estimatedEnd(*job)) {
+        const seconds left = wholeSeconds(*end - now);
+        all.push_back({left.count() > 0 ? left : std::max(-left, kLeastOverrun), job.get()});
+      } else {
+        all.push_back({std::max(wholeSeconds(now - placedSince(*job, now)), kYoung), job.get()});
+      }
+    }
+    std::sort(all.begin(), all.end(), [](const Ending& a, const Ending& b) {
+      return std::tie(a.in, a.job->key) < std::tie(b.in, b.job->key);
+    });
+    for (Ending& ending : all) ending.holds = roomHeldBy(*ending.job, in_.ledger);
+    return all;
+  }
+
+  // How long it would wait for others to end; for ever where that does not help.
+  seconds expectedWait() {
+    const std::vector<Ending> ends = endings();
+    const auto fitsAfter = [&](std::size_t count) {
+      WhatIf ended(in_.ledger);
+      for (std::size_t i = 0; i < count; ++i) ended.release(ends[i].holds);
+      return in_.placer.tryPlace(*claimant_.job, widest_).has_value();
+    };
+    if (ends.empty() || !fitsAfter(ends.size())) return seconds::max();
+    std::size_t tooFew = 0;
+    std::size_t enough = ends.size();
+    while (enough - tooFew > 1) {
+      const std::size_t middle = tooFew + (enough - tooFew) / 2;
+      (fitsAfter(middle) ? enough : tooFew) = middle;
+    }
+    return ends[enough - 1].in;
+  }
+
+  const DefragmentInput& in_;
+  const Claimant& claimant_;
+  std::size_t widest_;
+  std::vector<Movable> movable_;  // cheapest first
+  int tries_ = 0;
+  std::optional<Rearrangement> best_;
+  std::int64_t bestLoss_ = 0;
+};
+
+}  // namespace
+
+std::optional<Rearrangement> defragment(const DefragmentInput& input, const Claimant& claimant,
+                                        std::size_t widest, const std::vector<Evictable>& stoppable) {
+  return Search(input, claimant, widest).run(stoppable);
+}
+
+}  // namespace trainyard::core
