@@ -137,7 +137,10 @@ sim::StreamFault Chaos::beforeLine(const sim::FaultPoint& point, const std::stri
   hits_.add(*fault, step);
   trace_.add(world_->loop.now(), point.client, toString(*fault), toString(step));
   sim::StreamFault result;
-  if (*fault == Fault::kDelayLine) result.delay = span(20, 4'000);
+  if (*fault == Fault::kDelayLine) {
+    result.delay = span(20, 4'000);
+    laws_->lateFor(result.delay);
+  }
   if (*fault != Fault::kDelayLine) result.reset = true;
   if (*fault == Fault::kCrashAfter) crash(point.client);
   return result;

@@ -9,8 +9,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json podTemplate(int gpus, std::chrono::milliseconds runFor, int exitCode, const std::string& image) {
-  Json resources = {{"requests", {{"cpu", "1"}, {"memory", "1Gi"}}}};
+Json podTemplate(int gpus, std::chrono::milliseconds runFor, int exitCode, const std::string& image,
+                 bool asksCpu = true) {
+  Json resources = {{"requests", {{"memory", "1Gi"}}}};
+  if (asksCpu) resources["requests"]["cpu"] = "1";
   if (gpus > 0) resources["limits"] = {{std::string(model::names::kGpuResource), std::to_string(gpus)}};
   return {{"metadata",
            {{"annotations",
@@ -21,22 +23,26 @@ Json podTemplate(int gpus, std::chrono::milliseconds runFor, int exitCode, const
             {"containers", {{{"name", "main"}, {"image", image}, {"resources", resources}}}}}}};
 }
 
-Json roles(const JobPlan& plan, const std::string& image) {
+Json roles(const JobPlan& plan, const std::string& image, bool asksCpu) {
   Json list = Json::array();
   for (const RolePlan& role : plan.roles) {
     list.push_back({{"name", role.name},
                     {"replicas", role.replicas},
-                    {"template", podTemplate(role.gpus, plan.runFor, plan.exitCode, image)}});
+                    {"template", podTemplate(role.gpus, plan.runFor, plan.exitCode, image, asksCpu)}});
   }
   return list;
 }
 
 }  // namespace
 
-std::string jobJson(const JobPlan& plan) {
+std::string jobJson(const JobPlan& plan, bool asksCpu) {
   Json spec = {{"framework", "PyTorch"},
-               {"roles", roles(plan, "train:1")},
+               {"roles", roles(plan, "train:1", asksCpu)},
                {"failure", {{"restartScope", plan.restartWhole ? "Gang" : "Pod"}}}};
+  if (!plan.preemptible) spec["preemptible"] = false;
+  if (!plan.queue.empty()) spec["queue"] = plan.queue;
+  if (!plan.priority.empty()) spec["priorityClassName"] = plan.priority;
+  if (plan.estimate.count() > 0) spec["estimate"] = {{"durationSeconds", plan.estimate.count()}};
   if (!plan.required.empty()) spec["locality"] = {{"required", plan.required}};
   if (plan.elastic) {
     spec["elastic"] = {{"role", plan.roles.front().name},
@@ -51,10 +57,47 @@ std::string jobJson(const JobPlan& plan) {
   return job.dump();
 }
 
-std::string editedJson(const JobPlan& plan, int workers) {
+std::string editedJson(const JobPlan& plan, int workers, bool asksCpu) {
   JobPlan edited = plan;
   edited.roles.front().replicas = workers;
-  return Json{{"spec", {{"roles", roles(edited, "train:2")}}}}.dump();
+  return Json{{"spec", {{"roles", roles(edited, "train:2", asksCpu)}}}}.dump();
+}
+
+std::string queueJson(const QueuePlan& plan) {
+  const std::string gpu(model::names::kGpuResource);
+  Json spec = {{"weight", plan.weight},
+               {"preemption",
+                {{"reclaim", plan.reclaim}, {"withinQueue", plan.withinQueue ? "LowerPriority" : "Never"}}}};
+  if (!plan.parent.empty()) spec["parent"] = plan.parent;
+  if (plan.guaranteed > 0) spec["guaranteed"] = {{gpu, std::to_string(plan.guaranteed)}};
+  if (plan.limit) spec["limit"] = {{gpu, std::to_string(*plan.limit)}};
+  return Json{{"apiVersion", model::names::kApiVersion},
+              {"kind", "Queue"},
+              {"metadata", {{"name", plan.name}}},
+              {"spec", spec}}
+      .dump();
+}
+
+std::vector<std::string> priorityClassesJson() {
+  std::vector<std::string> classes;
+  for (const auto& [name, value] :
+       {std::pair("low", 100), std::pair("middle", 200), std::pair("high", 300)}) {
+    classes.push_back(Json{
+        {"apiVersion", "scheduling.k8s.io/v1"},
+        {"kind", "PriorityClass"},
+        {"metadata", {{"name", name}}},
+        {"value", value}}.dump());
+  }
+  return classes;
+}
+
+std::string limitRangeJson(int cpus) {
+  const Json item = {{"type", "Container"}, {"defaultRequest", {{"cpu", std::to_string(cpus)}}}};
+  return Json{{"apiVersion", "v1"},
+              {"kind", "LimitRange"},
+              {"metadata", {{"name", "defaults"}}},
+              {"spec", {{"limits", {item}}}}}
+      .dump();
 }
 
 std::string strangerJson(const std::string& name, int gpus, std::chrono::milliseconds runFor) {

@@ -48,7 +48,9 @@ std::string boundKey(const model::Uid& job, std::int64_t epoch, const std::strin
 }  // namespace
 
 ProtocolLaws::ProtocolLaws(sim::ClusterObserver& truth, base::Executor& executor)
-    : truth_(truth), executor_(executor) {
+    : truth_(truth),
+      executor_(executor),
+      claims_(truth, executor, [this](std::string what) { violated(std::move(what)); }) {
   truth_.cache().jobs.onChange(
       [this](const JobPtr& before, const JobPtr& after) { jobChanged(before, after); });
   truth_.cache().pods.onChange(
@@ -259,6 +261,7 @@ void ProtocolLaws::sends(const std::string& client, Step step, const net::HttpRe
     violated(fmt::format("{} writes ({}) while {} holds the Lease", client, toString(step), holder_));
   }
   if (step == Step::kForceDelete) checkForce(request);
+  claims_.sends(step, request);
   const bool deletes = request.method == net::Method::kDelete;
   if (deletes && request.body.find("\"uid\"") == std::string::npos) {
     violated(fmt::format("{} deletes {} under whatever uid", client, request.target));
@@ -282,6 +285,7 @@ void ProtocolLaws::checkForce(const net::HttpRequest& request) {
 }
 
 void ProtocolLaws::comesLate(Step step, const net::HttpRequest& request) {
+  claims_.comesLate(step);
   if (step == Step::kListNodes || step == Step::kWatchNodes)
     nodesLateUntil_ = executor_.now() + kLongestLag * 3;
   if (step != Step::kCreateMember) return;

@@ -8,6 +8,7 @@
 #include "base/executor.h"
 #include "net/http.h"
 #include "sim/cluster_observer.h"
+#include "simulation/claim_laws.h"
 #include "simulation/faults.h"
 
 namespace trainyard::simulation {
@@ -26,7 +27,8 @@ namespace trainyard::simulation {
 //  - nobody writes while another one holds the Lease
 //  - a pod is deleted by force only where its kubelet cannot be running it
 //  - a gated pod is made only for a job with the finalizer, and such a job goes only after its running pods
-// What must hold of every cluster, whoever runs gangs on it, is in sim::Invariants.
+// Who may be stopped for whom is in ClaimLaws; what must hold of every cluster, whoever runs gangs on it, in
+// sim::Invariants.
 class ProtocolLaws {
  public:
   ProtocolLaws(sim::ClusterObserver& truth, base::Executor& executor);
@@ -36,6 +38,8 @@ class ProtocolLaws {
   // What chaos sees of the operators' calls.
   void sends(const std::string& client, Step step, const net::HttpRequest& request);
   void comesLate(Step step, const net::HttpRequest& request);
+  // Somebody stands still, or hears of things so much later.
+  void lateFor(base::Instant::duration span) { claims_.lateFor(span); }
   void answered(const net::HttpRequest& request, const net::HttpResponse& response);
 
  private:
@@ -61,6 +65,7 @@ class ProtocolLaws {
   sim::ClusterObserver& truth_;
   base::Executor& executor_;
   std::vector<std::string> violations_;
+  ClaimLaws claims_;
   std::string holder_;               // of the Lease
   std::set<std::string> everBound_;  // "JOB-UID/EPOCH/POD"
   std::set<std::string> late_;  // names of pods whose creation was held up: they may come after everything

@@ -2,10 +2,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/rng.h"
+#include "model/policy.h"
 #include "simulation/faults.h"
 
 namespace trainyard::simulation {
@@ -25,6 +27,21 @@ struct JobPlan {
   bool restartWhole = true;  // restartScope Gang, else Pod
   bool elastic = false;      // the first role
   std::string required;      // locality level, empty: anywhere
+  std::string queue;         // empty: the one that is there without an object
+  std::string priority;      // name of a PriorityClass, empty: none
+  bool preemptible = true;
+  std::chrono::seconds estimate{0};  // 0: none
+};
+
+// GPUs, of a Queue.
+struct QueuePlan {
+  std::string name;
+  std::string parent;  // empty: a root
+  int weight = 1;
+  int guaranteed = 0;
+  std::optional<int> limit = std::nullopt;
+  bool reclaim = true;
+  bool withinQueue = true;  // LowerPriority, else Never
 };
 
 enum class Trouble {
@@ -78,12 +95,18 @@ struct Scenario {
   std::chrono::microseconds latency{500};
   std::chrono::microseconds watchLag{2'000};
   std::chrono::milliseconds length{30'000};  // of the time in which things go wrong
+  std::vector<QueuePlan> queues;
+  model::Policy policy;  // of the operators
+  // What a LimitRange gives to containers that ask for no cpu, which then all of them do; 0: there is none.
+  int defaultCpus = 0;
   std::vector<JobPlan> jobs;
   std::vector<TroublePlan> troubles;  // by time
   FaultOdds odds;
 };
 
-[[nodiscard]] Scenario drawScenario(std::uint64_t seed);
+// `contention`: with more gangs than fit, in queues and of priorities (contention_draw.h). Without, the same
+// life is drawn but for that.
+[[nodiscard]] Scenario drawScenario(std::uint64_t seed, bool contention);
 // One line a thing, for people who look at a failing seed.
 [[nodiscard]] std::string describe(const Scenario& scenario);
 

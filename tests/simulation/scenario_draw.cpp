@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "simulation/contention_draw.h"
 #include "simulation/scenario.h"
 
 namespace trainyard::simulation {
@@ -11,7 +12,10 @@ using std::chrono::milliseconds;
 
 class Draw {
  public:
-  explicit Draw(std::uint64_t seed) : rng_(seed * 0x9E37'79B9'7F4A'7C15ULL + 1) { scenario_.seed = seed; }
+  Draw(std::uint64_t seed, bool contention)
+      : rng_(seed * 0x9E37'79B9'7F4A'7C15ULL + 1), contention_(contention) {
+    scenario_.seed = seed;
+  }
 
   Scenario run() {
     cluster();
@@ -21,6 +25,8 @@ class Draw {
     const int troubles = static_cast<int>(rng_.between(0, 4));
     for (int i = 0; i < troubles; ++i) trouble();
     odds();
+    // Lives that were arranged for one step stay as they are.
+    if (contention_ && !arranged_) drawContention(scenario_, rng_.split());
     std::stable_sort(scenario_.troubles.begin(), scenario_.troubles.end(),
                      [](const auto& a, const auto& b) { return a.at < b.at; });
     return std::move(scenario_);
@@ -156,6 +162,7 @@ class Draw {
 
   // A long life of the first job, whose start is the first of the whole run.
   void oneStart(int workers) {
+    arranged_ = true;
     JobPlan& plan = scenario_.jobs.front();
     plan.submitAt = milliseconds(200);
     plan.runFor = milliseconds(15'000);
@@ -218,12 +225,14 @@ class Draw {
   }
 
   base::Rng rng_;
+  const bool contention_;
   Scenario scenario_;
   std::uint64_t pick_ = 0;
+  bool arranged_ = false;
 };
 
 }  // namespace
 
-Scenario drawScenario(std::uint64_t seed) { return Draw(seed).run(); }
+Scenario drawScenario(std::uint64_t seed, bool contention) { return Draw(seed, contention).run(); }
 
 }  // namespace trainyard::simulation

@@ -45,11 +45,27 @@ std::string describe(const Scenario& scenario) {
       scenario.seed, scenario.nodes, scenario.gpusOnNode, scenario.nodesInRack, scenario.operators,
       scenario.extender ? "with" : "no", scenario.latency.count(), scenario.watchLag.count(),
       scenario.length.count());
+  text += fmt::format(
+      "  stopped after {} ms at the earliest{}{}\n", scenario.policy.preemption.minRuntime.count(),
+      scenario.policy.timeSlicing.enabled
+          ? fmt::format(", turns of {} ms", scenario.policy.timeSlicing.interval.count())
+          : "",
+      scenario.defaultCpus > 0 ? fmt::format(", {} cpus by default", scenario.defaultCpus) : "");
+  for (const QueuePlan& queue : scenario.queues) {
+    text += fmt::format("  queue {} below {}: weight {}, guaranteed {}, limit {}{}{}\n", queue.name,
+                        queue.parent.empty() ? "-" : queue.parent, queue.weight, queue.guaranteed,
+                        queue.limit ? fmt::to_string(*queue.limit) : "none",
+                        queue.reclaim ? "" : ", takes nothing back",
+                        queue.withinQueue ? "" : ", nobody is stopped within it");
+  }
   for (const JobPlan& job : scenario.jobs) {
-    text += fmt::format("  {:>6} ms job {} runs {} ms, exit {}, restarts {}{}{}:", job.submitAt.count(),
-                        job.name, job.runFor.count(), job.exitCode, job.restartWhole ? "whole" : "pods",
-                        job.elastic ? ", elastic" : "",
-                        job.required.empty() ? "" : ", within one " + job.required);
+    text += fmt::format(
+        "  {:>6} ms job {} runs {} ms, exit {}, restarts {}{}{}{}{}{}{}:", job.submitAt.count(), job.name,
+        job.runFor.count(), job.exitCode, job.restartWhole ? "whole" : "pods", job.elastic ? ", elastic" : "",
+        job.required.empty() ? "" : ", within one " + job.required,
+        job.queue.empty() ? "" : ", in " + job.queue, job.priority.empty() ? "" : ", " + job.priority,
+        job.preemptible ? "" : ", cannot be stopped",
+        job.estimate.count() == 0 ? "" : fmt::format(", says {} s", job.estimate.count()));
     for (const RolePlan& role : job.roles)
       text += fmt::format(" {} {} x {} GPUs", role.name, role.replicas, role.gpus);
     text += '\n';

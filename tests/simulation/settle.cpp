@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -42,11 +43,39 @@ bool World::fits(const model::Job& job) const {
   return false;
 }
 
+// Whether its queue may ever let it in, were it alone: within the limits, and one that cannot be stopped
+// beside everybody's guarantees. Counted in GPUs, the one resource that queues name here.
+bool World::mayEver(const model::Job& job) const {
+  std::int64_t gpus = 0;
+  for (const model::Role& role : job.spec.roles)
+    gpus += role.shape.requests.gpus() * job.spec.startReplicas(role);
+  const auto planOf = [&](const std::string& name) {
+    return std::find_if(scenario_.queues.begin(), scenario_.queues.end(),
+                        [&](const QueuePlan& plan) { return plan.name == name; });
+  };
+  for (auto at = planOf(job.spec.queue.str()); at != scenario_.queues.end(); at = planOf(at->parent)) {
+    if (at->limit && gpus > *at->limit) return false;
+  }
+  if (job.spec.preemptible) return true;
+  const std::function<std::int64_t(const std::string&)> committedBelow = [&](const std::string& parent) {
+    std::int64_t sum = 0;
+    for (const QueuePlan& plan : scenario_.queues) {
+      if (plan.parent != parent) continue;
+      const std::int64_t own = plan.name == job.spec.queue.str() ? gpus : 0;
+      sum += std::max<std::int64_t>(plan.guaranteed, own + committedBelow(plan.name));
+    }
+    return sum;
+  };
+  const bool elsewhere = planOf(job.spec.queue.str()) == scenario_.queues.end();
+  return committedBelow("") + (elsewhere ? gpus : 0) <=
+         static_cast<std::int64_t>(scenario_.nodes) * scenario_.gpusOnNode;
+}
+
 // Everything that can end has ended.
 bool World::atRest() const {
   for (const auto& job : truth().jobs.all()) {
     if (job->deleting) return false;
-    if (!job->finished() && fits(*job)) return false;
+    if (!job->finished() && fits(*job) && mayEver(*job)) return false;
     const auto& gang = job->status.gang;
     if (!job->finished() && (gang.proposal || gang.placed || !job->status.pending)) return false;
   }
@@ -54,12 +83,13 @@ bool World::atRest() const {
                      [](const auto& pod) { return pod->finished(); });
 }
 
-// A gang that no cluster of this size can hold waits, says why, and holds nothing.
+// A gang that can never start waits, says why, and holds nothing.
 void World::checkWaiting() {
   using enum model::PendingReason;
   for (const auto& job : truth().jobs.all()) {
     if (job->finished()) continue;
     const auto reason = job->status.pending->reason;
+    if (!mayEver(*job) && (reason == kQuotaExceeded || reason == kWaitingForShare)) continue;
     if (reason == kTooLarge || reason == kWaitingForTopology || reason == kWaitingForTurn) continue;
     problem(fmt::format("job {} can never fit but says {}: {}", job->key, model::toString(reason),
                         job->status.pending->message));

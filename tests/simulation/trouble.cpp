@@ -75,7 +75,8 @@ void World::strikeJob(const TroublePlan& trouble) {
     case Trouble::kResumeJob: return patchJob(plan->name, suspended(false));
     case Trouble::kEditJob:
       // As the definition's rules allow it.
-      if (now->spec.run.suspend) patchJob(plan->name, editedJson(*plan, trouble.amount));
+      if (now->spec.run.suspend)
+        patchJob(plan->name, editedJson(*plan, trouble.amount, scenario_.defaultCpus == 0));
       return;
     case Trouble::kScaleJob:
       if (plan->elastic)
@@ -208,6 +209,7 @@ void World::strikeOperator(const TroublePlan& trouble) {
 void World::pause(int number, base::Instant::duration span) {
   if (!paused_.insert(number).second) return;
   cluster_->pauseOperator(number);
+  laws_->lateFor(span);
   cluster_->loop().postAfter(span, [this, number] {
     paused_.erase(number);
     cluster_->resumeOperator(number);

@@ -1,5 +1,6 @@
 #include "simulation/world.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -27,6 +28,7 @@ sim::ClusterOptions clusterOptions(const Scenario& scenario, Chaos& chaos) {
   options.latency = scenario.latency;
   options.watchLag = scenario.watchLag;
   options.extender = scenario.extender;
+  options.policy = scenario.policy;
   options.operatorFaults = &chaos;
   // Short patience everywhere: what takes minutes in a cluster should happen within a short virtual life.
   options.settings.startDeadline = 25s;
@@ -66,6 +68,16 @@ bool World::build() {
                  .pause = [this](const std::string& client,
                                  base::Instant::duration span) { pause(numberOf(client), span); }},
                 truth(), *laws_);
+  // Queues that lend and take back, and who goes before whom.
+  std::vector<std::string> setting;
+  const bool ranked = std::any_of(scenario_.jobs.begin(), scenario_.jobs.end(),
+                                  [](const JobPlan& plan) { return !plan.priority.empty(); });
+  if (ranked) setting = priorityClassesJson();
+  for (const QueuePlan& queue : scenario_.queues) setting.push_back(queueJson(queue));
+  if (scenario_.defaultCpus > 0) setting.push_back(limitRangeJson(scenario_.defaultCpus));
+  for (const std::string& each : setting) {
+    if (const auto made = cluster_->create(each); !made) problem(made.error().message);
+  }
   const auto added = cluster_->addNodes(
       scenario_.nodes,
       {.gpus = scenario_.gpusOnNode, .cpus = 64, .memory = "256Gi", .nodesInRack = scenario_.nodesInRack});
@@ -104,13 +116,13 @@ void World::runFor(base::Instant::duration span) {
 
 void World::submit(const JobPlan& plan) {
   if (job(plan.name)) return;
-  const auto made = cluster_->create(jobJson(plan));
+  const auto made = cluster_->create(jobJson(plan, scenario_.defaultCpus == 0));
   if (!made) return problem(fmt::format("job {} was refused: {}", plan.name, made.error().message));
   submitted_.insert(plan.name);
 }
 
 RunResult runSeed(std::uint64_t seed, const RunOptions& options) {
-  return World(drawScenario(seed), options).run();
+  return World(drawScenario(seed, options.contention), options).run();
 }
 
 }  // namespace trainyard::simulation

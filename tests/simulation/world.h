@@ -15,6 +15,7 @@ namespace trainyard::simulation {
 struct RunOptions {
   bool trace = false;  // every call on stderr
   bool log = false;    // what the programs say
+  bool contention = false;
   std::shared_ptr<const sim::Registry> types = nullptr;
 };
 
@@ -66,6 +67,7 @@ class World {
   void settle();
   [[nodiscard]] bool atRest() const;
   [[nodiscard]] bool fits(const model::Job& job) const;
+  [[nodiscard]] bool mayEver(const model::Job& job) const;
   void checkWaiting();
   void checkEnd();
   [[nodiscard]] std::string describeEnd() const;

@@ -1,0 +1,194 @@
+#include "simulation/claim_laws.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "model/names.h"
+#include "sim/api_paths.h"
+
+namespace trainyard::simulation {
+namespace {
+
+// Longer than any view lags behind, or any request that was not held up on purpose is under way.
+constexpr base::Instant::duration kLag = std::chrono::seconds(2);
+// After a request that was: as long as it may take, and what was planned on its answer.
+constexpr base::Instant::duration kLongestLag = std::chrono::seconds(36);
+
+std::int64_t gpusOf(const model::Job& job, const std::vector<model::Assignment>& places) {
+  std::int64_t gpus = 0;
+  for (const model::Assignment& each : places) {
+    const model::Role* role = job.spec.findRole(each.role);
+    if (role != nullptr) gpus += role->shape.requests.gpus() * static_cast<std::int64_t>(each.indices.size());
+  }
+  return gpus;
+}
+
+std::int64_t memberCount(const std::vector<model::Assignment>& places) {
+  std::int64_t count = 0;
+  for (const model::Assignment& each : places) count += static_cast<std::int64_t>(each.indices.size());
+  return count;
+}
+
+}  // namespace
+
+ClaimLaws::ClaimLaws(sim::ClusterObserver& truth, base::Executor& executor, Violated violated)
+    : truth_(truth), executor_(executor), violated_(std::move(violated)) {
+  truth_.cache().jobs.onChange(
+      [this](const JobPtr& before, const JobPtr& after) { jobChanged(before, after); });
+}
+
+bool ClaimLaws::restless(const model::Uid& job) const {
+  if (executor_.now() < lateUntil_) return true;
+  const auto changed = jobChangedAt_.find(job);
+  return changed != jobChangedAt_.end() && executor_.now() - changed->second < kLag;
+}
+
+void ClaimLaws::jobChanged(const JobPtr& before, const JobPtr& after) {
+  if (!after) return;
+  if (!before || before->uid != after->uid) return;
+  const auto& was = before->status.gang.proposal;
+  const auto& is = after->status.gang.proposal;
+  const bool isNew = is && (!was || was->epoch != is->epoch);
+  if (isNew && !is->victims.empty()) checkClaim(*after, *is);
+  const bool reserved = is && is->phase == model::ProposalPhase::kReserved && !is->add.empty();
+  if (reserved && (isNew || was->phase != is->phase)) checkLimits(*after);
+  const bool waitsAgain = isNew && is->kind == model::ProposalKind::kRestart && is->add.empty();
+  if (waitsAgain && after->status.preemptions.count > before->status.preemptions.count) {
+    const auto& pods = truth_.cache().pods.all();
+    const bool named = std::any_of(pods.begin(), pods.end(), [&](const auto& pod) {
+      return pod->controllerUid == after->uid && claimed_.contains(pod->uid);
+    });
+    const bool any = std::any_of(pods.begin(), pods.end(),
+                                 [&](const auto& pod) { return pod->controllerUid == after->uid; });
+    if (any && !named)
+      violated_(fmt::format("job {} was stopped, but nobody claimed its places", after->key));
+  }
+  const bool wants = before->generation != after->generation || before->deleting != after->deleting;
+  if (wants || !(before->status.gang == after->status.gang)) jobChangedAt_[after->uid] = executor_.now();
+}
+
+void ClaimLaws::checkClaim(const model::Job& job, const model::Proposal& claim) {
+  if (memberCount(claim.add) != job.spec.totalReplicas() && !restless(job.uid)) {
+    violated_(fmt::format("job {}: claim {} has places for {} of {} members", job.key, claim.id,
+                          memberCount(claim.add), job.spec.totalReplicas()));
+  }
+  std::set<model::Uid> named;
+  for (const model::Victim& victim : claim.victims) named.insert(victim.uid);
+  claimed_.insert(named.begin(), named.end());
+  std::set<model::Uid> gangs;
+  for (const auto& pod : truth_.cache().pods.all()) {
+    if (named.contains(pod->uid)) gangs.insert(pod->controllerUid);
+  }
+  for (const auto& other : truth_.cache().jobs.all()) {
+    if (gangs.contains(other->uid)) checkVictim(*other, job, named);
+  }
+}
+
+void ClaimLaws::checkVictim(const model::Job& victim, const model::Job& claimant,
+                            const std::set<model::Uid>& named) {
+  const auto say = [&](const char* what) {
+    violated_(fmt::format("job {} claims the places of {}, which {}", claimant.key, victim.key, what));
+  };
+  if (victim.uid == claimant.uid) return say("is itself");
+  if (!victim.spec.preemptible) say("may not be stopped");
+  const auto valueOf = [&](const model::Job& job) {
+    for (const auto& each : truth_.cache().priorityClasses.all()) {
+      if (each->name == job.spec.priorityClassName) return each->value;
+    }
+    return 0;
+  };
+  if (victim.spec.queue == claimant.spec.queue && valueOf(victim) > valueOf(claimant))
+    say("is of higher priority in the same queue");
+  if (restless(victim.uid)) return;
+  for (const auto& pod : truth_.cache().pods.all()) {
+    const bool runs = pod->controllerUid == victim.uid && pod->member && pod->bound() && !pod->finished() &&
+                      !pod->terminating;
+    if (runs && !named.contains(pod->uid)) return say("would lose some of its members only");
+  }
+}
+
+// --- limits
+// --------------------------------------------------------------------------------------------------
+
+// Of gangs that have their places, whoever still has to leave them.
+std::int64_t ClaimLaws::heldBelow(const model::QueueName& queue) const {
+  const auto below = [&](model::QueueName at) {
+    for (int depth = 0; depth < 10; ++depth) {
+      if (at == queue) return true;
+      const auto found = truth_.cache().queues.find(at);
+      if (!found || found->parent.empty()) return false;
+      at = found->parent;
+    }
+    return false;
+  };
+  // One whose pods went for another one holds nothing, though its record may not say so yet.
+  const auto gone = [&](const model::Uid& job) {
+    const auto& pods = truth_.cache().pods.all();
+    return std::none_of(pods.begin(), pods.end(), [&](const auto& pod) {
+      return pod->controllerUid == job && !claimed_.contains(pod->uid);
+    });
+  };
+  std::int64_t gpus = 0;
+  for (const auto& job : truth_.cache().jobs.all()) {
+    if (job->finished() || job->deleting || !below(job->spec.queue)) continue;
+    const auto& gang = job->status.gang;
+    const bool restarts = gang.proposal && gang.proposal->kind == model::ProposalKind::kRestart;
+    if (gang.proposal && gang.proposal->phase == model::ProposalPhase::kReserved &&
+        (restarts || !gang.placed)) {
+      gpus += gpusOf(*job, gang.proposal->add);
+    } else if (gang.placed && !restarts && !gone(job->uid)) {
+      gpus += gpusOf(*job, gang.placed->assignments);
+    }
+  }
+  return gpus;
+}
+
+void ClaimLaws::checkLimits(const model::Job& job) {
+  if (executor_.now() < lateUntil_) return;
+  auto at = job.spec.queue;
+  for (int depth = 0; depth < 10 && !at.empty(); ++depth) {
+    const auto queue = truth_.cache().queues.find(at);
+    if (!queue) return;
+    const auto limit = queue->limit.find(model::names::kGpuResource);
+    const std::int64_t held = heldBelow(at);
+    if (limit && held > *limit) {
+      violated_(fmt::format("with {} queue {} holds {} GPUs of its limit of {}", job.key, at, held, *limit));
+    }
+    at = queue->parent;
+  }
+}
+
+// --- who is stopped
+// -----------------------------------------------------------------------------------------------------
+
+void ClaimLaws::sends(Step step, const net::HttpRequest& request) {
+  if (step != Step::kDeletePod && step != Step::kForceDelete) return;
+  const auto path = sim::parseTarget(request.target);
+  const auto pod = path ? truth_.cache().pods.find({path->space, path->name}) : nullptr;
+  if (!pod || !pod->member || claimed_.contains(pod->uid) || pod->terminating || pod->finished()) return;
+  if (request.body.find(pod->uid.str()) == std::string::npos) return;
+  const auto job = truth_.cache().jobs.find({pod->key.ns, pod->member->jobName});
+  if (!job || job->uid != pod->controllerUid || job->deleting || job->finished()) return;
+  const auto& gang = job->status.gang;
+  if (job->spec.run.suspend || gang.proposal || !gang.placed || restless(job->uid)) return;
+  const bool member = std::any_of(
+      gang.placed->assignments.begin(), gang.placed->assignments.end(), [&](const model::Assignment& each) {
+        return each.role == pod->member->role && each.indices.contains(pod->member->index) &&
+               gang.placed->epochOf(each) == pod->member->epoch;
+      });
+  if (member) violated_(fmt::format("pod {} of a gang that runs in peace is deleted", pod->key));
+}
+
+void ClaimLaws::comesLate(Step step) {
+  const bool record = step == Step::kReserve || step == Step::kClaim || step == Step::kClaimed;
+  const bool view = step == Step::kListJobs || step == Step::kListPods || step == Step::kListOthers ||
+                    isWatch(step) || step == Step::kReadJob;
+  if (record || view) lateFor(kLongestLag);
+}
+
+void ClaimLaws::lateFor(base::Instant::duration span) {
+  lateUntil_ = std::max(lateUntil_, executor_.now() + span + kLag);
+}
+
+}  // namespace trainyard::simulation

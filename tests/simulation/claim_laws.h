@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+#include "base/executor.h"
+#include "net/http.h"
+#include "sim/cluster_observer.h"
+#include "simulation/faults.h"
+
+namespace trainyard::simulation {
+
+// What must hold of gangs that make room for others, looked at with every write:
+//  - a claim has places for its whole gang, and names none but whole gangs that may be stopped, none of
+//  higher
+//    priority in its own queue, and not itself
+//  - no pod of a gang that runs in peace is deleted unless a claim named it before
+//  - nobody says that he was stopped for another one unless a claim named him
+//  - gangs that hold reserved places stay within the limits of their queues
+class ClaimLaws {
+ public:
+  using Violated = std::function<void(std::string)>;
+  ClaimLaws(sim::ClusterObserver& truth, base::Executor& executor, Violated violated);
+
+  void sends(Step step, const net::HttpRequest& request);
+  // Somebody's write of a record, or his view of them, is held up.
+  void comesLate(Step step);
+  // Somebody plans on what is no longer true, for so long.
+  void lateFor(base::Instant::duration span);
+
+ private:
+  using JobPtr = std::shared_ptr<const model::Job>;
+
+  void jobChanged(const JobPtr& before, const JobPtr& after);
+  void checkClaim(const model::Job& job, const model::Proposal& claim);
+  void checkVictim(const model::Job& victim, const model::Job& claimant, const std::set<model::Uid>& named);
+  void checkLimits(const model::Job& job);
+  [[nodiscard]] std::int64_t heldBelow(const model::QueueName& queue) const;
+  [[nodiscard]] bool restless(const model::Uid& job) const;
+
+  sim::ClusterObserver& truth_;
+  base::Executor& executor_;
+  Violated violated_;
+  std::set<model::Uid> claimed_;                      // pods that a claim has ever named
+  std::map<model::Uid, base::Instant> jobChangedAt_;  // when what it wants or its record last changed
+  base::Instant lateUntil_{};                         // somebody plans on what is no longer true
+};
+
+}  // namespace trainyard::simulation
