@@ -1,6 +1,7 @@
 #include "cli/simulate.h"
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -115,6 +116,8 @@ class Simulator {
     const bool twice =
         std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& other) { return other->key == job->key; });
     if (twice) return refuse(manifest, fmt::format("metadata.name: {} is there twice", job->key));
+    // In the order of the files, as if applied one after the other; creation times are whole seconds.
+    job->created += std::chrono::milliseconds(jobs_.size());
     auto& feedback = input_.feedback[job->key];
     feedback.templateError = job->specError.empty() ? checkTemplates(*job, manifest) : "";
     jobs_.push_back(std::make_shared<const model::Job>(std::move(*job)));

@@ -177,14 +177,14 @@ TEST_CASE("what would wait waits in the same words, and starts when it is foreto
   CHECK(std::chrono::abs(started - answer.expected->start) <= 5s);
 }
 
-TEST_CASE("jobs of one file are tried together, in the order of the queue") {
+TEST_CASE("jobs of one file are tried together, in its order") {
   World world(2);
   const auto answers = forecasts(
-      world, jobYaml("one", 2, "  estimate: {durationSeconds: 60}\n") + "---\n" + jobYaml("two", 2));
+      world, jobYaml("z-one", 2, "  estimate: {durationSeconds: 60}\n") + "---\n" + jobYaml("two", 2));
   REQUIRE(answers.size() == 2);
   CHECK(answers[0].outcome == Outcome::kStarts);
   CHECK(answers[1].outcome == Outcome::kWaits);
-  CHECK(answers[1].pending->message.find("default/one") != std::string::npos);
+  CHECK(answers[1].pending->message.find("default/z-one") != std::string::npos);
   // What starts now ends by its estimate.
   REQUIRE(answers[1].expected);
   REQUIRE(answers[1].expected->after.size() == 1);
