@@ -44,7 +44,7 @@ class Cycle {
 
   Plan run() {
     memo_.begin(input_.snapshot);
-    evictions_ = claimedGangs(memo_.notes().proposing(), input_.snapshot.pods);
+    evictions_ = claimedGangs(writtenProposals(), input_.snapshot.pods);
     decideAll();
     placeWaiting();
     plan_.orphans = gatedOrphans(input_.snapshot);
@@ -54,6 +54,16 @@ class Cycle {
   }
 
  private:
+  // A claim whose write is under way may fail yet: nobody stops for it before it stands.
+  std::vector<JobPtr> writtenProposals() const {
+    std::vector<JobPtr> written = memo_.notes().proposing();
+    std::erase_if(written, [&](const JobPtr& job) {
+      const auto told = input_.feedback.find(job->key);
+      return told != input_.feedback.end() && told->second.busy;
+    });
+    return written;
+  }
+
   // --- phase 2: one job at a time
   // -------------------------------------------------------------------------------
 

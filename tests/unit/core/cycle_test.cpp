@@ -294,6 +294,29 @@ TEST_CASE("a gang that ends holds nothing of its queue's share any more when the
   CHECK(waitsFor(plan, "ml/third") == "WaitingForCapacity");
 }
 
+TEST_CASE("nobody stops for a claim before it is written") {
+  const model::Job bert = running();
+  const model::Pod first = memberOn(bert, 0, "n1");
+  const model::Pod second = memberOn(bert, 1, "n2");
+  const model::Job urgent = job("ml/urgent")
+                                .role("worker", 2, gpus(8))
+                                .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
+                                .proposes("n2", "worker", "1", model::ProposalPhase::kClaiming)
+                                .victim(first)
+                                .victim(second);
+  CycleInput in = input(threeNodes().add(bert).add(first).add(second).add(urgent));
+  SECTION("its write is under way, and may fail") {
+    in.feedback[key("ml/urgent")].busy = true;
+    const Plan plan = cycle(in);
+    CHECK(proposalFor(plan, "ml/bert") == nullptr);
+  }
+  SECTION("it stands") {
+    const Plan plan = cycle(in);
+    REQUIRE(proposalFor(plan, "ml/bert") != nullptr);
+    CHECK(proposalFor(plan, "ml/bert")->kind == model::ProposalKind::kRestart);
+  }
+}
+
 TEST_CASE("an error of the program fails the job; an eviction does not") {
   const model::Job bert = running();
   model::Pod failed = memberOn(bert, 1, "n2");
