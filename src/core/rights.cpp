@@ -1,5 +1,7 @@
 #include "core/rights.h"
 
+#include <algorithm>
+
 #include <tuple>
 
 #include "model/conditions.h"
@@ -41,6 +43,13 @@ bool reclaims(const Claimant& claimant, QueueTree::Index victimQueue, const Queu
   return guaranteed || tree.shareWith(branches.a, claimant.demand) <= tree.shareWithout(branches.b, held);
 }
 
+// Who was stopped has twice the time before it may be again: else two jobs that lose what they did when they
+// are stopped, and run for longer than a turn, would stop each other for ever.
+std::chrono::milliseconds turnOf(const Job& job, const model::TimeSlicing& slicing) {
+  constexpr int kMostDoublings = 10;
+  return slicing.interval * (1 << std::clamp(job.status.preemptions.count, 0, kMostDoublings));
+}
+
 }  // namespace
 
 base::WallTime placedSince(const Job& job, base::WallTime now) {
@@ -75,7 +84,8 @@ std::optional<base::WallTime> turnEnds(const Job& job, const model::Snapshot& sn
   const model::TimeSlicing& slicing = snapshot.policy.timeSlicing;
   if (!slicing.enabled) return std::nullopt;
   const base::WallTime placed = placedSince(job, snapshot.now);
-  return placed + ((snapshot.now - placed) / slicing.interval + 1) * slicing.interval;
+  const auto turn = turnOf(job, slicing);
+  return placed + ((snapshot.now - placed) / turn + 1) * turn;
 }
 
 bool hasTurn(const Claimant& claimant, const Job& victim, const Rank& victimRank, const QueueTree& tree,
@@ -84,7 +94,7 @@ bool hasTurn(const Claimant& claimant, const Job& victim, const Rank& victimRank
   if (!slicing.enabled || victimRank.priority != claimant.rank.priority) return false;
   const auto queue = tree.find(victim.spec.queue);
   if (queue != claimant.queue || forbidsWithin(tree.node(*queue))) return false;
-  if (placedSince(victim, snapshot.now) + slicing.interval > snapshot.now) return false;
+  if (placedSince(victim, snapshot.now) + turnOf(victim, slicing) > snapshot.now) return false;
   const bool byEstimates = snapshot.policy.ordering == model::Ordering::kSrtf ||
                            snapshot.policy.ordering == model::Ordering::kSrsf;
   return claimant.rank.merit > (byEstimates ? kWorthAStop : 1) * victimRank.merit;

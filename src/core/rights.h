@@ -46,7 +46,7 @@ struct Claimant {
                            const model::Snapshot& snapshot);
 
 // When the present turn of a placed job ends by the policy's time slicing: turns are counted from when it got
-// its places. Nothing where nobody takes turns.
+// its places, and twice as long with each time that it was stopped before. Nothing where nobody takes turns.
 [[nodiscard]] std::optional<base::WallTime> turnEnds(const model::Job& job, const model::Snapshot& snapshot);
 
 // Whether the claimant takes over from a job of its own queue that may be stopped by now and has had a whole
