@@ -75,7 +75,12 @@ void Connection::nextRequest() {
     return;
   }
   phase_ = Phase::kReading;
-  setStanding(request_ == 0 ? Standing::kNewcomer : Standing::kRegular);
+  if (request_ > 0) {
+    setStanding(Standing::kRegular);
+  } else {
+    // It waits since it came, not since a thread had time for it: those that came later may have been first.
+    standing_ = Standing::kNewcomer;
+  }
   requestBegun_ = false;
   headerAccepted_ = false;
   answer_ = Answer::kNone;

@@ -40,7 +40,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
         tlsContext_(std::move(tls)),
         readTimer_(socket_.get_executor()),
         writeTimer_(socket_.get_executor()) {
-    if (tlsContext_) tls_.emplace(socket_, *tlsContext_);
+    if (tlsContext_) {
+      tls_.emplace(socket_, *tlsContext_);
+    } else {
+      standing_ = Standing::kNewcomer;
+    }
   }
 
   // Always queued, never run at once: an Exchange that another thread has answered may be destroyed on the
