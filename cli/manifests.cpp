@@ -1,13 +1,12 @@
 #include "cli/manifests.h"
 
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "codec/yaml_json.h"
 
 namespace trainyard::cli {
@@ -18,15 +17,7 @@ using codec::YamlField;
 
 base::Result<std::string> readText(const std::string& file) {
   if (file == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  std::ifstream in(file, std::ios::binary);
-  std::error_code ignored;
-  std::string text;
-  if (in && !std::filesystem::is_directory(file, ignored))
-    text.assign(std::istreambuf_iterator<char>(in), {});
-  else
-    in.setstate(std::ios::failbit);
-  if (!in) return base::fail(base::ErrorCode::kInvalid, fmt::format("{}: cannot be read", file));
-  return text;
+  return base::readFile(file);
 }
 
 base::Result<Manifest> readManifest(codec::YamlValue document, const std::string& file) {

@@ -2,17 +2,16 @@
 
 #include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <string>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/file.h"
 #include "sim/replay_plot.h"
 #include "sim/replay_run.h"
 #include "sim/replay_text.h"
@@ -55,14 +54,6 @@ const std::map<std::string, ReplayPlacement> kPlacements{{"default", ReplayPlace
 const std::map<std::string, ReplaySemantics> kSemantics{{"own", ReplaySemantics::kOwn},
                                                         {"muri", ReplaySemantics::kMuri}};
 
-base::Result<std::string> readFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (std::filesystem::is_directory(path) || !file || !(text << file.rdbuf()))
-    return base::fail(base::ErrorCode::kInvalid, path + ": cannot be read, or is empty");
-  return text.str();
-}
-
 // Rewrites one line of a terminal whenever a hundredth more is done.
 class ProgressBar {
  public:
@@ -93,7 +84,7 @@ int runReplayCommand(const Flags& flags) {
   if (!flags.plot.empty() && flags.options.format == ReplayFormat::kOpenb)
     return complain({base::ErrorCode::kInvalid, "--plot draws times, and --format openb has none"});
   ProgressBar bar;
-  sim::ReplayOutside outside{.readFile = readFile};
+  sim::ReplayOutside outside{.readFile = [](const std::string& path) { return base::readFile(path); }};
   if (isatty(STDERR_FILENO) == 1)
     outside.progress = [&bar](std::size_t done, std::size_t all) { bar.show(done, all); };
   const auto result = sim::runReplay(flags.options, outside);

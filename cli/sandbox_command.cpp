@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "base/file.h"
 #include "sim/sandbox.h"
 
 namespace trainyard::cli {
@@ -43,15 +42,6 @@ base::Result<std::vector<std::string>> filesToRun(const std::vector<std::string>
   return found;
 }
 
-base::Result<sim::SandboxFile> readFile(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (std::filesystem::is_directory(path) || !file || !(text << file.rdbuf())) {
-    return base::fail(base::ErrorCode::kInvalid, path + ": cannot be read");
-  }
-  return sim::SandboxFile{path, text.str()};
-}
-
 int runSandboxCommand(Flags flags) {
   const auto complain = [](const base::Error& error) {
     std::cerr << "trainyard sandbox: " << error.message << "\n";
@@ -60,9 +50,9 @@ int runSandboxCommand(Flags flags) {
   const auto files = filesToRun(flags.files);
   if (!files) return complain(files.error());
   for (const std::string& path : *files) {
-    auto file = readFile(path);
-    if (!file) return complain(file.error());
-    flags.options.files.push_back(std::move(*file));
+    auto text = base::readFile(path);
+    if (!text) return complain(text.error());
+    flags.options.files.push_back({path, std::move(*text)});
   }
   flags.options.colours = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
   const auto good = sim::runSandbox(flags.options, [](const std::string& line) {

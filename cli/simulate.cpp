@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "codec/job.h"
 #include "codec/json_value.h"
 #include "codec/member_pod.h"
@@ -57,11 +56,10 @@ class Simulator {
  private:
   Result<model::Policy> readPolicy() {
     if (!options_.policyFile.empty()) {
-      std::ifstream in(options_.policyFile, std::ios::binary);
-      const std::string text(std::istreambuf_iterator<char>(in), {});
-      if (!in) return base::fail(ErrorCode::kInvalid, options_.policyFile + ": cannot be read");
+      const auto text = base::readFile(options_.policyFile);
+      if (!text) return base::fail(text.error());
       result_.policy = options_.policyFile;
-      return codec::decodePolicy(text, options_.policyFile);
+      return codec::decodePolicy(*text, options_.policyFile);
     }
     const std::string& ns = options_.operatorNamespace;
     const std::string name = fmt::format("ConfigMap {}/{}", ns, kPolicyConfigMap);

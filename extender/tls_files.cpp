@@ -1,18 +1,15 @@
 #include "extender/tls_files.h"
 
-#include <fstream>
-#include <iterator>
-
 #include <fmt/format.h>
+
+#include "base/file.h"
 
 namespace trainyard::extender {
 namespace {
 
 base::Result<std::string> readText(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return base::fail(base::ErrorCode::kInvalid, fmt::format("{}: cannot be read", path));
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (text.empty()) return base::fail(base::ErrorCode::kInvalid, fmt::format("{}: is empty", path));
+  auto text = base::readFile(path);
+  if (text && text->empty()) return base::fail(base::ErrorCode::kInvalid, fmt::format("{}: is empty", path));
   return text;
 }
 

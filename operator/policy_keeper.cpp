@@ -1,27 +1,15 @@
 #include "operator/policy_keeper.h"
 
 #include <chrono>
-#include <fstream>
-#include <iterator>
-#include <optional>
 #include <utility>
 
-#include <fmt/format.h>
-
+#include "base/file.h"
 #include "codec/policy.h"
 
 namespace trainyard::operator_ {
 namespace {
 
 constexpr std::chrono::seconds kLook{2};
-
-std::optional<std::string> readText(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return std::nullopt;
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (in.bad()) return std::nullopt;
-  return text;
-}
 
 telemetry::Counter reloads(telemetry::MetricsRegistry& metrics, const char* result) {
   return metrics.counter("trainyard_policy_reloads_total",
@@ -55,8 +43,8 @@ base::Result<std::unique_ptr<PolicyKeeper>> PolicyKeeper::open(const std::string
 }
 
 base::Result<model::Policy> PolicyKeeper::read() {
-  auto text = readText(path_);
-  if (!text) return base::fail(base::ErrorCode::kInvalid, fmt::format("{}: cannot be read", path_));
+  auto text = base::readFile(path_);
+  if (!text) return base::fail(text.error());
   text_ = std::move(*text);
   return codec::decodePolicy(text_, path_);
 }

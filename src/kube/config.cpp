@@ -2,12 +2,11 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "codec/base64.h"
 #include "codec/exec_credential.h"
 #include "codec/kubeconfig.h"
@@ -19,20 +18,13 @@ using base::ErrorCode;
 using base::Result;
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t kMaxFileBytes = 8u << 20;
+constexpr std::size_t kMaxFileBytes = 8u << 20;
 
 tl::unexpected<base::Error> refuse(std::string message) {
   return base::fail(ErrorCode::kInvalid, std::move(message));
 }
 
-Result<std::string> readFile(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return refuse(fmt::format("{}: no such file", path));
-  if (fs::file_size(path, error) > kMaxFileBytes) return refuse(fmt::format("{}: larger than 8 MiB", path));
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return refuse(fmt::format("{}: cannot be read", path));
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
+Result<std::string> readFile(const std::string& path) { return base::readFile(path, kMaxFileBytes); }
 
 std::string environment(const ConfigSources& sources, const std::string& name) {
   if (sources.environment) return sources.environment(name).value_or("");

@@ -1,8 +1,8 @@
 #include "kube/credentials.h"
 
-#include <fstream>
-
 #include <fmt/format.h>
+
+#include "base/file.h"
 
 namespace trainyard::kube {
 namespace {
@@ -21,17 +21,10 @@ class StaticCredentials final : public CredentialSource {
 };
 
 base::Result<std::string> readToken(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in)
-    return base::fail(base::ErrorCode::kUnavailable, fmt::format("token file {} cannot be read", path));
-  std::string text;
-  char buffer[4096];
-  while (in.read(buffer, sizeof buffer) || in.gcount() > 0) {
-    text.append(buffer, static_cast<std::size_t>(in.gcount()));
-    if (text.size() > kMaxTokenBytes) {
-      return base::fail(base::ErrorCode::kUnavailable, fmt::format("token file {} is too large", path));
-    }
-  }
+  auto read = base::readFile(path, kMaxTokenBytes);
+  if (!read)
+    return base::fail(base::ErrorCode::kUnavailable, fmt::format("token file {}", read.error().message));
+  std::string text = std::move(*read);
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) text.pop_back();
   if (text.empty())
     return base::fail(base::ErrorCode::kUnavailable, fmt::format("token file {} is empty", path));

@@ -40,8 +40,10 @@ TEST_CASE("a file that is missing or empty is named") {
   const Folder folder;
   const std::string good = folder.write("good", "x");
   const std::string gone = folder.path / "gone";
-  CHECK(extender::readTlsFiles({gone, good, good}).error().message == gone + ": cannot be read");
-  CHECK(extender::readTlsFiles({good, gone, good}).error().message == gone + ": cannot be read");
+  CHECK(extender::readTlsFiles({gone, good, good}).error().message ==
+        gone + ": cannot be read (No such file or directory)");
+  CHECK(extender::readTlsFiles({good, gone, good}).error().message ==
+        gone + ": cannot be read (No such file or directory)");
   // An empty client CA would let everybody in.
   const std::string empty = folder.write("empty", "");
   CHECK(extender::readTlsFiles({good, good, empty}).error().message == empty + ": is empty");

@@ -140,7 +140,8 @@ TEST_CASE_METHOD(Fixture, "an exec plug-in") {
 
 TEST_CASE_METHOD(Fixture, "what cannot be used is named by file and key") {
   CHECK(problem("    certificate-authority: nowhere\n", "") ==
-        ": cluster k: certificate-authority: " + (folder / "nowhere").string() + ": no such file");
+        ": cluster k: certificate-authority: " + (folder / "nowhere").string() +
+            ": cannot be read (No such file or directory)");
   CHECK(problem("    certificate-authority-data: '*'\n", "") ==
         ": clusters[0].cluster.certificate-authority-data: not base64: a character outside the alphabet");
   CHECK(problem("    insecure-skip-tls-verify: maybe\n", "") ==
@@ -197,7 +198,7 @@ TEST_CASE_METHOD(Fixture, "references that lead nowhere are named") {
             .find("cluster k: server: ") != std::string::npos);
   }
   CHECK(load((folder / "absent").string()).error().message ==
-        (folder / "absent").string() + ": no such file");
+        (folder / "absent").string() + ": cannot be read (No such file or directory)");
 }
 
 TEST_CASE_METHOD(Fixture, "a server below a path, another context") {
@@ -239,9 +240,11 @@ TEST_CASE_METHOD(Fixture, "in a pod") {
   environment["KUBERNETES_SERVICE_HOST"] = "10.96.0.1";
   CHECK(load().error().message.find("KUBERNETES_SERVICE_PORT") != std::string::npos);
   environment["KUBERNETES_SERVICE_PORT"] = "443";
-  CHECK(load().error().message.find("ca.crt: no such file") != std::string::npos);
+  CHECK(load().error().message.find("ca.crt: cannot be read (No such file or directory)") !=
+        std::string::npos);
   write("sa/ca.crt", "CA");
-  CHECK(load().error().message.find("token: no such file") != std::string::npos);
+  CHECK(load().error().message.find("token: cannot be read (No such file or directory)") !=
+        std::string::npos);
   write("sa/token", "T");
   write("sa/namespace", "trainyard-system\n");
   const auto config = load();

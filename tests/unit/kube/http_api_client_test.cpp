@@ -192,7 +192,8 @@ TEST_CASE_METHOD(Fixture, "a rotated token is seen within a minute, a vanished f
   loop.runFor(1s);
   REQUIRE(answers.size() == 1);
   CHECK(answers[0].error().code == ErrorCode::kUnavailable);
-  CHECK(answers[0].error().message == "GET /: token file " + path + " cannot be read");
+  CHECK(answers[0].error().message ==
+        "GET /: token file " + path + ": cannot be read (No such file or directory)");
 
   std::ofstream(path) << "a";
   client().get("/", keep());

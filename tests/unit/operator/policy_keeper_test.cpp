@@ -76,7 +76,8 @@ struct Fixture {
 
 TEST_CASE("A program does not start on a policy that is missing or wrong") {
   Fixture fixture;
-  CHECK(fixture.open().error().message == fixture.volume.path() + ": cannot be read");
+  CHECK(fixture.open().error().message ==
+        fixture.volume.path() + ": cannot be read (No such file or directory)");
   fixture.volume.put("ordering: fast\n");
   CHECK(fixture.open().error().message ==
         fixture.volume.path() + ":1: ordering: must be fifo, las, srtf, srsf or default, not fast");
@@ -128,7 +129,7 @@ TEST_CASE("The last good policy stays while the file is bad, and the complaint c
     fixture.volume.takeAway();
     fixture.loop.runFor(1min);
     CHECK(fixture.refused.size() == 2);
-    CHECK(fixture.refused.back() == fixture.volume.path() + ": cannot be read");
+    CHECK(fixture.refused.back() == fixture.volume.path() + ": cannot be read (No such file or directory)");
     fixture.volume.put("ordering: las\n");
     fixture.loop.runFor(5s);
     CHECK(fixture.taken.empty());

@@ -1,17 +1,10 @@
 #include "unit/replay/trace_files.h"
 
-#include <fstream>
-#include <sstream>
+#include "base/file.h"
 
 namespace trainyard::sim::testing {
 
-base::Result<std::string> readFile(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) return base::fail(base::ErrorCode::kInvalid, path + ": cannot be read");
-  return text.str();
-}
+base::Result<std::string> readFile(const std::string& path) { return base::readFile(path); }
 
 ReplayResult replay(const ReplayOptions& options) {
   const auto result = runReplay(options, {.readFile = readFile});
