@@ -75,6 +75,8 @@ class Connection final : public ApiConnection {
     auto tls = rereadTls(config_);
     if (!tls) return base::fail(tls.error());
     if (*tls == config_.tls) return {};
+    // The files are replaced together but read one by one: what is not the same twice is of two versions.
+    if (const auto again = rereadTls(config_); !again || *again != *tls) return {};
     if (auto taken = http_->reloadTls(*tls); !taken) return taken;
     if (auto taken = leaseHttp_->reloadTls(*tls); !taken) return taken;
     config_.tls = std::move(*tls);
