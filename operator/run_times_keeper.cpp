@@ -23,9 +23,8 @@ RunTimesKeeper::~RunTimesKeeper() {
   deps_.executor.cancel(timer_);
 }
 
-kube::ApiCallback RunTimesKeeper::guarded(void (RunTimesKeeper::*then)(const Answer&)) const {
-  auto* self = const_cast<RunTimesKeeper*>(this);
-  return [self, alive = alive_, then](const Answer& answer) {
+kube::ApiCallback RunTimesKeeper::guarded(void (RunTimesKeeper::*then)(const Answer&)) {
+  return [self = this, alive = alive_, then](const Answer& answer) {
     if (*alive) (self->*then)(answer);
   };
 }

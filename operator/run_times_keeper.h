@@ -51,7 +51,7 @@ class RunTimesKeeper {
   void write();
   void written(const Answer& answer);
   void again();
-  [[nodiscard]] kube::ApiCallback guarded(void (RunTimesKeeper::*then)(const Answer&)) const;
+  [[nodiscard]] kube::ApiCallback guarded(void (RunTimesKeeper::*then)(const Answer&));
 
   Options options_;
   Dependencies deps_;
