@@ -4,6 +4,7 @@ import json
 import socket
 import ssl
 import threading
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -12,6 +13,8 @@ from .errors import E2EError
 
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
+# The API server closes a connection on which nothing came for 90 s.
+_IDLE_SECONDS = 60
 
 
 class ApiError(E2EError):
@@ -56,11 +59,12 @@ class Api:
                 connection.request(method, path, payload, headers)
                 response = connection.getresponse()
                 raw = response.read()
+                self._local.used = time.monotonic()
                 break
             except (OSError, http.client.HTTPException) as error:
                 self._local.connection = None
                 connection.close()
-                # The server closes idle connections: once, a kept one may fail for no other reason.
+                # The server was restarted, perhaps: once, a kept connection may fail for no other reason.
                 if fresh or attempt == 2 or method not in ("GET", "DELETE", "PATCH"):
                     raise error if isinstance(error, OSError) else OSError(repr(error)) from error
         try:
@@ -107,6 +111,9 @@ class Api:
 
     def _connection(self, timeout):
         connection = getattr(self._local, "connection", None)
+        if connection is not None and time.monotonic() - self._local.used > _IDLE_SECONDS:
+            connection.close()
+            connection = None
         if connection is not None:
             connection.timeout = timeout
             if connection.sock is not None:

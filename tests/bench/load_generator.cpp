@@ -232,7 +232,7 @@ int main(int argc, char** argv) {
   app.add_option("--run", options.run, "prefix of names, and label of the pods")->capture_default_str();
   app.add_option("--namespace", options.ns)->capture_default_str();
   app.add_option("--count", options.count, "pods or nodes in all")->check(CLI::Range(1, 1'000'000));
-  app.add_option("--gpus", options.gpus, "of each pod")->check(CLI::Range(1, 1'024));
+  app.add_option("--gpus", options.gpus, "of each pod")->check(CLI::Range(0, 1'024));
   app.add_option("--per-node", options.perNode, "bound pods on each node")->check(CLI::Range(1, 110));
   app.add_option("--connections", options.connections)->check(CLI::Range(1, 32));
   app.add_option("--run-for", options.runFor, "how long simulated nodes run the jobs' pods, e.g. 5s");
