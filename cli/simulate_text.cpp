@@ -48,12 +48,13 @@ std::string startText(const Forecast& forecast) {
     rows.push_back({"  " + node.str(), members});
   text += formatTable(rows);
   if (forecast.stops.empty()) return text;
-  text += fmt::format("  {} would be stopped for it, and wait again:\n",
+  text += fmt::format("  {} would be stopped for it:\n",
                       core::counted(static_cast<std::int64_t>(forecast.stops.size()), "gang"));
-  std::vector<std::vector<std::string>> stops{{"  JOB", "QUEUE", "GPUS", "LOST WORK"}};
+  std::vector<std::vector<std::string>> stops{{"  JOB", "QUEUE", "GPUS", "LOST WORK", "THEN"}};
   for (const Forecast::Stop& stop : forecast.stops) {
     stops.push_back({fmt::format("  {}", stop.job->key), stop.job->spec.queue.str(),
-                     fmt::to_string(stop.job->status.gpus), workText(stop.lostGpuSeconds)});
+                     fmt::to_string(stop.job->status.gpus), workText(stop.lostGpuSeconds),
+                     stop.goesTo.empty() ? "waits again" : "starts anew on " + stop.goesTo});
   }
   return text + formatTable(stops);
 }
@@ -79,11 +80,13 @@ std::string expectationText(const std::optional<Expectation>& expected, base::Wa
   if (expected->relaxation)
     because.push_back(
         fmt::format("when a wider place will do ({})", base::formatTime(*expected->relaxation)));
-  if (!expected->stops.empty()) {
+  const auto add = [&](std::string_view what, const std::vector<model::ObjectKey>& jobs) {
     std::vector<std::string> names;
-    for (const model::ObjectKey& each : expected->stops) names.push_back(fmt::to_string(each));
-    because.push_back(fmt::format("stopping {}", core::joinWords(names)));
-  }
+    for (const model::ObjectKey& each : jobs) names.push_back(fmt::to_string(each));
+    if (!names.empty()) because.push_back(fmt::format("{} {}", what, core::joinWords(names)));
+  };
+  add("stopping", expected->stops);
+  add("moving", expected->moves);
   const std::string when =
       expected->start <= now
           ? "in a moment"
@@ -158,13 +161,18 @@ void writeExpectation(codec::JsonWriter& out, const Expectation& expected) {
   }
   out.endArray();
   if (expected.relaxation) out.member("relaxation", base::formatTime(*expected.relaxation));
-  out.key("stops").beginArray();
-  for (const model::ObjectKey& each : expected.stops) {
-    out.beginObject();
-    writeKey(out, each);
-    out.endObject();
-  }
-  out.endArray().endObject();
+  const auto writeKeys = [&](std::string_view name, const std::vector<model::ObjectKey>& jobs) {
+    out.key(name).beginArray();
+    for (const model::ObjectKey& each : jobs) {
+      out.beginObject();
+      writeKey(out, each);
+      out.endObject();
+    }
+    out.endArray();
+  };
+  writeKeys("stops", expected.stops);
+  writeKeys("moves", expected.moves);
+  out.endObject();
 }
 
 void writeForecast(codec::JsonWriter& out, const Forecast& forecast) {
@@ -180,8 +188,9 @@ void writeForecast(codec::JsonWriter& out, const Forecast& forecast) {
       writeKey(out, stop.job->key);
       out.member("queue", stop.job->spec.queue.str())
           .member("gpus", stop.job->status.gpus)
-          .member("lostGpuSeconds", stop.lostGpuSeconds)
-          .endObject();
+          .member("lostGpuSeconds", stop.lostGpuSeconds);
+      if (!stop.goesTo.empty()) out.member("goesTo", stop.goesTo);
+      out.endObject();
     }
     out.endArray();
   }

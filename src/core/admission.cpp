@@ -108,4 +108,11 @@ std::optional<Admission> admitTemplate(const JobFeedback& feedback) {
   return refuse(model::PendingReason::kInvalidTemplate, *feedback.templateError);
 }
 
+std::optional<std::string> refusalOfTemplate(const model::Job& job) {
+  const model::Condition* admitted = job.condition(model::conditions::kAdmitted);
+  const bool refused = admitted != nullptr && admitted->status == model::ConditionStatus::kFalse &&
+                       admitted->reason == model::toString(model::PendingReason::kInvalidTemplate);
+  return refused ? std::optional(admitted->message) : std::nullopt;
+}
+
 }  // namespace trainyard::core

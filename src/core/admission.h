@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "core/action.h"
 #include "core/queue_tree.h"
@@ -26,5 +27,8 @@ struct Admission {
 
 // What the templates' check has to say; nothing when they are fine.
 [[nodiscard]] std::optional<Admission> admitTemplate(const JobFeedback& feedback);
+
+// What that check had to say before, by the job's status; nothing when it found nothing, or is still to come.
+[[nodiscard]] std::optional<std::string> refusalOfTemplate(const model::Job& job);
 
 }  // namespace trainyard::core

@@ -22,15 +22,10 @@ namespace {
 using model::Job;
 using JobPtr = std::shared_ptr<const Job>;
 
-// As the dry-run of a template ended, where the status tells.
-JobFeedback checkedBefore(const Job& job) {
-  JobFeedback feedback;
-  feedback.templateError = "";
-  const model::Condition* admitted = job.condition(model::conditions::kAdmitted);
-  const bool refused = admitted != nullptr && admitted->status == model::ConditionStatus::kFalse &&
-                       admitted->reason == model::toString(model::PendingReason::kInvalidTemplate);
-  if (refused) feedback.templateError = admitted->message;
-  return feedback;
+const JobDecision* decisionOn(const Job& job, const Plan& plan) {
+  const auto found = std::find_if(plan.decisions.begin(), plan.decisions.end(),
+                                  [&](const JobDecision& each) { return each.job->key == job.key; });
+  return found == plan.decisions.end() ? nullptr : &*found;
 }
 
 void describe(Forecast& forecast, const Ledger& ledger, const Domains& domains,
@@ -50,15 +45,20 @@ void describe(Forecast& forecast, const Ledger& ledger, const Domains& domains,
   }
 }
 
-// The gangs that a claim stops.
-std::vector<Forecast::Stop> stopsOf(const Job& claimant, model::JobStatus status,
-                                    const model::Snapshot& snapshot) {
+// The gangs that a claim stops, or moves.
+std::vector<Forecast::Stop> stopsOf(const Job& claimant, const Plan& plan, const model::Snapshot& snapshot,
+                                    const Ledger& ledger) {
   auto claims = std::make_shared<Job>(claimant);
-  claims->status = std::move(status);
+  claims->status = *decisionOn(claimant, plan)->status;
   const auto claimed = claimedGangs({std::move(claims)}, snapshot.pods);
   std::vector<Forecast::Stop> stops;
   for (const JobPtr& job : snapshot.jobs) {
-    if (claimed.contains(job->key)) stops.push_back({job, lostWork(*job, snapshot)});
+    if (!claimed.contains(job->key)) continue;
+    Forecast::Stop& stop = stops.emplace_back(job, lostWork(*job, snapshot));
+    const JobDecision* decision = decisionOn(*job, plan);
+    if (decision == nullptr || !decision->status || !decision->status->gang.proposal) continue;
+    const auto& places = decision->status->gang.proposal->add;
+    if (!places.empty()) stop.goesTo = describePlaces(places, ledger, snapshot.policy.topology);
   }
   return stops;
 }
@@ -66,10 +66,8 @@ std::vector<Forecast::Stop> stopsOf(const Job& claimant, model::JobStatus status
 bool waits(const Job& job, const Plan& plan) {
   const model::GangRecord& gang = job.status.gang;
   if (gang.placed || gang.proposal || job.deleting || job.finished() || job.spec.run.suspend) return false;
-  const auto decision = std::find_if(plan.decisions.begin(), plan.decisions.end(),
-                                     [&](const JobDecision& each) { return each.job->key == job.key; });
-  const model::JobStatus& status =
-      decision != plan.decisions.end() && decision->status ? *decision->status : job.status;
+  const JobDecision* decision = decisionOn(job, plan);
+  const model::JobStatus& status = decision != nullptr && decision->status ? *decision->status : job.status;
   if (status.gang.proposal) return false;
   const auto admitted =
       std::find_if(status.conditions.begin(), status.conditions.end(),
@@ -89,13 +87,12 @@ void countQueue(Forecast& forecast, const model::Snapshot& snapshot, const Plan&
 }
 
 void judge(Forecast& forecast, const Plan& plan) {
-  const auto decision = std::find_if(plan.decisions.begin(), plan.decisions.end(),
-                                     [&](const JobDecision& each) { return each.job == forecast.job; });
+  const JobDecision* decision = decisionOn(*forecast.job, plan);
   if (forecast.job->spec.run.suspend && !leftToOthers(*forecast.job)) {
     forecast.outcome = Forecast::Outcome::kSuspended;
     return;
   }
-  if (decision == plan.decisions.end() || !decision->status) {
+  if (decision == nullptr || !decision->status) {
     if (leftToOthers(*forecast.job)) return;
     // The one reason of which the operator says nothing at first (Settings::startingPatience).
     forecast.outcome = Forecast::Outcome::kWaits;
@@ -120,7 +117,11 @@ void judge(Forecast& forecast, const Plan& plan) {
 
 std::vector<Forecast> forecast(CycleInput input, const std::vector<JobPtr>& jobs) {
   model::Snapshot& snapshot = input.snapshot;
-  for (const JobPtr& job : snapshot.jobs) input.feedback.try_emplace(job->key, checkedBefore(*job));
+  for (const JobPtr& job : snapshot.jobs) {
+    JobFeedback checked;
+    checked.templateError = refusalOfTemplate(*job).value_or("");
+    input.feedback.try_emplace(job->key, std::move(checked));
+  }
   auto& all = snapshot.jobs.edit();
   all.insert(all.end(), jobs.begin(), jobs.end());
   std::sort(all.begin(), all.end(), [](const JobPtr& a, const JobPtr& b) { return a->key < b->key; });
@@ -136,9 +137,7 @@ std::vector<Forecast> forecast(CycleInput input, const std::vector<JobPtr>& jobs
     judge(each, plan);
     if (each.outcome == Forecast::Outcome::kStarts) {
       describe(each, ledger, domains, snapshot);
-      const auto decision = std::find_if(plan.decisions.begin(), plan.decisions.end(),
-                                         [&](const JobDecision& of) { return of.job == job; });
-      each.stops = stopsOf(*job, *decision->status, snapshot);
+      each.stops = stopsOf(*job, plan, snapshot, ledger);
     } else if (each.outcome == Forecast::Outcome::kWaits) {
       countQueue(each, snapshot, plan);
       wait.insert(job->key);

@@ -15,7 +15,7 @@ namespace trainyard::core {
 // What a job that nobody has submitted yet would meet with.
 struct Forecast {
   enum class Outcome {
-    kStarts,     // now, on `places`; `stops` have to go first
+    kStarts,     // now, on `places`; `stops` have to go first, elsewhere or away
     kWaits,      // `pending` says why, `expected` until when
     kRefused,    // is not admitted: `pending` says why
     kSuspended,  // spec.run.suspend
@@ -24,6 +24,7 @@ struct Forecast {
   struct Stop {
     std::shared_ptr<const model::Job> job;
     std::int64_t lostGpuSeconds = 0;  // core/rights.h
+    std::string goesTo = {};          // "2 nodes in rack zone-a/block-1/rack-3"; empty: it waits again
   };
   std::shared_ptr<const model::Job> job;
   Outcome outcome = Outcome::kLeftAlone;

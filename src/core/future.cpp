@@ -35,12 +35,6 @@ void say(Job& job, std::string_view type, bool holds, WallTime now) {
                job.generation);
 }
 
-bool refusedTemplate(const Job& job) {
-  const model::Condition* admitted = job.condition(conditions::kAdmitted);
-  return admitted != nullptr && admitted->status == model::ConditionStatus::kFalse &&
-         admitted->reason == model::toString(model::PendingReason::kInvalidTemplate);
-}
-
 class Future {
  public:
   Future(const model::Snapshot& snapshot, const std::set<model::ObjectKey>& whom)
@@ -107,7 +101,7 @@ class Future {
     for (const JobPtr& job : snapshot_.jobs) {
       const model::GangRecord& gang = job->status.gang;
       if (gang.placed || gang.proposal || job->deleting || job->finished()) continue;
-      if (job->spec.run.suspend || leftToOthers(*job) || refusedTemplate(*job)) continue;
+      if (job->spec.run.suspend || leftToOthers(*job) || refusalOfTemplate(*job)) continue;
       if (gang.backoff && snapshot_.now < gang.backoff->until) {
         wakeAt(gang.backoff->until);
       } else if (!admit(*job, snapshot_, tree, checked).refusal) {
@@ -137,7 +131,11 @@ class Future {
     for (const GangStart& start : schedule.starts) {
       if (whom_.contains(start.job->key)) expect(start);
       for (const JobPtr& victim : start.victims) stop(*victim);
-      begin(start);
+      for (const GangMove& move : start.moves) {
+        stop(*move.job);
+        begin(*move.job, move.placement);
+      }
+      begin(*start.job, start.placement);
       stopped = stopped || !start.victims.empty();
     }
     for (const GangWait& wait : schedule.waits) keep(wait);
@@ -171,6 +169,7 @@ class Future {
       }
     }
     for (const JobPtr& victim : start.victims) expectation.stops.push_back(victim->key);
+    for (const GangMove& move : start.moves) expectation.moves.push_back(move.job->key);
     if (const auto wider = relaxations_.find(start.job->key);
         wider != relaxations_.end() && wider->second <= snapshot_.now) {
       expectation.relaxation = wider->second;
@@ -188,11 +187,11 @@ class Future {
     return job;
   }
 
-  void begin(const GangStart& start) {
-    Job& job = *edit(start.job->key);
+  void begin(const Job& starting, const Placement& placement) {
+    Job& job = *edit(starting.key);
     model::GangRecord& gang = job.status.gang;
     gang.backoff.reset();
-    gang.placed = model::Placed{++gang.lastEpoch, start.placement.assignments};
+    gang.placed = model::Placed{++gang.lastEpoch, placement.assignments};
     say(job, conditions::kScheduled, true, snapshot_.now);
     say(job, conditions::kQueued, false, snapshot_.now);
     noteEnd(job);

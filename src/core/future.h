@@ -25,6 +25,7 @@ struct Expectation {
   std::string where = {};                    // "2 nodes in rack r1"
   std::vector<End> after = {};               // gangs that end on these nodes before it, as they end
   std::vector<model::ObjectKey> stops = {};  // gangs that may be stopped for it by then
+  std::vector<model::ObjectKey> moves = {};  // gangs that go elsewhere for it
   // When it may be placed as wide as it will be, where it first held out for closer places.
   std::optional<base::WallTime> relaxation = std::nullopt;
 };
@@ -34,9 +35,9 @@ struct Expectation {
 //
 // Assumes: a gang ends when its estimate says (core/backfill.h), one without estimate never; nobody else
 // comes, and nothing fails; pods that are going away are gone, and proposals that are under way come true; a
-// gang that is stopped starts over. Steps: from one known moment to the next (an estimate that is over, a
-// wider level that will do, a minRuntime that has passed) schedule() is asked anew, and what it starts and
-// stops has happened at once; until all of them have started, nothing is known to come, or after
+// gang that is stopped or moved starts over. Steps: from one known moment to the next (an estimate that is
+// over, a wider level that will do, a minRuntime that has passed) schedule() is asked anew, and what it
+// starts and stops has happened at once; until all of them have started, nothing is known to come, or after
 // kMostMoments.
 // (Lost: the first moment at which a job fits alone. It leaves out whoever is served before.)
 [[nodiscard]] std::map<model::ObjectKey, Expectation> foresee(const model::Snapshot& snapshot,

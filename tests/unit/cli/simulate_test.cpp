@@ -155,6 +155,46 @@ value: 1000
   CHECK(world.job("low")->status.preemptions.count == 1);
 }
 
+TEST_CASE("whom it would move is moved for it") {
+  World world(2);
+  const std::string fillers = jobYaml("one", 1, "", 6) + "---\n" + jobYaml("two", 1, "", 6);
+  world.submit(fillers);
+  REQUIRE(world.waitPhase("one", "Running"));
+  REQUIRE(world.waitPhase("two", "Running"));
+  world.submit(jobYaml("gang", 2, "  preemptible: true\n", 2));
+  REQUIRE(world.waitPhase("gang", "Running"));
+  for (const char* each : {"one", "two"}) {
+    REQUIRE(
+        world->request(net::Method::kDelete,
+                       fmt::format("/apis/trainyard.dev/v1alpha1/namespaces/default/trainingjobs/{}", each)));
+  }
+  world->runFor(10s);
+  const std::string yaml = jobYaml("whole", 1, "  estimate: {durationSeconds: 28800}\n");
+
+  const auto early = forecasts(world, yaml).front();
+  CHECK(early.outcome == Outcome::kWaits);
+  REQUIRE(early.expected);
+  CHECK(early.expected->moves == std::vector<model::ObjectKey>{{"default", "gang"}});
+  CHECK(early.expected->stops.empty());
+
+  world->runFor(600s);
+  const auto simulation = trying(world, yaml);
+  REQUIRE(simulation);
+  const core::Forecast& answer = simulation->forecasts.front();
+  CHECK(answer.outcome == Outcome::kStarts);
+  REQUIRE(answer.stops.size() == 1);
+  CHECK(answer.stops[0].job->key.name == "gang");
+  const std::string there = answer.places.front().node.str() == "n0000" ? "node n0001" : "node n0000";
+  CHECK(answer.stops[0].goesTo == there);
+  CHECK(cli::simulationText(*simulation).find("starts anew on " + there) != std::string::npos);
+  CHECK(cli::simulationJson(*simulation).find("\"goesTo\":\"" + there) != std::string::npos);
+
+  world.submit(yaml);
+  REQUIRE(world.waitPhase("whole", "Running"));
+  CHECK(world.job("whole")->status.gang.placed->assignments == answer.places);
+  REQUIRE(world.waitPhase("gang", "Running"));
+}
+
 TEST_CASE("what would wait waits in the same words, and starts when it is foretold") {
   World world(2);
   world.submit(
