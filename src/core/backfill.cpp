@@ -43,12 +43,7 @@ std::vector<Ending> endings(const model::Snapshot& snapshot, const Ledger& ledge
 void addEnding(std::vector<Ending>& endings, const model::Job& job,
                const std::vector<model::Assignment>& places, base::WallTime from, const Ledger& ledger) {
   if (!job.spec.estimatedDuration) return;
-  Ending ending{.at = from + *job.spec.estimatedDuration, .job = &job};
-  for (const model::Assignment& place : places) {
-    const model::Role* role = job.spec.findRole(place.role);
-    ending.holds.emplace_back(*ledger.find(place.node),
-                              role->shape.requests.times(static_cast<std::int64_t>(place.indices.size())));
-  }
+  Ending ending{from + *job.spec.estimatedDuration, &job, amountsOf(job, places, ledger)};
   endings.insert(std::upper_bound(endings.begin(), endings.end(), ending, before), std::move(ending));
 }
 
@@ -89,11 +84,7 @@ Reservation::Reservation(const PlaceRequest& request, const std::vector<Ending>&
   }
   start_ = ending[enough - 1].at;
   places_ = reserved->assignments;
-  for (const model::Assignment& assignment : places_) {
-    const model::Role* role = request.job->spec.findRole(assignment.role);
-    spare_[*ledger.find(assignment.node)].subtract(
-        role->shape.requests.times(static_cast<std::int64_t>(assignment.indices.size())));
-  }
+  for (const auto& [node, amount] : amountsOf(*request.job, places_, ledger)) spare_[node].subtract(amount);
   for (std::size_t i = 0; i < enough; ++i) {
     for (const auto& [node, amount] : ending[i].holds) {
       if (const auto at = spare_.find(node); at != spare_.end()) at->second.add(amount);

@@ -16,30 +16,6 @@ using std::chrono::seconds;
 
 seconds wholeSeconds(base::WallTime::duration time) { return std::chrono::duration_cast<seconds>(time); }
 
-// Places that somebody would take, until this ends.
-class Taken {
- public:
-  explicit Taken(Ledger& ledger) : ledger_(ledger) {}
-  ~Taken() {
-    for (const auto& [node, amount] : amounts_) ledger_.raise(node, amount);
-  }
-  Taken(const Taken&) = delete;
-  Taken& operator=(const Taken&) = delete;
-
-  void take(const Job& job, const Placement& placement) {
-    for (const model::Assignment& each : placement.assignments) {
-      const auto count = static_cast<std::int64_t>(each.indices.size());
-      const std::size_t node = *ledger_.find(each.node);
-      amounts_.emplace_back(node, job.spec.findRole(each.role)->shape.requests.times(count));
-      ledger_.lower(node, amounts_.back().second);
-    }
-  }
-
- private:
-  Ledger& ledger_;
-  NodeAmounts amounts_;
-};
-
 class Search {
  public:
   Search(const DefragmentInput& input, const Claimant& claimant, std::size_t widest)
@@ -142,13 +118,12 @@ class Search {
     for (const Movable* each : set) gone.release(each->gang->holds);
     auto placement = in_.placer.tryPlace(*claimant_.job, widest_);
     if (!placement) return std::nullopt;
-    Taken taken(in_.ledger);
-    taken.take(*claimant_.job, *placement);
+    gone.take(amountsOf(*claimant_.job, placement->assignments, in_.ledger));
     Rearrangement arranged{std::move(*placement), {}};
     for (const Movable* each : largestFirst(set)) {
       auto place = placeAgain(*each, set, arranged.placement);
       if (!place) return std::nullopt;
-      taken.take(*each->gang->job, *place);
+      gone.take(amountsOf(*each->gang->job, place->assignments, in_.ledger));
       arranged.moves.push_back({each->gang->job, std::move(*place)});
     }
     return arranged;
@@ -232,47 +207,25 @@ class Search {
     return base::saturatingMultiply(loss, in_.snapshot.policy.defragmentation.gainPermille) / kPermille;
   }
 
-  struct Ending {
-    seconds in{0};
-    const Job* job = nullptr;
-    NodeAmounts holds = {};
-  };
-
+  // Of all that run, those of unknown length included.
   std::vector<Ending> endings() const {
     std::vector<Ending> all;
     const base::WallTime now = in_.snapshot.now;
     for (const auto& job : in_.snapshot.jobs) {
       if (!job->status.gang.placed || job->finished()) continue;
-      if (const auto end = estimatedEnd(*job)) {
-        const seconds left = wholeSeconds(*end - now);
-        all.push_back({left.count() > 0 ? left : std::max(-left, kLeastOverrun), job.get()});
-      } else {
-        all.push_back({std::max(wholeSeconds(now - placedSince(*job, now)), kYoung), job.get()});
-      }
+      const auto young = std::max<base::WallTime::duration>(now - placedSince(*job, now), kYoung);
+      all.push_back({expectedEnd(*job, now).value_or(now + young), job.get(), roomHeldBy(*job, in_.ledger)});
     }
     std::sort(all.begin(), all.end(), [](const Ending& a, const Ending& b) {
-      return std::tie(a.in, a.job->key) < std::tie(b.in, b.job->key);
+      return std::tie(a.at, a.job->key) < std::tie(b.at, b.job->key);
     });
-    for (Ending& ending : all) ending.holds = roomHeldBy(*ending.job, in_.ledger);
     return all;
   }
 
   // How long it would wait for others to end; for ever where that does not help.
   seconds expectedWait() {
-    const std::vector<Ending> ends = endings();
-    const auto fitsAfter = [&](std::size_t count) {
-      WhatIf ended(in_.ledger);
-      for (std::size_t i = 0; i < count; ++i) ended.release(ends[i].holds);
-      return in_.placer.tryPlace(*claimant_.job, widest_).has_value();
-    };
-    if (ends.empty() || !fitsAfter(ends.size())) return seconds::max();
-    std::size_t tooFew = 0;
-    std::size_t enough = ends.size();
-    while (enough - tooFew > 1) {
-      const std::size_t middle = tooFew + (enough - tooFew) / 2;
-      (fitsAfter(middle) ? enough : tooFew) = middle;
-    }
-    return ends[enough - 1].in;
+    const Reservation then(in_.placer.request(*claimant_.job, widest_), endings(), in_.ledger, in_.domains);
+    return then.start() ? wholeSeconds(*then.start() - in_.snapshot.now) : seconds::max();
   }
 
   const DefragmentInput& in_;

@@ -15,16 +15,12 @@ constexpr std::size_t kProbedNodes = 100'000;
 
 Outlook::Outlook(const Reservation& first, const model::Job& firstJob, std::vector<Ending> endings,
                  Ledger& ledger, const Domains& domains)
-    : endings_(std::move(endings)), ledger_(ledger), domains_(domains) {
+    : endings_(std::move(endings)), ledger_(ledger), domains_(domains), held_(ledger) {
   if (!first.start()) return;
   if (endings_.size() > kMostEndings) endings_.resize(kMostEndings);
   const std::size_t affordable = kProbedNodes / std::max<std::size_t>(ledger.nodes().size(), 1);
   probes_ = static_cast<int>(std::min<std::size_t>(affordable, kMostProbes));
   hold(firstJob, first.places(), *first.start());
-}
-
-Outlook::~Outlook() {
-  for (const auto& [node, amount] : held_) ledger_.raise(node, amount);
 }
 
 std::optional<base::WallTime> Outlook::start(const PlaceRequest& request, std::uint32_t shape) {
@@ -67,13 +63,7 @@ std::optional<Placement> Outlook::placeAfter(const PlaceRequest& request, std::s
 }
 
 void Outlook::hold(const model::Job& job, const std::vector<model::Assignment>& places, base::WallTime from) {
-  for (const model::Assignment& assignment : places) {
-    const model::Role* role = job.spec.findRole(assignment.role);
-    const std::size_t node = *ledger_.find(assignment.node);
-    held_.emplace_back(node,
-                       role->shape.requests.times(static_cast<std::int64_t>(assignment.indices.size())));
-    ledger_.lower(node, held_.back().second);
-  }
+  held_.take(amountsOf(job, places, ledger_));
   addEnding(endings_, job, places, from, ledger_);
 }
 

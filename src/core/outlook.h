@@ -10,6 +10,7 @@
 #include "core/domains.h"
 #include "core/ledger.h"
 #include "core/place.h"
+#include "core/what_if.h"
 
 namespace trainyard::core {
 
@@ -24,12 +25,9 @@ namespace trainyard::core {
 // the cluster, so that a cycle stays short; who comes after that is told nothing. Ties: none.
 class Outlook {
  public:
-  // What is taken from the ledger is given back when this ends.
+  // The ledger is as it was when this ends.
   Outlook(const Reservation& first, const model::Job& firstJob, std::vector<Ending> endings, Ledger& ledger,
           const Domains& domains);
-  ~Outlook();
-  Outlook(const Outlook&) = delete;
-  Outlook& operator=(const Outlook&) = delete;
 
   // Requests of equal `shape` ask for the same. Absent: nothing tells, or it would cost too much to know.
   [[nodiscard]] std::optional<base::WallTime> start(const PlaceRequest& request, std::uint32_t shape);
@@ -43,7 +41,7 @@ class Outlook {
   std::vector<Ending> endings_;
   Ledger& ledger_;
   const Domains& domains_;
-  NodeAmounts held_;
+  WhatIf held_;                                        // by those who were asked about before
   std::map<std::uint32_t, base::WallTime> notBefore_;  // by shape: an equal one got no earlier place
   int probes_ = 0;
 };

@@ -149,14 +149,7 @@ bool Preemption::anyClaiming() {
 
 // Whether `asking` has places once those of the other's claim are free.
 bool Preemption::fitsWithout(const Job& claimant, const Claimant& asking, std::size_t widest) {
-  NodeAmounts places;
-  for (const model::Assignment& assignment : claimant.status.gang.proposal->add) {
-    const model::Role* role = claimant.spec.findRole(assignment.role);
-    const auto node = ledger_.find(assignment.node);
-    if (role == nullptr || !node) continue;
-    places.emplace_back(*node,
-                        role->shape.requests.times(static_cast<std::int64_t>(assignment.indices.size())));
-  }
+  const NodeAmounts places = amountsOf(claimant, claimant.status.gang.proposal->add, ledger_);
   WhatIf gone(ledger_);
   gone.release(places);
   return placer_.tryPlace(*asking.job, widest).has_value();

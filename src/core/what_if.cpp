@@ -4,6 +4,18 @@
 
 namespace trainyard::core {
 
+NodeAmounts amountsOf(const model::Job& job, const std::vector<model::Assignment>& places,
+                      const Ledger& ledger) {
+  NodeAmounts amounts;
+  for (const model::Assignment& place : places) {
+    const model::Role* role = job.spec.findRole(place.role);
+    const auto node = ledger.find(place.node);
+    if (role == nullptr || !node) continue;
+    amounts.emplace_back(*node, role->shape.requests.times(static_cast<std::int64_t>(place.indices.size())));
+  }
+  return amounts;
+}
+
 NodeAmounts roomHeldBy(const model::Job& job, const Ledger& ledger) {
   NodeAmounts held;
   std::vector<std::size_t> nodes;
