@@ -148,7 +148,8 @@ std::optional<model::ContainerExit> readExit(const Field& status) {
   const Field terminated = status["state"]["terminated"];
   if (!terminated.present()) return std::nullopt;
   return model::ContainerExit{static_cast<int>(terminated["exitCode"].integer(0, INT32_MIN, INT32_MAX)),
-                              terminated["reason"].string(), terminated["message"].string()};
+                              terminated["reason"].string(), terminated["message"].string(),
+                              terminated["finishedAt"].time()};
 }
 
 std::optional<model::ContainerExit> firstFailure(const std::vector<const Field*>& statuses) {

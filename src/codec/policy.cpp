@@ -187,9 +187,10 @@ void readShapeCosts(const YamlField& field, std::vector<model::ShapeCost>& into)
 }
 
 void readBackfill(const YamlField& field, model::BackfillPolicy& into) {
-  field.expectKeys({"enabled", "passesWithoutEstimate"});
+  field.expectKeys({"enabled", "passesWithoutEstimate", "keepFreed"});
   readBoolean(field["enabled"], into.enabled);
   readInteger(field["passesWithoutEstimate"], into.passesWithoutEstimate, 0, kMost);
+  readDuration(field["keepFreed"], into.keepFreed);
 }
 
 void readPreemption(const YamlField& field, model::PreemptionPolicy& into) {

@@ -69,8 +69,8 @@ model::Pending QueueReport::classify(const Contender& contender, const model::Pe
   const auto first = std::find_if(path.begin(), path.end(), over);
   if (wanted <= 0 || (first == path.end() && !over(QueueTree::kCluster))) return pending;
   pending.delay = model::DelayKind::kFairShare;
-  // A queue whose share is the whole cluster owes nobody anything, though for a moment it holds more, while
-  // its jobs that have ended are not told yet.
+  // A queue whose share is the whole cluster owes nobody anything. It may hold more than that by the records:
+  // a job that has ended counts until this is written, and whoever took its places counts, too.
   const bool othersAreEntitled = first != path.end() && fairShares_[*first] < tree_.capacity()[dimension_] &&
                                  tree_.node(*first).usage[dimension_] > fairShares_[*first];
   if (!othersAreEntitled) return pending;

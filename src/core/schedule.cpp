@@ -11,6 +11,7 @@
 #include "core/defragment.h"
 #include "core/explain.h"
 #include "core/explain_queue.h"
+#include "core/freed_places.h"
 #include "core/gang_placer.h"
 #include "core/outlook.h"
 #include "core/preemption.h"
@@ -113,17 +114,18 @@ class Scheduler {
     const GangShape shape = shapeOf(contender);
     if (const PendingPtr known = knownFailure(contender, shape))
       return withoutPlaces(contender, shape, known);
+    if (equalWasHeldBack(contender, shape)) return false;
     auto placed = placeInQuota(contender, shape);
     if (auto* placement = std::get_if<Placement>(&placed)) {
       if (mayPass(contender, *placement)) {
         start(contender, std::move(*placement), {});
         return true;
       }
-      if (auto beside = besideReserved(contender, shape)) {
+      if (auto beside = besideKept(contender, shape); beside && mayPass(contender, *beside)) {
         start(contender, std::move(*beside), {});
         return true;
       }
-      wait(contender, reserved_);
+      holdBack(contender, shape, justFreed(*placement));
       return false;
     }
     auto pending = std::make_shared<const Pending>(std::move(std::get<Pending>(placed)));
@@ -244,10 +246,21 @@ class Scheduler {
     bool silent = false;
     Pending pending;
     Reservation reservation;
+    FreedPlaces freed;
     int passes = 0;
     std::size_t position = 0;     // in the snapshot
     std::vector<Ending> endings;  // of the gangs that run
   };
+
+  // Who found places that are kept for the head: queue, shape, how wide, and whether it can be stopped.
+  using HeldBackKey = std::tuple<QueueTree::Index, std::uint32_t, std::size_t, bool>;
+  struct HeldBack {
+    std::optional<std::chrono::seconds> estimate;
+    bool briefly = false;
+  };
+  static HeldBackKey heldBackKey(const Contender& contender, const GangShape& shape) {
+    return {contender.queue, shape.key, shape.relaxation.widest, contender.waiting->job->spec.preemptible};
+  }
 
   void becomeHead(const Contender& contender, const Pending& pending) {
     const JobPtr& job = contender.waiting->job;
@@ -261,12 +274,14 @@ class Scheduler {
                  contender.waiting->silent,
                  pending,
                  std::move(reservation),
+                 freedPlaces(snapshot_),
                  job->status.pending ? job->status.pending->passes : 0,
                  contender.position,
                  std::move(ends)};
     head_->pending.estimatedStart = steadyEstimate(*job, head_->reservation.start(), snapshot_.now);
     reserved_ = std::make_shared<Pending>(explainReserved(*job, head_->pending));
     wakeAt(head_->reservation.start());
+    wakeAt(head_->freed.nextEnd);
   }
 
   // Whether a job that comes after the head and has found places may take them.
@@ -277,25 +292,35 @@ class Scheduler {
     const bool entitled =
         std::any_of(guaranteed.begin(), guaranteed.end(), [](auto each) { return each > 0; }) &&
         !tree_.beyondGuarantee(contender.queue, contender.demand);
-    if (entitled || job.spec.preemptible) return true;
-    if (const auto start = head_->reservation.start()) {
-      const auto& estimate = job.spec.estimatedDuration;
-      if (estimate && snapshot_.now + *estimate <= *start) return true;
-      if (leavesReservedPlaces(job, placement)) return true;
-      return false;
-    }
+    if (entitled) return true;
+    const auto start = head_->reservation.start();
+    const auto& estimate = job.spec.estimatedDuration;
+    if (start && estimate && snapshot_.now + *estimate <= *start) return true;
+    if (justFreed(placement)) return false;
+    if (job.spec.preemptible) return true;
+    if (start) return leavesReservedPlaces(job, placement);
     // Until its last write is through, it is not known how many have passed.
     if (head_->silent || head_->passes >= snapshot_.policy.backfill.passesWithoutEstimate) return false;
     ++head_->passes;
     return true;
   }
 
-  // Places on nodes that nothing is reserved on.
-  std::optional<Placement> besideReserved(const Contender& contender, const GangShape& shape) {
-    if (!head_->reservation.start()) return std::nullopt;
+  bool justFreed(const Placement& placement) const {
+    const auto& freed = head_->freed.nodes;
+    return !freed.empty() &&
+           std::any_of(placement.assignments.begin(), placement.assignments.end(), [&](const auto& each) {
+             return std::binary_search(freed.begin(), freed.end(), each.node);
+           });
+  }
+
+  // Places on nodes of which nothing is kept for the head.
+  std::optional<Placement> besideKept(const Contender& contender, const GangShape& shape) {
     const Job& job = *contender.waiting->job;
     PlaceRequest request = placer_.request(job, shape.relaxation.widest);
     request.avoidNodes = head_->reservation.nodes(ledger_);
+    const auto& freed = head_->freed.nodes;
+    request.avoidNodes.insert(request.avoidNodes.end(), freed.begin(), freed.end());
+    if (request.avoidNodes.empty()) return std::nullopt;
     auto placed = place(request, ledger_, request_.domains);
     auto* placement = std::get_if<Placement>(&placed);
     if (placement == nullptr) return std::nullopt;
@@ -304,18 +329,29 @@ class Scheduler {
   }
 
   bool leavesReservedPlaces(const Job& job, const Placement& placement) {
-    const auto take = [&](int sign) {
-      for (const model::Assignment& assignment : placement.assignments) {
-        const auto amount = job.spec.findRole(assignment.role)
-                                ->shape.requests.times(static_cast<std::int64_t>(assignment.indices.size()));
-        const std::size_t node = *ledger_.find(assignment.node);
-        sign > 0 ? ledger_.lower(node, amount) : ledger_.raise(node, amount);
-      }
-    };
-    take(1);
-    const bool leaves = head_->reservation.leavesRoom(ledger_, placement);
-    take(-1);
-    return leaves;
+    WhatIf taken(ledger_);
+    taken.take(amountsOf(job, placement.assignments, ledger_));
+    return head_->reservation.leavesRoom(ledger_, placement);
+  }
+
+  // It found places, but they are not for it. Where they will be anybody's in a moment it goes on saying what
+  // it said: two writes for each of thousands, otherwise, whenever a job ends.
+  void holdBack(const Contender& contender, const GangShape& shape, bool briefly) {
+    const Job& job = *contender.waiting->job;
+    heldBack_[heldBackKey(contender, shape)] = {job.spec.estimatedDuration, briefly};
+    const auto& said = job.status.pending;
+    wait(contender, briefly && said && waitsForRoom(*said) ? std::make_shared<Pending>(*said) : reserved_);
+  }
+
+  // What is kept from one is kept from its equals, unless they say that they end earlier.
+  bool equalWasHeldBack(const Contender& contender, const GangShape& shape) {
+    const auto equal = heldBack_.find(heldBackKey(contender, shape));
+    if (equal == heldBack_.end()) return false;
+    const auto& mine = contender.waiting->job->spec.estimatedDuration;
+    const auto& estimate = equal->second.estimate;
+    if (mine && (!estimate || *mine < *estimate)) return false;
+    holdBack(contender, shape, equal->second.briefly);
+    return true;
   }
 
   // When those behind the head will start, as far as it is cheap to know.
@@ -419,7 +455,8 @@ class Scheduler {
   std::map<std::tuple<QueueTree::Index, std::uint32_t, std::size_t>, PendingPtr> failed_;
   std::map<ScheduleMemo::Words, PendingPtr> told_;
   std::map<std::uint32_t, QueueTree::Amounts> demands_;  // of shapes
-  std::map<QueueTree::Index, PendingPtr> stopped_;       // queues whose first is out of quota
+  std::map<HeldBackKey, HeldBack> heldBack_;
+  std::map<QueueTree::Index, PendingPtr> stopped_;  // queues whose first is out of quota
   PendingPtr startingPending_ = std::make_shared<Pending>(
       Pending{PendingReason::kWaitingForTurn, "behind others whose pods are being started"});
 

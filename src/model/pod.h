@@ -19,6 +19,7 @@ struct ContainerExit {
   int code = 0;
   std::string reason;  // "OOMKilled", "Error", "Completed"
   std::string message;
+  std::optional<base::WallTime> finishedAt = std::nullopt;  // by the node's clock, whole seconds
 };
 
 // A gang member's place in its gang, read from labels: a claim, to be checked against the job's record.

@@ -77,7 +77,7 @@ shapeCosts:
 - nodes: 4
   gpusPerNode: 1
   slowdown: 0.95
-backfill: {enabled: false, passesWithoutEstimate: 0}
+backfill: {enabled: false, passesWithoutEstimate: 0, keepFreed: 0s}
 preemption: {minRuntime: 10m, maxLostWork: 0s}
 timeSlicing: {enabled: true, interval: 5m}
 defragmentation: {enabled: false, gain: 3.5}
@@ -92,7 +92,7 @@ chargeOtherPods: true
   expected.ordering = model::Ordering::kSrsf;
   expected.relaxation = {.base = 2min, .perGpu = 1500ms, .permilleOfEstimate = 125, .cap = 3h};
   expected.shapeCosts = {{2, 2, 1300}, {4, 1, 950}};
-  expected.backfill = {.enabled = false, .passesWithoutEstimate = 0};
+  expected.backfill = {.enabled = false, .passesWithoutEstimate = 0, .keepFreed = 0s};
   expected.preemption = {.minRuntime = 10min, .maxLostWork = 0s};
   expected.timeSlicing = {.enabled = true, .interval = 5min};
   expected.defragmentation = {.enabled = false, .gainPermille = 3500};
@@ -182,6 +182,8 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
       {"shapeCosts: {nodes: 2}", "policy.yaml:1: shapeCosts: must be a list"},
       {"backfill: {passesWithoutEstimate: 1.5}",
        "policy.yaml:1: backfill.passesWithoutEstimate: must be a whole number from 0 to 1000000, not 1.5"},
+      {"backfill: {keepFreed: 2}",
+       "policy.yaml:1: backfill.keepFreed: must be a duration such as 90s, 10m or 1h30m, not 2"},
       {"preemption: {minRuntime: inf}",
        "policy.yaml:1: preemption.minRuntime: must be a duration such as 90s, 10m or 1h30m, not inf"},
       {"timeSlicing: {enabled: yes}", "policy.yaml:1: timeSlicing.enabled: must be true or false, not yes"},

@@ -294,6 +294,21 @@ TEST_CASE("a gang that ends holds nothing of its queue's share any more when the
   CHECK(waitsFor(plan, "ml/third") == "WaitingForCapacity");
 }
 
+TEST_CASE("while the end of a gang is being written, nobody is told that his queue holds too much") {
+  const model::Job bert = running();
+  SnapshotBuilder builder = threeNodes().add(bert);
+  for (const auto& [index, nodeName] : {std::pair(0, "n1"), std::pair(1, "n2")}) {
+    model::Pod over = memberOn(bert, index, nodeName);
+    over.phase = model::PodPhase::kSucceeded;
+    builder.add(over);
+  }
+  CycleInput in = input(builder.add(job("ml/next").created(2).role("worker", 2, gpus(8)))
+                            .add(job("ml/third").created(3).role("worker", 2, gpus(8))));
+  in.feedback[key("ml/bert")].busy = true;
+  const Plan plan = cycle(in);
+  CHECK(waitsFor(plan, "ml/third") == "WaitingForCapacity");
+}
+
 TEST_CASE("nobody stops for a claim before it is written") {
   const model::Job bert = running();
   const model::Pod first = memberOn(bert, 0, "n1");
