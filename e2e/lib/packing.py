@@ -47,7 +47,7 @@ class _Stage:
 
 
 # Sizes that tile in the order of submission fit in no other: whoever passes breaks the tiling.
-POLICY = "backfill: {enabled: false}\n"
+POLICIES = {"default policy": "{}\n", "no backfill": "backfill: {enabled: false}\n"}
 
 
 def run(api):
