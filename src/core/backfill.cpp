@@ -98,8 +98,8 @@ std::vector<model::NodeName> Reservation::nodes(const Ledger& ledger) const {
   return names;
 }
 
-bool Reservation::leavesRoom(const Ledger& ledger, const Placement& placement) const {
-  return std::all_of(placement.assignments.begin(), placement.assignments.end(), [&](const auto& assignment) {
+bool Reservation::leavesRoom(const Ledger& ledger, const std::vector<model::Assignment>& places) const {
+  return std::all_of(places.begin(), places.end(), [&](const auto& assignment) {
     const std::size_t node = *ledger.find(assignment.node);
     const auto spare = spare_.find(node);
     if (spare == spare_.end()) return true;

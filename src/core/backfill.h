@@ -51,7 +51,7 @@ class Reservation {
   // The nodes that the reserved places are on.
   [[nodiscard]] std::vector<model::NodeName> nodes(const Ledger& ledger) const;
   // Whether members on these places, already taken from the ledger, leave the reserved places their room.
-  [[nodiscard]] bool leavesRoom(const Ledger& ledger, const Placement& placement) const;
+  [[nodiscard]] bool leavesRoom(const Ledger& ledger, const std::vector<model::Assignment>& places) const;
 
  private:
   std::optional<base::WallTime> start_;

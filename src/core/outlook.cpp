@@ -13,11 +13,12 @@ constexpr std::size_t kProbedNodes = 100'000;
 
 }  // namespace
 
-Outlook::Outlook(const Reservation& first, const model::Job& firstJob, std::vector<Ending> endings,
+Outlook::Outlook(const Reservation& first, const model::Job& firstJob, const std::vector<Ending>& endings,
                  Ledger& ledger, const Domains& domains)
-    : endings_(std::move(endings)), ledger_(ledger), domains_(domains), held_(ledger) {
+    : ledger_(ledger), domains_(domains), held_(ledger) {
   if (!first.start()) return;
-  if (endings_.size() > kMostEndings) endings_.resize(kMostEndings);
+  endings_.assign(endings.begin(),
+                  endings.begin() + static_cast<std::ptrdiff_t>(std::min(endings.size(), kMostEndings)));
   const std::size_t affordable = kProbedNodes / std::max<std::size_t>(ledger.nodes().size(), 1);
   probes_ = static_cast<int>(std::min<std::size_t>(affordable, kMostProbes));
   hold(firstJob, first.places(), *first.start());

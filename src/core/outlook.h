@@ -26,8 +26,8 @@ namespace trainyard::core {
 class Outlook {
  public:
   // The ledger is as it was when this ends.
-  Outlook(const Reservation& first, const model::Job& firstJob, std::vector<Ending> endings, Ledger& ledger,
-          const Domains& domains);
+  Outlook(const Reservation& first, const model::Job& firstJob, const std::vector<Ending>& endings,
+          Ledger& ledger, const Domains& domains);
 
   // Requests of equal `shape` ask for the same. Absent: nothing tells, or it would cost too much to know.
   [[nodiscard]] std::optional<base::WallTime> start(const PlaceRequest& request, std::uint32_t shape);

@@ -11,9 +11,8 @@
 #include "core/defragment.h"
 #include "core/explain.h"
 #include "core/explain_queue.h"
-#include "core/freed_places.h"
 #include "core/gang_placer.h"
-#include "core/outlook.h"
+#include "core/head.h"
 #include "core/preemption.h"
 #include "core/priority.h"
 #include "core/queue_report.h"
@@ -125,7 +124,7 @@ class Scheduler {
         start(contender, std::move(*beside), {});
         return true;
       }
-      holdBack(contender, shape, justFreed(*placement));
+      holdBack(contender, shape, head_->justFreed(placement->assignments));
       return false;
     }
     auto pending = std::make_shared<const Pending>(std::move(std::get<Pending>(placed)));
@@ -241,17 +240,6 @@ class Scheduler {
 
   // --- phase 7
 
-  struct Head {
-    JobPtr job;
-    bool silent = false;
-    Pending pending;
-    Reservation reservation;
-    FreedPlaces freed;
-    int passes = 0;
-    std::size_t position = 0;     // in the snapshot
-    std::vector<Ending> endings;  // of the gangs that run
-  };
-
   // Who found places that are kept for the head: queue, shape, how wide, and whether it can be stopped.
   using HeldBackKey = std::tuple<QueueTree::Index, std::uint32_t, std::size_t, bool>;
   struct HeldBack {
@@ -264,83 +252,36 @@ class Scheduler {
 
   void becomeHead(const Contender& contender, const Pending& pending) {
     const JobPtr& job = contender.waiting->job;
-    // By the time it starts it may be placed as wide as it ever will.
-    const PlaceRequest request = placer_.request(*job, 0);
     std::vector<Ending> ends = endings(snapshot_, ledger_);
     for (const GangStart& start : schedule_.starts)
       addEnding(ends, *start.job, start.placement.assignments, snapshot_.now, ledger_);
-    Reservation reservation(request, ends, ledger_, request_.domains);
-    head_ = Head{job,
-                 contender.waiting->silent,
-                 pending,
-                 std::move(reservation),
-                 freedPlaces(snapshot_),
-                 job->status.pending ? job->status.pending->passes : 0,
-                 contender.position,
-                 std::move(ends)};
-    head_->pending.estimatedStart = steadyEstimate(*job, head_->reservation.start(), snapshot_.now);
-    reserved_ = std::make_shared<Pending>(explainReserved(*job, head_->pending));
-    wakeAt(head_->reservation.start());
-    wakeAt(head_->freed.nextEnd);
+    // By the time it starts it may be placed as wide as it ever will.
+    head_.emplace(job, contender.waiting->silent, pending, placer_.request(*job, 0), std::move(ends),
+                  snapshot_, ledger_, request_.domains);
+    headPosition_ = contender.position;
+    wakeAt(head_->wakeAt());
   }
 
-  // Whether a job that comes after the head and has found places may take them.
   bool mayPass(const Contender& contender, const Placement& placement) {
     if (!head_) return true;
-    const Job& job = *contender.waiting->job;
     const auto& guaranteed = tree_.node(contender.queue).guaranteed;
     const bool entitled =
         std::any_of(guaranteed.begin(), guaranteed.end(), [](auto each) { return each > 0; }) &&
         !tree_.beyondGuarantee(contender.queue, contender.demand);
-    if (entitled) return true;
-    const auto start = head_->reservation.start();
-    const auto& estimate = job.spec.estimatedDuration;
-    if (start && estimate && snapshot_.now + *estimate <= *start) return true;
-    if (justFreed(placement)) return false;
-    if (job.spec.preemptible) return true;
-    if (start) return leavesReservedPlaces(job, placement);
-    // Until its last write is through, it is not known how many have passed.
-    if (head_->silent || head_->passes >= snapshot_.policy.backfill.passesWithoutEstimate) return false;
-    ++head_->passes;
-    return true;
-  }
-
-  bool justFreed(const Placement& placement) const {
-    const auto& freed = head_->freed.nodes;
-    return !freed.empty() &&
-           std::any_of(placement.assignments.begin(), placement.assignments.end(), [&](const auto& each) {
-             return std::binary_search(freed.begin(), freed.end(), each.node);
-           });
+    return head_->letsPass(*contender.waiting->job, entitled, placement.assignments);
   }
 
   // Places on nodes of which nothing is kept for the head.
   std::optional<Placement> besideKept(const Contender& contender, const GangShape& shape) {
     const Job& job = *contender.waiting->job;
     PlaceRequest request = placer_.request(job, shape.relaxation.widest);
-    request.avoidNodes = head_->reservation.nodes(ledger_);
-    const auto& freed = head_->freed.nodes;
-    request.avoidNodes.insert(request.avoidNodes.end(), freed.begin(), freed.end());
+    request.avoidNodes = head_->keptNodes();
     if (request.avoidNodes.empty()) return std::nullopt;
     auto placed = place(request, ledger_, request_.domains);
     auto* placement = std::get_if<Placement>(&placed);
     if (placement == nullptr) return std::nullopt;
     if (tree_.beyondLimit(contender.queue, tree_.heldBy(job, placement->assignments))) return std::nullopt;
     return std::move(*placement);
-  }
-
-  bool leavesReservedPlaces(const Job& job, const Placement& placement) {
-    WhatIf taken(ledger_);
-    taken.take(amountsOf(job, placement.assignments, ledger_));
-    return head_->reservation.leavesRoom(ledger_, placement);
-  }
-
-  // It found places, but they are not for it. Where they will be anybody's in a moment it goes on saying what
-  // it said: two writes for each of thousands, otherwise, whenever a job ends.
-  void holdBack(const Contender& contender, const GangShape& shape, bool briefly) {
-    const Job& job = *contender.waiting->job;
-    heldBack_[heldBackKey(contender, shape)] = {job.spec.estimatedDuration, briefly};
-    const auto& said = job.status.pending;
-    wait(contender, briefly && said && waitsForRoom(*said) ? std::make_shared<Pending>(*said) : reserved_);
   }
 
   // What is kept from one is kept from its equals, unless they say that they end earlier.
@@ -350,13 +291,27 @@ class Scheduler {
     const auto& mine = contender.waiting->job->spec.estimatedDuration;
     const auto& estimate = equal->second.estimate;
     if (mine && (!estimate || *mine < *estimate)) return false;
-    holdBack(contender, shape, equal->second.briefly);
+    sayHeldBack(contender, equal->second.briefly);
     return true;
+  }
+
+  // It found places, but they are not for it.
+  void holdBack(const Contender& contender, const GangShape& shape, bool briefly) {
+    heldBack_[heldBackKey(contender, shape)] = {contender.waiting->job->spec.estimatedDuration, briefly};
+    sayHeldBack(contender, briefly);
+  }
+
+  // Where the places will be anybody's in a moment, it goes on saying what it said: two writes for each of
+  // thousands, otherwise, whenever a job ends.
+  void sayHeldBack(const Contender& contender, bool briefly) {
+    const auto& said = contender.waiting->job->status.pending;
+    const bool same = briefly && said && waitsForRoom(*said);
+    wait(contender, same ? std::make_shared<Pending>(*said) : head_->reserved());
   }
 
   // When those behind the head will start, as far as it is cheap to know.
   void tellOthers() {
-    Outlook outlook(head_->reservation, *head_->job, std::move(head_->endings), ledger_, request_.domains);
+    Outlook outlook = head_->outlook();
     for (GangWait& wait : schedule_.waits) {
       if (outlook.exhausted()) return;
       if (!waitsForRoom(*wait.pending) && wait.pending->reason != PendingReason::kReservedForOthers) continue;
@@ -370,9 +325,8 @@ class Scheduler {
   }
 
   void keepHead() {
-    head_->pending.passes = head_->passes;
     schedule_.waits.push_back(
-        {head_->job, head_->silent, std::make_shared<Pending>(head_->pending), false, head_->position});
+        {head_->job(), head_->silent(), std::make_shared<Pending>(head_->pending()), false, headPosition_});
   }
 
   // --- phase 9
@@ -462,7 +416,7 @@ class Scheduler {
 
   bool askedToMove_ = false;
   std::optional<Head> head_;
-  PendingPtr reserved_;
+  std::size_t headPosition_ = 0;  // in the snapshot
 };
 
 }  // namespace

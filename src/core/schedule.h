@@ -85,8 +85,8 @@ struct ScheduleRequest {
 //              but for a job of higher priority in the same queue that would fit there
 //  6 move      for the first job that has to wait, where room is free but lies apart: whoever makes room by
 //              going elsewhere (core/defragment.h)
-//  7 backfill  the first job that has to wait is the head; others pass it only where core/backfill.h lets
-//              them
+//  7 backfill  the first job that has to wait is the head; others pass it only where it lets them
+//              (core/head.h)
 //  9 explain   everyone who still waits
 [[nodiscard]] Schedule schedule(const ScheduleRequest& request);
 

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/backfill.h"
+#include "core/freed_places.h"
+#include "core/outlook.h"
+#include "core/place.h"
+#include "model/snapshot.h"
+
+namespace trainyard::core {
+
+// The first of all jobs that have to wait for room: what is kept for it, and who may pass it.
+//
+// Assumes about ends what core/backfill.h does. Steps, for a job behind it that has found places; the first
+// that holds decides:
+//  1. its queue is guaranteed what it needs: it passes
+//  2. its own estimate ends before the reserved time: it passes
+//  3. gangs have left some of these nodes a moment ago (core/freed_places.h): not now
+//  4. it can be stopped, if need be by the head (core/rights.h, mayStop): it passes
+//  5. a time and places are reserved: it passes if it leaves these places their room
+//  6. estimates tell no time: it passes as long as fewer than BackfillPolicy::passesWithoutEstimate have, in
+//     all the time that the head waits
+// Ties: none, who is served earlier asks earlier.
+class Head {
+ public:
+  // `request`: for the head, as wide as it may ever be placed. `endings`: of the gangs that run, and of those
+  // that the same schedule starts. Snapshot, ledger and domains outlive this.
+  Head(std::shared_ptr<const model::Job> job, bool silent, const model::Pending& pending,
+       const PlaceRequest& request, std::vector<Ending> endings, const model::Snapshot& snapshot,
+       Ledger& ledger, const Domains& domains);
+
+  // Whether the job may take these places. A yes counts.
+  [[nodiscard]] bool letsPass(const model::Job& job, bool entitled,
+                              const std::vector<model::Assignment>& places);
+  // Whether these nodes are kept for no other reason than that somebody has just left one of them.
+  [[nodiscard]] bool justFreed(const std::vector<model::Assignment>& places) const;
+  // Who keeps off these nodes leaves the head all that is kept for it.
+  [[nodiscard]] std::vector<model::NodeName> keptNodes() const;
+
+  // When others will be able to start beside it.
+  [[nodiscard]] Outlook outlook() const;
+  // The next moment at which it may start, or something of what is kept for it is free for all.
+  [[nodiscard]] std::optional<base::WallTime> wakeAt() const;
+
+  // Why it waits, and how many have passed.
+  [[nodiscard]] const model::Pending& pending() const { return pending_; }
+  // What those are told from whom something is kept.
+  [[nodiscard]] const std::shared_ptr<const model::Pending>& reserved() const { return reserved_; }
+  [[nodiscard]] const std::shared_ptr<const model::Job>& job() const { return job_; }
+  [[nodiscard]] bool silent() const { return silent_; }
+
+ private:
+  [[nodiscard]] bool leavesReservedPlaces(const model::Job& job,
+                                          const std::vector<model::Assignment>& places);
+
+  std::shared_ptr<const model::Job> job_;
+  bool silent_;
+  const model::Snapshot& snapshot_;
+  Ledger& ledger_;
+  const Domains& domains_;
+  std::vector<Ending> endings_;
+  Reservation reservation_;
+  FreedPlaces freed_;
+  model::Pending pending_;
+  std::shared_ptr<const model::Pending> reserved_;
+};
+
+}  // namespace trainyard::core
