@@ -13,9 +13,12 @@
 namespace trainyard::operator_ {
 namespace {
 
-// Changes come in bursts: one cycle for a burst, and never more than a twentieth of the time spent planning.
+// Changes come in bursts: one cycle for a burst, and no more than a twentieth of the time spent planning.
+// Where cycles are long, up to a fifth, lest people wait for a word.
 constexpr base::Instant::duration kCoalesce = std::chrono::milliseconds(2);
+constexpr base::Instant::duration kMostRest = std::chrono::milliseconds(100);
 constexpr int kRestPerWork = 19;
+constexpr int kLeastRestPerWork = 4;
 constexpr base::Instant::duration kDescribe = std::chrono::milliseconds(250);
 constexpr base::Instant::duration kSyncPoll = std::chrono::milliseconds(20);
 constexpr base::Instant::duration kShutDownPatience = std::chrono::seconds(5);
@@ -23,6 +26,10 @@ constexpr base::Instant::duration kShutDownPatience = std::chrono::seconds(5);
 kube::ClusterDecoders decoders() {
   return {codec::decodeNode,  codec::decodePod,           codec::decodeJob,
           codec::decodeQueue, codec::decodePriorityClass, codec::decodeNamespace};
+}
+
+base::Instant::duration restAfter(base::Instant::duration work) {
+  return std::max(kCoalesce, std::min(kRestPerWork * work, std::max(kMostRest, kLeastRestPerWork * work)));
 }
 
 class RecordedEvents final : public JobEvents {
@@ -193,7 +200,7 @@ void Operator::runCycle() {
   queueStatus_.take(plan.queues);
   metrics_.noteCycle(deps_.executor.now() - begin);
   const base::Instant end = deps_.executor.now();
-  nextCycle_ = end + std::max(kCoalesce, kRestPerWork * (end - begin));
+  nextCycle_ = end + restAfter(end - begin);
   armWake(plan);
   describeSoon();
 }

@@ -39,10 +39,10 @@ std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t wid
   if (!choice) return std::nullopt;
   Claim claim{std::move(choice->placement), {}};
   for (const std::size_t index : choice->victims) {
-    const JobPtr& victim = candidates[index].job;
-    stopped_.insert(victim.get());
-    discharge(*victim);
-    claim.victims.push_back(victim);
+    const Evictable& victim = candidates[index];
+    stopped_.insert(victim.job.get());
+    discharge(victim);
+    claim.victims.push_back(victim.job);
   }
   return claim;
 }
@@ -74,10 +74,10 @@ Preemption::Chosen Preemption::stoppableTogether(const Claimant& claimant,
   Chosen together;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (!mayTakeFrom(claimant, candidates[i])) continue;
-    discharge(*candidates[i].job);
+    discharge(candidates[i]);
     together.push_back(i);
   }
-  for (const std::size_t index : together) chargeAgain(*candidates[index].job);
+  for (const std::size_t index : together) chargeAgain(candidates[index]);
   return together;
 }
 
@@ -94,22 +94,21 @@ bool Preemption::mayStopInTurn(const Claimant& claimant, const std::vector<Evict
                                const Chosen& gone) {
   std::size_t count = 0;
   while (count < gone.size() && mayTakeFrom(claimant, candidates[gone[count]]))
-    discharge(*candidates[gone[count++]].job);
-  for (std::size_t i = 0; i < count; ++i) chargeAgain(*candidates[gone[i]].job);
+    discharge(candidates[gone[count++]]);
+  for (std::size_t i = 0; i < count; ++i) chargeAgain(candidates[gone[i]]);
   return count == gone.size();
 }
 
-void Preemption::discharge(const Job& job) {
-  tree_.discharge(*tree_.find(job.spec.queue), tree_.holdingsOf(job), false);
+void Preemption::discharge(const Evictable& running) {
+  tree_.discharge(*tree_.find(running.job->spec.queue), running.held, false);
 }
 
-void Preemption::chargeAgain(const Job& job) {
-  tree_.charge(*tree_.find(job.spec.queue), tree_.holdingsOf(job), false);
+void Preemption::chargeAgain(const Evictable& running) {
+  tree_.charge(*tree_.find(running.job->spec.queue), running.held, false);
 }
 
 bool Preemption::mayTakeFrom(const Claimant& claimant, const Evictable& running) const {
-  const QueueTree::Amounts held = tree_.holdingsOf(*running.job);
-  if (mayStop(claimant, *running.job, running.priority, held, tree_, snapshot_)) return true;
+  if (mayStop(claimant, *running.job, running.priority, running.held, tree_, snapshot_)) return true;
   if (!snapshot_.policy.timeSlicing.enabled) return false;
   return hasTurn(claimant, *running.job, rankOf_(*running.job, running.priority), tree_, snapshot_);
 }
@@ -172,18 +171,19 @@ void Preemption::listRunning() {
       continue;
     }
     wakeAt(turnEnds(*job, snapshot_));
-    running_.push_back({job, priorities.of(*job), lostWork(*job, snapshot_), roomHeldBy(*job, ledger_)});
+    running_.push_back({job, priorities.of(*job), lostWork(*job, snapshot_), roomHeldBy(*job, ledger_),
+                        tree_.holdingsOf(*job)});
   }
   sortByCost(running_);
 }
 
 bool Preemption::quotaAllowsWithout(const Claimant& claimant, const std::vector<Evictable>& candidates,
                                     const Chosen& gone) {
-  for (const std::size_t index : gone) discharge(*candidates[index].job);
+  for (const std::size_t index : gone) discharge(candidates[index]);
   const bool firm = !claimant.job->spec.preemptible;
   const bool allowed = !tree_.beyondLimit(claimant.queue, claimant.demand) &&
                        !(firm && tree_.beyondFirm(claimant.queue, claimant.demand));
-  for (const std::size_t index : gone) chargeAgain(*candidates[index].job);
+  for (const std::size_t index : gone) chargeAgain(candidates[index]);
   return allowed;
 }
 

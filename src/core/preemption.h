@@ -81,8 +81,8 @@ class Preemption {
                                    const Chosen& gone);
   [[nodiscard]] bool quotaAllowsWithout(const Claimant& claimant, const std::vector<Evictable>& candidates,
                                         const Chosen& gone);
-  void discharge(const model::Job& job);
-  void chargeAgain(const model::Job& job);
+  void discharge(const Evictable& running);
+  void chargeAgain(const Evictable& running);
   [[nodiscard]] bool fitsWithout(const model::Job& claimant, const Claimant& asking, std::size_t widest);
 
   const model::Snapshot& snapshot_;

@@ -10,6 +10,7 @@
 #include "core/domains.h"
 #include "core/ledger.h"
 #include "core/place.h"
+#include "core/queue_tree.h"
 #include "core/what_if.h"
 
 namespace trainyard::core {
@@ -19,7 +20,8 @@ struct Evictable {
   std::shared_ptr<const model::Job> job;
   int priority = 0;
   std::int64_t lostWork = 0;  // GPU seconds
-  NodeAmounts holds;
+  NodeAmounts holds = {};
+  QueueTree::Amounts held = {};  // of its queue, QueueTree::holdingsOf()
 };
 
 struct VictimChoice {
