@@ -34,6 +34,7 @@ class Search {
   struct Movable {
     const Evictable* gang = nullptr;
     std::int64_t loss = 0;  // GPU seconds
+    NodeAmounts holds = {};
   };
   using Set = std::vector<const Movable*>;
 
@@ -53,17 +54,19 @@ class Search {
       const std::int64_t restart =
           base::saturatingMultiply(kRestart.count(), std::max<std::int64_t>(each.job->status.gpus, 1));
       const Movable movable{&each, base::saturatingAdd(each.lostWork, restart)};
-      if (mayMove(each) && gain(expectedRun()) >= worth(movable.loss)) movable_.push_back(movable);
+      if (gain(expectedRun()) >= worth(movable.loss) && mayMove(each)) movable_.push_back(movable);
     }
     std::sort(movable_.begin(), movable_.end(), [](const Movable& a, const Movable& b) {
       return std::tie(a.loss, a.gang->job->key) < std::tie(b.loss, b.gang->job->key);
     });
     if (movable_.size() > kMostMovable) movable_.resize(kMostMovable);
+    for (Movable& each : movable_) each.holds = roomHeldBy(*each.gang->job, in_.ledger);
+    std::erase_if(movable_, [](const Movable& each) { return each.holds.empty(); });
   }
 
   bool mayMove(const Evictable& each) const {
     const auto queue = in_.queues.find(each.job->spec.queue);
-    if (!queue || each.priority > claimant_.priority || each.holds.empty()) return false;
+    if (!queue || each.priority > claimant_.priority) return false;
     const auto& node = in_.queues.node(*queue);
     if (*queue == claimant_.queue)
       return node.queue == nullptr || (*node.queue)->withinQueue != model::WithinQueue::kNever;
@@ -115,7 +118,7 @@ class Search {
 
   std::optional<Rearrangement> arrange(const Set& set) {
     WhatIf gone(in_.ledger);
-    for (const Movable* each : set) gone.release(each->gang->holds);
+    for (const Movable* each : set) gone.release(each->holds);
     auto placement = in_.placer.tryPlace(*claimant_.job, widest_);
     if (!placement) return std::nullopt;
     gone.take(amountsOf(*claimant_.job, placement->assignments, in_.ledger));
@@ -149,7 +152,7 @@ class Search {
     const GangShape shape = in_.placer.shapeOf(job, job.status.gpus, positionOf(job));
     PlaceRequest request = in_.placer.request(job, shape.relaxation.widest);
     for (const Movable* other : set) {
-      for (const auto& [node, amount] : other->gang->holds) {
+      for (const auto& [node, amount] : other->holds) {
         const model::NodeName& name = in_.ledger.nodes()[node].node->name;
         const bool wanted =
             std::any_of(claimed.assignments.begin(), claimed.assignments.end(),

@@ -1,6 +1,7 @@
 #include "core/preemption.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "core/claims.h"
@@ -60,12 +61,49 @@ std::vector<Evictable> Preemption::stoppable() {
 std::vector<Evictable> Preemption::evictables(const Claimant& claimant) {
   listRunning();
   std::vector<Evictable> candidates;
-  rightsAsked_ += running_.size();
-  for (const Evictable& running : running_) {
-    if (!stopped_.contains(running.job.get()) && mayTakeFrom(claimant, running))
-      candidates.push_back(running);
+  for (const std::size_t index : whomMayStop(claimant)) {
+    Evictable& running = running_[index];
+    if (stopped_.contains(running.job.get())) continue;
+    if (running.holds.empty()) running.holds = roomHeldBy(*running.job, ledger_);
+    candidates.push_back(running);
   }
   return candidates;
+}
+
+// Indices into running_, ascending. One question for all that are alike: there are thousands that run.
+std::vector<std::size_t> Preemption::whomMayStop(const Claimant& claimant) {
+  std::vector<std::size_t> found;
+  if (claimant.isHead) {
+    rightsAsked_ += running_.size();
+    for (std::size_t i = 0; i < running_.size(); ++i) {
+      if (mayTakeFrom(claimant, running_[i])) found.push_back(i);
+    }
+    return found;
+  }
+  rightsAsked_ += alike_.size();
+  for (const Alike& alike : alike_) {
+    const Evictable& any = running_[alike.members.front()];
+    if (mayStop(claimant, *any.job, any.priority, any.held, tree_, snapshot_))
+      found.insert(found.end(), alike.members.begin(), alike.members.end());
+  }
+  if (snapshot_.policy.timeSlicing.enabled) addTurns(claimant, found);
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+void Preemption::addTurns(const Claimant& claimant, std::vector<std::size_t>& found) {
+  const auto known = noTurnFor_.find({claimant.queue, claimant.priority});
+  if (known != noTurnFor_.end() && claimant.rank.merit <= known->second) return;
+  const std::vector<std::size_t>& ofQueue = runningOf_[claimant.queue];
+  rightsAsked_ += ofQueue.size();
+  bool any = false;
+  for (const std::size_t index : ofQueue) {
+    if (!mayTakeTurn(claimant, running_[index])) continue;
+    found.push_back(index);
+    any = true;
+  }
+  if (!any) noTurnFor_[{claimant.queue, claimant.priority}] = claimant.rank.merit;
 }
 
 // Of these, cheapest first, whoever may still be stopped when those before are gone.
@@ -107,10 +145,16 @@ void Preemption::chargeAgain(const Evictable& running) {
   tree_.charge(*tree_.find(running.job->spec.queue), running.held, false);
 }
 
-bool Preemption::mayTakeFrom(const Claimant& claimant, const Evictable& running) const {
+bool Preemption::mayTakeFrom(const Claimant& claimant, const Evictable& running) {
   if (mayStop(claimant, *running.job, running.priority, running.held, tree_, snapshot_)) return true;
-  if (!snapshot_.policy.timeSlicing.enabled) return false;
-  return hasTurn(claimant, *running.job, rankOf_(*running.job, running.priority), tree_, snapshot_);
+  return mayTakeTurn(claimant, running);
+}
+
+bool Preemption::mayTakeTurn(const Claimant& claimant, const Evictable& running) {
+  if (!mayTakeTurns(claimant, *running.job, running.priority, tree_, snapshot_)) return false;
+  const auto [rank, isNew] = ranks_.try_emplace(running.job.get());
+  if (isNew) rank->second = rankOf_(*running.job, running.priority);
+  return isAhead(claimant, rank->second, snapshot_.policy.ordering);
 }
 
 std::optional<JobPtr> Preemption::takeOver(const Claimant& claimant, std::size_t widest) {
@@ -171,10 +215,22 @@ void Preemption::listRunning() {
       continue;
     }
     wakeAt(turnEnds(*job, snapshot_));
-    running_.push_back({job, priorities.of(*job), lostWork(*job, snapshot_), roomHeldBy(*job, ledger_),
-                        tree_.holdingsOf(*job)});
+    running_.push_back({job, priorities.of(*job), lostWork(*job, snapshot_), tree_.holdingsOf(*job)});
   }
   sortByCost(running_);
+  listAlike();
+}
+
+void Preemption::listAlike() {
+  std::map<std::tuple<QueueTree::Index, int, QueueTree::Amounts>, std::size_t> known;
+  for (std::size_t i = 0; i < running_.size(); ++i) {
+    const Evictable& running = running_[i];
+    const QueueTree::Index queue = tree_.find(running.job->spec.queue).value_or(QueueTree::kCluster);
+    const auto [at, isNew] = known.try_emplace({queue, running.priority, running.held}, alike_.size());
+    if (isNew) alike_.emplace_back();
+    alike_[at->second].members.push_back(i);
+    runningOf_[queue].push_back(i);
+  }
 }
 
 bool Preemption::quotaAllowsWithout(const Claimant& claimant, const std::vector<Evictable>& candidates,

@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -59,7 +61,7 @@ class Preemption {
   // next cycle.
   [[nodiscard]] std::optional<JobPtr> takeOver(const Claimant& claimant, std::size_t widest);
 
-  // Who may be stopped by now and was not, cheapest first.
+  // Who may be stopped by now and was not, cheapest first; without the room that they hold.
   [[nodiscard]] std::vector<Evictable> stoppable();
   // Nobody else may stop it in this schedule.
   void spare(const model::Job& job) { stopped_.insert(&job); }
@@ -70,9 +72,18 @@ class Preemption {
  private:
   using Chosen = std::vector<std::size_t>;  // indices into candidates
 
+  // Running gangs that are alike to whoever may not stop one because it passed him, nor takes turns.
+  struct Alike {
+    std::vector<std::size_t> members;  // indices into running_, ascending
+  };
+
   void listRunning();
+  void listAlike();
+  [[nodiscard]] std::vector<std::size_t> whomMayStop(const Claimant& claimant);
+  void addTurns(const Claimant& claimant, std::vector<std::size_t>& found);
   void wakeAt(std::optional<base::WallTime> time);
-  [[nodiscard]] bool mayTakeFrom(const Claimant& claimant, const Evictable& running) const;
+  [[nodiscard]] bool mayTakeFrom(const Claimant& claimant, const Evictable& running);
+  [[nodiscard]] bool mayTakeTurn(const Claimant& claimant, const Evictable& running);
   [[nodiscard]] std::vector<Evictable> evictables(const Claimant& claimant);
   [[nodiscard]] Chosen stoppableTogether(const Claimant& claimant, const std::vector<Evictable>& candidates);
   [[nodiscard]] bool mayStopAll(const Claimant& claimant, const std::vector<Evictable>& candidates,
@@ -97,7 +108,13 @@ class Preemption {
   bool tookOver_ = false;
   std::optional<std::vector<JobPtr>> claiming_;  // whose start waits for victims to go away
   std::vector<Evictable> running_;               // who may be stopped at all, cheapest first
+  std::vector<Alike> alike_;
+  std::map<QueueTree::Index, std::vector<std::size_t>> runningOf_;  // by queue
+  // By queue and priority, the merit of the best claimant whose turn it was not: nor is it that of a lesser
+  // one.
+  std::map<std::pair<QueueTree::Index, int>, double> noTurnFor_;
   std::set<const model::Job*> stopped_;
+  std::unordered_map<const model::Job*, Rank> ranks_;  // of those that run, as far as anybody asked
   std::optional<base::WallTime> wakeAt_;
 };
 

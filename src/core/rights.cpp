@@ -88,15 +88,17 @@ std::optional<base::WallTime> turnEnds(const Job& job, const model::Snapshot& sn
   return placed + ((snapshot.now - placed) / turn + 1) * turn;
 }
 
-bool hasTurn(const Claimant& claimant, const Job& victim, const Rank& victimRank, const QueueTree& tree,
-             const model::Snapshot& snapshot) {
+bool mayTakeTurns(const Claimant& claimant, const Job& victim, int victimPriority, const QueueTree& tree,
+                  const model::Snapshot& snapshot) {
   const model::TimeSlicing& slicing = snapshot.policy.timeSlicing;
-  if (!slicing.enabled || victimRank.priority != claimant.rank.priority) return false;
+  if (!slicing.enabled || victimPriority != claimant.priority) return false;
   const auto queue = tree.find(victim.spec.queue);
   if (queue != claimant.queue || forbidsWithin(tree.node(*queue))) return false;
-  if (placedSince(victim, snapshot.now) + turnOf(victim, slicing) > snapshot.now) return false;
-  const bool byEstimates = snapshot.policy.ordering == model::Ordering::kSrtf ||
-                           snapshot.policy.ordering == model::Ordering::kSrsf;
+  return placedSince(victim, snapshot.now) + turnOf(victim, slicing) <= snapshot.now;
+}
+
+bool isAhead(const Claimant& claimant, const Rank& victimRank, model::Ordering ordering) {
+  const bool byEstimates = ordering == model::Ordering::kSrtf || ordering == model::Ordering::kSrsf;
   return claimant.rank.merit > (byEstimates ? kWorthAStop : 1) * victimRank.merit;
 }
 

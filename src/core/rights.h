@@ -39,8 +39,8 @@ struct Claimant {
 //                     guaranteed of something that is wanted; and the claimant stays within the guarantees of
 //                     its own branch, or ends with no larger share than the victim's branch keeps (as Kueue's
 //                     LessThanOrEqualToFinalShare; so nobody ever wins back what was just taken)
-// Equal priority in the same queue, except as hasTurn() says, and whoever is within its guarantee, is never
-// stopped.
+// Equal priority in the same queue, except as mayTakeTurns() says, and whoever is within its guarantee, is
+// never stopped.
 [[nodiscard]] bool mayStop(const Claimant& claimant, const model::Job& victim, int victimPriority,
                            const QueueTree::Amounts& held, const QueueTree& tree,
                            const model::Snapshot& snapshot);
@@ -49,12 +49,14 @@ struct Claimant {
 // its places, and twice as long with each time that it was stopped before. Nothing where nobody takes turns.
 [[nodiscard]] std::optional<base::WallTime> turnEnds(const model::Job& job, const model::Snapshot& snapshot);
 
-// Whether the claimant takes over from a job of its own queue that may be stopped by now and has had a whole
-// turn. Assumes that a stop costs something: jobs are of equal priority, and the order of service puts the
-// claimant before the other by more than that, which counts as running (core/order_policy.h); by a tenth
-// where it goes by estimates alone, which know nothing of what a stop costs. Among equals nobody is stopped;
-// not in a queue where preemption.withinQueue is Never.
-[[nodiscard]] bool hasTurn(const Claimant& claimant, const model::Job& victim, const Rank& victimRank,
-                           const QueueTree& tree, const model::Snapshot& snapshot);
+// Whether jobs take turns, and it is the claimant's: the victim is of its own queue and priority, may be
+// stopped by now, and has had a whole turn; and the order of service puts the claimant before it by more than
+// a stop costs (isAhead). Among equals nobody is stopped; not in a queue where preemption.withinQueue is
+// Never.
+[[nodiscard]] bool mayTakeTurns(const Claimant& claimant, const model::Job& victim, int victimPriority,
+                                const QueueTree& tree, const model::Snapshot& snapshot);
+// A running job's merit counts what a stop costs (core/order_policy.h); where the order goes by estimates
+// alone, which know nothing of that, the claimant must be ahead by a tenth.
+[[nodiscard]] bool isAhead(const Claimant& claimant, const Rank& victimRank, model::Ordering ordering);
 
 }  // namespace trainyard::core

@@ -34,9 +34,8 @@ RunForecast::RunForecast(const model::Snapshot& snapshot) : snapshot_(snapshot) 
   if (snapshot.policy.ordering != model::Ordering::kDefault) return;
   for (const auto& job : snapshot.jobs) {
     if (job->finished() || !job->status.gang.placed || job->status.gpus <= 0) continue;
-    for (const std::string& kind : kindsOf(*job)) {
+    for (const Kind kind : kindNumbersOf(*job))
       running_[kind].push_back({job->created, ranSoFar(*job, snapshot.now), job.get()});
-    }
   }
   for (auto& [kind, running] : running_) {
     std::stable_sort(running.begin(), running.end(),
@@ -44,35 +43,41 @@ RunForecast::RunForecast(const model::Snapshot& snapshot) : snapshot_(snapshot) 
   }
 }
 
+// `which` of the job's kinds.
+const RunForecast::Past* RunForecast::pastOf(const model::Job& job, Kind kind, std::size_t which) {
+  if (snapshot_.runTimes == nullptr) return nullptr;
+  const auto [known, isNew] = past_.try_emplace(kind, nullptr);
+  if (isNew) {
+    const auto found = snapshot_.runTimes->kinds.find(kindsOf(job)[which]);
+    if (found != snapshot_.runTimes->kinds.end()) known->second = &found->second;
+  }
+  return known->second;
+}
+
 double RunForecast::rate(const model::Job& job) {
-  const auto kinds = kindsOf(job);
-  const model::RunTimes* times = snapshot_.runTimes.get();
-  const auto known = [&](const std::string& kind) {
-    if (times == nullptr) return std::size_t{0};
-    const auto found = times->kinds.find(kind);
-    return found == times->kinds.end() ? std::size_t{0} : found->second.size();
-  };
-  const std::string& kind = known(kinds[0]) >= kEnoughToKnow ? kinds[0] : kinds[1];
+  const auto kinds = kindNumbersOf(job);
+  const Past* past = pastOf(job, kinds[0], 0);
+  const bool narrow = past != nullptr && past->size() >= kEnoughToKnow;
+  if (!narrow) past = pastOf(job, kinds[1], 1);
+  const Kind kind = kinds[narrow ? 0 : 1];
   const auto ran = ranSoFar(job, snapshot_.now);
   const auto submitted = std::chrono::floor<std::chrono::minutes>(job.created.time_since_epoch());
   const base::WallTime rounded(submitted - submitted % kTogether);
-  if (job.status.gang.placed) return compute(kind, rounded, static_cast<double>(ran.count()), job);
+  if (job.status.gang.placed) return compute(kind, past, rounded, static_cast<double>(ran.count()), job);
   const auto [cached, isNew] =
       waiting_.try_emplace({kind, rounded.time_since_epoch().count(), ran.count()}, 0);
-  if (isNew) cached->second = compute(kind, rounded, static_cast<double>(ran.count()), job);
+  if (isNew) cached->second = compute(kind, past, rounded, static_cast<double>(ran.count()), job);
   return cached->second;
 }
 
-double RunForecast::compute(const std::string& kind, base::WallTime submitted, double ran,
+double RunForecast::compute(Kind kind, const Past* past, base::WallTime submitted, double ran,
                             const model::Job& self) const {
   std::vector<KnownRun> others;
-  if (snapshot_.runTimes != nullptr) {
-    if (const auto past = snapshot_.runTimes->kinds.find(kind); past != snapshot_.runTimes->kinds.end()) {
-      const auto [first, end] = around(past->second, submitted);
-      for (auto run = first; run != end; ++run) {
-        const double apart = secondsBetween(run->submitted, submitted);
-        others.push_back({apart, static_cast<double>(run->ran.count()), true});
-      }
+  if (past != nullptr) {
+    const auto [first, end] = around(*past, submitted);
+    for (auto run = first; run != end; ++run) {
+      const double apart = secondsBetween(run->submitted, submitted);
+      others.push_back({apart, static_cast<double>(run->ran.count()), true});
     }
   }
   if (const auto running = running_.find(kind); running != running_.end()) {

@@ -1,10 +1,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <string>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "core/end_rate.h"
@@ -30,12 +31,16 @@ class RunForecast {
     std::chrono::seconds ran{0};
     const model::Job* job = nullptr;
   };
-  [[nodiscard]] double compute(const std::string& kind, base::WallTime submitted, double ran,
+  using Kind = std::uint64_t;  // kindNumbersOf()
+  using Past = std::vector<model::PastRun>;
+  [[nodiscard]] const Past* pastOf(const model::Job& job, Kind kind, std::size_t which);
+  [[nodiscard]] double compute(Kind kind, const Past* past, base::WallTime submitted, double ran,
                                const model::Job& self) const;
 
   const model::Snapshot& snapshot_;
-  std::map<std::string, std::vector<Running>> running_;  // by kind, sorted by submission
-  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, double> waiting_;
+  std::unordered_map<Kind, std::vector<Running>> running_;  // sorted by submission
+  std::unordered_map<Kind, const Past*> past_;              // null: nothing is known
+  std::map<std::tuple<Kind, std::int64_t, std::int64_t>, double> waiting_;
 };
 
 }  // namespace trainyard::core

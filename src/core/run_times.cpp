@@ -39,6 +39,18 @@ std::uint32_t fingerprintOf(const model::Uid& uid) {
   return hash;
 }
 
+std::uint64_t mix(std::uint64_t hash, std::string_view text) {
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1'099'511'628'211U;
+  return (hash ^ '/') * 1'099'511'628'211U;
+}
+
+std::uint64_t numberOf(std::string_view what, std::string_view ns, std::string_view name, std::int64_t gpus) {
+  std::uint64_t hash = mix(mix(mix(14'695'981'039'346'656'037U, what), ns), name);
+  for (auto left = static_cast<std::uint64_t>(gpus); left != 0; left >>= 8)
+    hash = (hash ^ (left & 0xff)) * 1'099'511'628'211U;
+  return hash;
+}
+
 void forgetOldKinds(model::RunTimes& times) {
   std::size_t all = 0;
   for (const auto& [kind, runs] : times.kinds) all += runs.size();
@@ -66,6 +78,11 @@ bool add(std::vector<model::PastRun>& runs, const model::PastRun& run) {
 std::array<std::string, 2> kindsOf(const model::Job& job) {
   return {fmt::format("job/{}/{}/{}", job.key.ns, stemOf(job.key.name), job.status.gpus),
           fmt::format("queue/{}/{}", job.spec.queue, job.status.gpus)};
+}
+
+std::array<std::uint64_t, 2> kindNumbersOf(const model::Job& job) {
+  return {numberOf("job", job.key.ns, stemOf(job.key.name), job.status.gpus),
+          numberOf("queue", job.spec.queue.str(), {}, job.status.gpus)};
 }
 
 std::chrono::seconds ranSoFar(const model::Job& job, base::WallTime now) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 #include "model/job.h"
@@ -14,6 +15,9 @@ namespace trainyard::core {
 // name is what is left without the number or the random letters at its end ("bert-17" and "bert-x7k2p" are
 // "bert"); same queue and GPUs.
 [[nodiscard]] std::array<std::string, 2> kindsOf(const model::Job& job);
+// The same as numbers, equal where the kinds are (and else as good as never): a cycle asks it of every job,
+// and to write twenty thousand names would cost more than all the rest of it.
+[[nodiscard]] std::array<std::uint64_t, 2> kindNumbersOf(const model::Job& job);
 
 // What the job has run in all, as of `now`, by the service that it has had.
 [[nodiscard]] std::chrono::seconds ranSoFar(const model::Job& job, base::WallTime now);

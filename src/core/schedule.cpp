@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -189,6 +190,7 @@ class Scheduler {
     take(*job, placement);
     tree_.charge(contender.queue, tree_.heldBy(*job, placement.assignments), !job->spec.preemptible);
     schedule_.starts.push_back({job, contender.waiting->silent, std::move(placement), std::move(victims)});
+    claimedInVain_.clear();
   }
 
   void take(const Job& job, const Placement& placement) {
@@ -210,8 +212,15 @@ class Scheduler {
   // Whether victims make room for it; then it starts at once, as a claim.
   bool claims(const Contender& contender, const GangShape& shape) {
     if (contender.waiting->silent || !preemption_.anyRunning()) return false;
+    // Its equals ask the same, but the head, and those of whom one may be in turn before another.
+    const bool equalsAsk = head_ && !snapshot_.policy.timeSlicing.enabled;
+    const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest};
+    if (equalsAsk && claimedInVain_.contains(asked)) return false;
     auto claim = preemption_.claim(claimantOf(contender), shape.relaxation.widest);
-    if (!claim) return false;
+    if (!claim) {
+      if (equalsAsk) claimedInVain_.insert(asked);
+      return false;
+    }
     start(contender, std::move(claim->placement), std::move(claim->victims));
     return true;
   }
@@ -409,6 +418,8 @@ class Scheduler {
   std::map<std::tuple<QueueTree::Index, std::uint32_t, std::size_t>, PendingPtr> failed_;
   std::map<ScheduleMemo::Words, PendingPtr> told_;
   std::map<std::uint32_t, QueueTree::Amounts> demands_;  // of shapes
+  // Since the last start: queue, priority, shape, how wide.
+  std::set<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t>> claimedInVain_;
   std::map<HeldBackKey, HeldBack> heldBack_;
   std::map<QueueTree::Index, PendingPtr> stopped_;  // queues whose first is out of quota
   PendingPtr startingPending_ = std::make_shared<Pending>(

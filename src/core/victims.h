@@ -19,9 +19,9 @@ namespace trainyard::core {
 struct Evictable {
   std::shared_ptr<const model::Job> job;
   int priority = 0;
-  std::int64_t lostWork = 0;  // GPU seconds
-  NodeAmounts holds = {};
+  std::int64_t lostWork = 0;     // GPU seconds
   QueueTree::Amounts held = {};  // of its queue, QueueTree::holdingsOf()
+  NodeAmounts holds = {};        // roomHeldBy(); left empty where nobody may stop it
 };
 
 struct VictimChoice {

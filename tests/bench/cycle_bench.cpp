@@ -86,7 +86,7 @@ constexpr int kTenants = 30;
 std::string tenant(int number) { return fmt::format("tenant-{:02}", number % kTenants); }
 
 // 10,000 nodes x 8 GPUs, full: a running job of 8 GPUs on each; 10,000 more wait in 30 queues, of 16 shapes.
-core::CycleInput fullCluster() {
+core::CycleInput fullCluster(bool preemptible) {
   SnapshotBuilder builder = cluster().now(100'000);
   for (int i = 0; i < kTenants; ++i) {
     model::Queue queue;
@@ -100,11 +100,12 @@ core::CycleInput fullCluster() {
                     .zone(fmt::format("zone-{}", rack / 125))
                     .block(fmt::format("block-{:03}", rack / 5))
                     .rack(fmt::format("rack-{:04}", rack)));
-    const model::Job whole = job(fmt::format("run/job-{:05}", i))
-                                 .role("worker", 1, requests(8, 8))
-                                 .queue(tenant(i))
-                                 .created(i)
-                                 .placed(nodeName(i), "worker", "0");
+    model::Job whole = job(fmt::format("run/job-{:05}", i))
+                           .role("worker", 1, requests(8, 8))
+                           .queue(tenant(i))
+                           .created(i)
+                           .placed(nodeName(i), "worker", "0");
+    whole.spec.preemptible = preemptible;
     builder.add(whole);
     builder.add(pod("run/x")
                     .memberOf(whole, "worker", 0)
@@ -157,10 +158,14 @@ void report(benchmark::State& state, const std::string& prefix, std::vector<doub
 }
 
 // Between two cycles one waiting job's object changes.
-void cycleTenThousandWaiting(benchmark::State& state) {
-  core::CycleInput input = fullCluster();
+void withTenThousandWaiting(benchmark::State& state, bool preemptible, const model::Policy& policy) {
+  core::CycleInput input = fullCluster(preemptible);
+  input.snapshot.policy = policy;
   input.otherFeedback.templateError = "";
   core::Memo memo;
+  for (int i = 0; i < 4; ++i) tell(input, core::cycle(input, memo));
+  // Everybody has run for long enough to be stopped.
+  input.snapshot.now += std::chrono::hours(2);
   for (int i = 0; i < 4; ++i) tell(input, core::cycle(input, memo));
   std::vector<double> milliseconds;
   std::vector<double> ofCpu;
@@ -182,7 +187,19 @@ void cycleTenThousandWaiting(benchmark::State& state) {
   report(state, "", milliseconds);
   report(state, "cpu_", ofCpu);
 }
+void cycleTenThousandWaiting(benchmark::State& state) { withTenThousandWaiting(state, false, {}); }
+// Whoever runs might be stopped, and nobody may be.
+void cyclePreemptible(benchmark::State& state) { withTenThousandWaiting(state, true, {}); }
+// The order goes by what jobs of a kind took, and jobs take turns.
+void cycleDefaultOrder(benchmark::State& state) {
+  model::Policy policy;
+  policy.ordering = model::Ordering::kDefault;
+  policy.timeSlicing.enabled = true;
+  withTenThousandWaiting(state, true, policy);
+}
 BENCHMARK(cycleTenThousandWaiting)->Unit(benchmark::kMillisecond)->Iterations(100);
+BENCHMARK(cyclePreemptible)->Unit(benchmark::kMillisecond)->Iterations(100);
+BENCHMARK(cycleDefaultOrder)->Unit(benchmark::kMillisecond)->Iterations(100);
 
 void cycleAtRest(benchmark::State& state) { run(state, bigCluster(false), 0); }
 void cyclePlaces512(benchmark::State& state) { run(state, bigCluster(true), 1); }
