@@ -59,6 +59,13 @@ void addStep(std::vector<RelaxationStep>& steps, RelaxationStep step) {
   steps.push_back(step);
 }
 
+// The widest level, not beyond `bound`, whose domains are the same nodes as those of `level`.
+std::size_t widestAlike(std::size_t level, std::size_t bound, const Domains& domains) {
+  const auto& levels = domains.levels();
+  while (level > bound && levels[level - 1].domains == levels[level].domains) --level;
+  return level;
+}
+
 }  // namespace
 
 std::vector<RelaxationStep> relaxationSteps(const RelaxationInput& input,
@@ -84,7 +91,12 @@ std::vector<RelaxationStep> relaxationSteps(const RelaxationInput& input,
   const auto levels = static_cast<std::int64_t>(first - bound);
   for (std::int64_t i = 0; i <= levels; ++i) {
     const milliseconds from = levels == 0 ? milliseconds(0) : times(holdOut / levels, i);
-    addStep(steps, {from, first - static_cast<std::size_t>(i)});
+    const std::size_t level = widestAlike(first - static_cast<std::size_t>(i), bound, domains);
+    // The tighter of two names says more, but "in one rack" says nothing where all is one rack.
+    if (i == 0)
+      addStep(steps, {from, level == 0 ? 0 : first});
+    else if (level != widestAlike(first, bound, domains))
+      addStep(steps, {from, level});
   }
   return steps;
 }

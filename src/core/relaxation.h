@@ -30,7 +30,8 @@ namespace trainyard::core {
 //  - Others hold out for perGpu × GPUs, or the share of their estimated duration if that is longer, in all,
 //    and divide it evenly between the levels that are left; never more than kSpreadCostPermille of the
 //    estimate, as a place further apart would cost less than that wait; at most `cap`. Less than
-//    kLeastHoldOut is no time in which others end: such a job does not hold out either.
+//    kLeastHoldOut is no time in which others end: such a job does not hold out either. Levels whose domains
+//    are the same nodes are one: where a zone is a block, nobody waits for the zone once a block will do.
 //    (Lost: `base` for these jobs, too. It is what a stated wish buys; and without one, a minute at each of
 //    four levels holds back gangs that run for seconds.)
 

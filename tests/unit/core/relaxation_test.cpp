@@ -15,11 +15,22 @@ namespace {
 
 model::RelaxationPolicy policy() { return {60s, 5s, 50, 3600s}; }
 
-Domains network() { return {std::vector<const model::Node*>{}, model::defaultTopologyLevels()}; }
+// Two of each level in each of the next wider one.
+Domains network() {
+  std::vector<model::Node> nodes;
+  for (int i = 0; i < 16; ++i) {
+    nodes.push_back(node(fmt::format("n{:02}", i))
+                        .zone(fmt::format("z{}", i / 8))
+                        .block(fmt::format("b{}", i / 4))
+                        .rack(fmt::format("r{}", i / 2)));
+  }
+  std::vector<const model::Node*> pointers;
+  for (const model::Node& each : nodes) pointers.push_back(&each);
+  return {pointers, model::defaultTopologyLevels()};
+}
 
 // "0 node, 60 rack, 660 block": seconds and the widest level from then on.
-std::string stepsText(const RelaxationInput& input) {
-  const Domains domains = network();
+std::string stepsText(const RelaxationInput& input, const Domains& domains = network()) {
   std::string text;
   for (const RelaxationStep& step : relaxationSteps(input, policy(), domains)) {
     const std::string& name = domains.levels()[step.widest].name;
@@ -79,6 +90,21 @@ TEST_CASE("a job that lists no levels starts at the tightest that could hold it 
   // No longer than being spread would cost: 15 % of 400 s.
   CHECK(unstated("rack", "block", 48, 400s) == "0 rack, 60 block");
   CHECK(unstated("rack", "block", 100'000) == "0 rack, 3600 block");
+}
+
+TEST_CASE("levels of the same nodes are one, for a job that lists none") {
+  const auto steps = [](const model::Node& a, const model::Node& b, std::string required = "") {
+    const Domains domains({&a, &b}, model::defaultTopologyLevels());
+    const model::Locality locality{{}, std::move(required)};
+    return stepsText({&locality, 48, std::nullopt, domains.findLevel("rack").value()}, domains);
+  };
+  const auto at = [](const char* name, const char* zone, const char* rack) -> model::Node {
+    return node(name).zone(zone).block(rack).rack(rack);
+  };
+  CHECK(steps(at("n1", "z", "r1"), at("n2", "z", "r2")) == "0 rack, 160 any");
+  CHECK(steps(at("n1", "z", "r1"), at("n2", "z", "r1")) == "0 any");
+  CHECK(steps(at("n1", "z", "r1"), at("n2", "z", "r2"), "block") == "0 rack");
+  CHECK(steps(at("n1", "z1", "r1"), at("n2", "z2", "r2")) == "0 rack, 240 any");
 }
 
 TEST_CASE("small gangs, gangs without GPUs and gangs that can come to lie no closer start anywhere at once") {
