@@ -39,7 +39,6 @@ void addEnding(std::vector<Ending>& endings, const model::Job& job,
 
 class Reservation {
  public:
-  Reservation() = default;
   // Finds the earliest time at which `request` fits when running gangs end by their estimates, and its places
   // then; none when they do not tell. The ledger is as it was afterwards.
   Reservation(const PlaceRequest& request, const std::vector<Ending>& endings, Ledger& ledger,

@@ -1,30 +1,61 @@
 #include "core/freed_places.h"
 
 #include <algorithm>
+#include <map>
+
+#include "core/fit.h"
 
 namespace trainyard::core {
+namespace {
 
-FreedPlaces freedPlaces(const model::Snapshot& snapshot) {
+// What the latest ends on a node say.
+struct Left {
+  std::optional<base::WallTime> first;  // of those that may keep it
+  bool before = false;                  // it was kept for earlier ones
+};
+
+using LeftNodes = std::map<model::NodeName, Left>;
+
+// A clock that is ahead of ours by less than `keep` counts; what is further off is no time to go by.
+void note(LeftNodes& nodes, const model::NodeName& node, base::WallTime ended, base::WallTime now,
+          std::chrono::milliseconds keep) {
+  const auto age = now - ended;
+  if (age < -keep || age >= 2 * keep) return;
+  Left& left = nodes[node];
+  if (age >= keep)
+    left.before = true;
+  else
+    left.first = std::min(left.first.value_or(ended), ended);
+}
+
+bool memberFits(const Ledger::NodeRoom& room, const model::Job& job) {
+  return std::any_of(job.spec.roles.begin(), job.spec.roles.end(), [&](const model::Role& role) {
+    return room.free.covers(role.shape.requests) && !nodeMisfitReason(*room.node, role.shape);
+  });
+}
+
+}  // namespace
+
+FreedPlaces freedPlaces(const model::Snapshot& snapshot, const Ledger& ledger, const model::Job& head) {
   const auto keep = snapshot.policy.backfill.keepFreed;
   FreedPlaces freed;
   if (keep.count() == 0) return freed;
-  // Whether what ended then is kept now.
-  const auto kept = [&](std::optional<base::WallTime> ended) {
-    if (!ended || *ended > snapshot.now || *ended + keep <= snapshot.now) return false;
-    if (!freed.nextEnd || *ended + keep < *freed.nextEnd) freed.nextEnd = *ended + keep;
-    return true;
-  };
+  LeftNodes nodes;
   for (const auto& pod : snapshot.pods) {
-    if (!pod->finished() || !pod->member || !pod->bound() || !pod->exit) continue;
-    if (kept(pod->exit->finishedAt)) freed.nodes.push_back(pod->node);
+    if (!pod->finished() || !pod->member || !pod->bound() || !pod->exit || !pod->exit->finishedAt) continue;
+    note(nodes, pod->node, *pod->exit->finishedAt, snapshot.now, keep);
   }
   for (const auto& job : snapshot.jobs) {
     if (!job->status.completionTime || !job->status.gang.placed) continue;
-    if (!kept(job->status.completionTime)) continue;
-    for (const auto& place : job->status.gang.placed->assignments) freed.nodes.push_back(place.node);
+    for (const auto& place : job->status.gang.placed->assignments)
+      note(nodes, place.node, *job->status.completionTime, snapshot.now, keep);
   }
-  std::sort(freed.nodes.begin(), freed.nodes.end());
-  freed.nodes.erase(std::unique(freed.nodes.begin(), freed.nodes.end()), freed.nodes.end());
+  for (const auto& [name, left] : nodes) {
+    const auto node = ledger.find(name);
+    if (!left.first || left.before || !node || !memberFits(ledger.nodes()[*node], head)) continue;
+    freed.nodes.push_back(name);
+    if (!freed.nextEnd || *left.first + keep < *freed.nextEnd) freed.nextEnd = *left.first + keep;
+  }
   return freed;
 }
 

@@ -19,25 +19,26 @@ Head::Head(std::shared_ptr<const model::Job> job, bool silent, const model::Pend
       domains_(domains),
       endings_(std::move(endings)),
       reservation_(request, endings_, ledger, domains),
-      freed_(freedPlaces(snapshot)),
+      freed_(freedPlaces(snapshot, ledger, *job_)),
       pending_(pending) {
   pending_.passes = job_->status.pending ? job_->status.pending->passes : 0;
   pending_.estimatedStart = steadyEstimate(*job_, reservation_.start(), snapshot.now);
   reserved_ = std::make_shared<model::Pending>(explainReserved(*job_, pending_));
 }
 
-bool Head::letsPass(const model::Job& job, bool entitled, const Places& places) {
-  if (entitled) return true;
+Head::Verdict Head::judge(const model::Job& job, bool entitled, const Places& places) {
+  if (entitled) return Verdict::kPasses;
   const auto start = reservation_.start();
   const auto& estimate = job.spec.estimatedDuration;
-  if (start && estimate && snapshot_.now + *estimate <= *start) return true;
-  if (justFreed(places)) return false;
-  if (job.spec.preemptible) return true;
-  if (start) return leavesReservedPlaces(job, places);
+  if (start && estimate && snapshot_.now + *estimate <= *start) return Verdict::kPasses;
   // Until its last write is through, it is not known how many have passed.
-  if (silent_ || pending_.passes >= snapshot_.policy.backfill.passesWithoutEstimate) return false;
-  ++pending_.passes;
-  return true;
+  const bool counts = !job.spec.preemptible && !start;
+  const bool passes = counts ? !silent_ && pending_.passes < snapshot_.policy.backfill.passesWithoutEstimate
+                             : job.spec.preemptible || leavesReservedPlaces(job, places);
+  if (!passes) return Verdict::kKept;
+  if (justFreed(places)) return Verdict::kKeptBriefly;
+  if (counts) ++pending_.passes;
+  return Verdict::kPasses;
 }
 
 bool Head::justFreed(const Places& places) const {
@@ -50,12 +51,6 @@ bool Head::leavesReservedPlaces(const model::Job& job, const Places& places) {
   WhatIf taken(ledger_);
   taken.take(amountsOf(job, places, ledger_));
   return reservation_.leavesRoom(ledger_, places);
-}
-
-std::vector<model::NodeName> Head::keptNodes() const {
-  std::vector<model::NodeName> nodes = reservation_.nodes(ledger_);
-  nodes.insert(nodes.end(), freed_.nodes.begin(), freed_.nodes.end());
-  return nodes;
 }
 
 Outlook Head::outlook() const { return {reservation_, *job_, endings_, ledger_, domains_}; }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -19,7 +18,7 @@ namespace trainyard::core {
 // that holds decides:
 //  1. its queue is guaranteed what it needs: it passes
 //  2. its own estimate ends before the reserved time: it passes
-//  3. gangs have left some of these nodes a moment ago (core/freed_places.h): not now
+//  3. gangs have left some of these nodes a moment ago (core/freed_places.h): not these, not now
 //  4. it can be stopped, if need be by the head (core/rights.h, mayStop): it passes
 //  5. a time and places are reserved: it passes if it leaves these places their room
 //  6. estimates tell no time: it passes as long as fewer than BackfillPolicy::passesWithoutEstimate have, in
@@ -33,13 +32,17 @@ class Head {
        const PlaceRequest& request, std::vector<Ending> endings, const model::Snapshot& snapshot,
        Ledger& ledger, const Domains& domains);
 
+  enum class Verdict {
+    kPasses,
+    kKept,
+    kKeptBriefly,  // for no other reason than that somebody has just left one of the nodes
+  };
   // Whether the job may take these places. A yes counts.
-  [[nodiscard]] bool letsPass(const model::Job& job, bool entitled,
+  [[nodiscard]] Verdict judge(const model::Job& job, bool entitled,
                               const std::vector<model::Assignment>& places);
-  // Whether these nodes are kept for no other reason than that somebody has just left one of them.
-  [[nodiscard]] bool justFreed(const std::vector<model::Assignment>& places) const;
-  // Who keeps off these nodes leaves the head all that is kept for it.
-  [[nodiscard]] std::vector<model::NodeName> keptNodes() const;
+  // Whoever keeps off the first does not meet rule 3, off both neither that nor rule 5.
+  [[nodiscard]] const std::vector<model::NodeName>& freedNodes() const { return freed_.nodes; }
+  [[nodiscard]] std::vector<model::NodeName> reservedNodes() const { return reservation_.nodes(ledger_); }
 
   // When others will be able to start beside it.
   [[nodiscard]] Outlook outlook() const;
@@ -54,6 +57,7 @@ class Head {
   [[nodiscard]] bool silent() const { return silent_; }
 
  private:
+  [[nodiscard]] bool justFreed(const std::vector<model::Assignment>& places) const;
   [[nodiscard]] bool leavesReservedPlaces(const model::Job& job,
                                           const std::vector<model::Assignment>& places);
 

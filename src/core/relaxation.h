@@ -31,7 +31,7 @@ namespace trainyard::core {
 //    and divide it evenly between the levels that are left; never more than kSpreadCostPermille of the
 //    estimate, as a place further apart would cost less than that wait; at most `cap`. Less than
 //    kLeastHoldOut is no time in which others end: such a job does not hold out either. Levels whose domains
-//    are the same nodes are one: where a zone is a block, nobody waits for the zone once a block will do.
+//    are the same nodes are passed together, when the first of them would be.
 //    (Lost: `base` for these jobs, too. It is what a stated wish buys; and without one, a minute at each of
 //    four levels holds back gangs that run for seconds.)
 

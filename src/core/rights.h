@@ -39,8 +39,8 @@ struct Claimant {
 //                     guaranteed of something that is wanted; and the claimant stays within the guarantees of
 //                     its own branch, or ends with no larger share than the victim's branch keeps (as Kueue's
 //                     LessThanOrEqualToFinalShare; so nobody ever wins back what was just taken)
-// Equal priority in the same queue, except as mayTakeTurns() says, and whoever is within its guarantee, is
-// never stopped.
+// Equal priority in the same queue, except as mayTakeTurns() and isAhead() say, and whoever is within its
+// guarantee, is never stopped.
 [[nodiscard]] bool mayStop(const Claimant& claimant, const model::Job& victim, int victimPriority,
                            const QueueTree::Amounts& held, const QueueTree& tree,
                            const model::Snapshot& snapshot);
@@ -49,10 +49,9 @@ struct Claimant {
 // its places, and twice as long with each time that it was stopped before. Nothing where nobody takes turns.
 [[nodiscard]] std::optional<base::WallTime> turnEnds(const model::Job& job, const model::Snapshot& snapshot);
 
-// Whether jobs take turns, and it is the claimant's: the victim is of its own queue and priority, may be
-// stopped by now, and has had a whole turn; and the order of service puts the claimant before it by more than
-// a stop costs (isAhead). Among equals nobody is stopped; not in a queue where preemption.withinQueue is
-// Never.
+// Whether jobs take turns and the victim, of the claimant's own queue and priority, has had a whole one; not
+// in a queue where preemption.withinQueue is Never. It is the claimant's turn then if the order of service
+// puts it before the victim by more than a stop costs: isAhead(). Among equals nobody is stopped.
 [[nodiscard]] bool mayTakeTurns(const Claimant& claimant, const model::Job& victim, int victimPriority,
                                 const QueueTree& tree, const model::Snapshot& snapshot);
 // A running job's merit counts what a stop costs (core/order_policy.h); where the order goes by estimates

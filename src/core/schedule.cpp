@@ -117,16 +117,17 @@ class Scheduler {
     if (equalWasHeldBack(contender, shape)) return false;
     auto placed = placeInQuota(contender, shape);
     if (auto* placement = std::get_if<Placement>(&placed)) {
-      if (mayPass(contender, *placement)) {
-        start(contender, std::move(*placement), {});
-        return true;
+      const Head::Verdict verdict = judge(contender, *placement);
+      if (verdict != Head::Verdict::kPasses) {
+        auto beside = besideKept(contender, shape);
+        if (!beside) {
+          holdBack(contender, shape, verdict == Head::Verdict::kKeptBriefly);
+          return false;
+        }
+        *placement = std::move(*beside);
       }
-      if (auto beside = besideKept(contender, shape); beside && mayPass(contender, *beside)) {
-        start(contender, std::move(*beside), {});
-        return true;
-      }
-      holdBack(contender, shape, head_->justFreed(placement->assignments));
-      return false;
+      start(contender, std::move(*placement), {});
+      return true;
     }
     auto pending = std::make_shared<const Pending>(std::move(std::get<Pending>(placed)));
     remember(contender, shape, pending);
@@ -191,6 +192,7 @@ class Scheduler {
     tree_.charge(contender.queue, tree_.heldBy(*job, placement.assignments), !job->spec.preemptible);
     schedule_.starts.push_back({job, contender.waiting->silent, std::move(placement), std::move(victims)});
     claimedInVain_.clear();
+    heldBack_.clear();
   }
 
   void take(const Job& job, const Placement& placement) {
@@ -271,21 +273,36 @@ class Scheduler {
     wakeAt(head_->wakeAt());
   }
 
-  bool mayPass(const Contender& contender, const Placement& placement) {
-    if (!head_) return true;
+  Head::Verdict judge(const Contender& contender, const Placement& placement) {
+    if (!head_) return Head::Verdict::kPasses;
     const auto& guaranteed = tree_.node(contender.queue).guaranteed;
     const bool entitled =
         std::any_of(guaranteed.begin(), guaranteed.end(), [](auto each) { return each > 0; }) &&
         !tree_.beyondGuarantee(contender.queue, contender.demand);
-    return head_->letsPass(*contender.waiting->job, entitled, placement.assignments);
+    return head_->judge(*contender.waiting->job, entitled, placement.assignments);
   }
 
-  // Places on nodes of which nothing is kept for the head.
+  // Places with which it may pass: off the nodes that somebody has just left, or off the reserved ones as
+  // well.
   std::optional<Placement> besideKept(const Contender& contender, const GangShape& shape) {
+    std::vector<model::NodeName> avoid = head_->freedNodes();
+    if (!avoid.empty()) {
+      auto places = placeOff(avoid, contender, shape);
+      if (places && judge(contender, *places) == Head::Verdict::kPasses) return places;
+    }
+    const std::vector<model::NodeName> reserved = head_->reservedNodes();
+    if (reserved.empty()) return std::nullopt;
+    avoid.insert(avoid.end(), reserved.begin(), reserved.end());
+    auto places = placeOff(std::move(avoid), contender, shape);
+    if (places && judge(contender, *places) == Head::Verdict::kPasses) return places;
+    return std::nullopt;
+  }
+
+  std::optional<Placement> placeOff(std::vector<model::NodeName> nodes, const Contender& contender,
+                                    const GangShape& shape) {
     const Job& job = *contender.waiting->job;
     PlaceRequest request = placer_.request(job, shape.relaxation.widest);
-    request.avoidNodes = head_->keptNodes();
-    if (request.avoidNodes.empty()) return std::nullopt;
+    request.avoidNodes = std::move(nodes);
     auto placed = place(request, ledger_, request_.domains);
     auto* placement = std::get_if<Placement>(&placed);
     if (placement == nullptr) return std::nullopt;
@@ -293,28 +310,34 @@ class Scheduler {
     return std::move(*placement);
   }
 
-  // What is kept from one is kept from its equals, unless they say that they end earlier.
+  // What is kept from one is kept from its equals, unless they say that they end earlier, or keep off nodes
+  // of their own.
   bool equalWasHeldBack(const Contender& contender, const GangShape& shape) {
     const auto equal = heldBack_.find(heldBackKey(contender, shape));
-    if (equal == heldBack_.end()) return false;
-    const auto& mine = contender.waiting->job->spec.estimatedDuration;
+    const Job& job = *contender.waiting->job;
+    if (equal == heldBack_.end() || job.status.gang.backoff) return false;
+    const auto& mine = job.spec.estimatedDuration;
     const auto& estimate = equal->second.estimate;
     if (mine && (!estimate || *mine < *estimate)) return false;
-    sayHeldBack(contender, equal->second.briefly);
+    sayHeldBack(contender, shape, equal->second.briefly);
     return true;
   }
 
   // It found places, but they are not for it.
   void holdBack(const Contender& contender, const GangShape& shape, bool briefly) {
-    heldBack_[heldBackKey(contender, shape)] = {contender.waiting->job->spec.estimatedDuration, briefly};
-    sayHeldBack(contender, briefly);
+    const Job& job = *contender.waiting->job;
+    if (!job.status.gang.backoff)
+      heldBack_[heldBackKey(contender, shape)] = {job.spec.estimatedDuration, briefly};
+    sayHeldBack(contender, shape, briefly);
   }
 
   // Where the places will be anybody's in a moment, it goes on saying what it said: two writes for each of
   // thousands, otherwise, whenever a job ends.
-  void sayHeldBack(const Contender& contender, bool briefly) {
+  void sayHeldBack(const Contender& contender, const GangShape& shape, bool briefly) {
     const auto& said = contender.waiting->job->status.pending;
     const bool same = briefly && said && waitsForRoom(*said);
+    if (const auto& next = shape.relaxation.next)
+      wakeAt(placer_.waitingSinceOf(*contender.waiting->job, contender.position) + next->after);
     wait(contender, same ? std::make_shared<Pending>(*said) : head_->reserved());
   }
 

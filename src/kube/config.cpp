@@ -24,7 +24,13 @@ tl::unexpected<base::Error> refuse(std::string message) {
   return base::fail(ErrorCode::kInvalid, std::move(message));
 }
 
-Result<std::string> readFile(const std::string& path) { return base::readFile(path, kMaxFileBytes); }
+Result<std::string> readFile(const std::string& path) {
+  // To read from a pipe would wait for whoever writes into it.
+  std::error_code error;
+  if (fs::exists(path, error) && !fs::is_regular_file(path, error))
+    return refuse(fmt::format("{}: is no regular file", path));
+  return base::readFile(path, kMaxFileBytes);
+}
 
 std::string environment(const ConfigSources& sources, const std::string& name) {
   if (sources.environment) return sources.environment(name).value_or("");

@@ -38,7 +38,7 @@ struct BackfillPolicy {
   // How many jobs without an estimate that cannot be stopped may pass the first waiting job of the cluster.
   int passesWithoutEstimate = 16;
   // So long the first waiting job has what a gang's member leaves behind to itself: others end with it.
-  std::chrono::milliseconds keepFreed{2'000};
+  std::chrono::milliseconds keepFreed{5'000};
   friend bool operator==(const BackfillPolicy&, const BackfillPolicy&) = default;
 };
 

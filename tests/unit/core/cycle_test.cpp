@@ -279,22 +279,7 @@ TEST_CASE("a gang that lost a member and finds no room goes back to waiting") {
   CHECK(proposal->add.empty());
 }
 
-TEST_CASE("a gang that ends holds nothing of its queue's share any more when the next one starts") {
-  const model::Job bert = running();
-  SnapshotBuilder builder = threeNodes().add(bert);
-  for (const auto& [index, nodeName] : {std::pair(0, "n1"), std::pair(1, "n2")}) {
-    model::Pod over = memberOn(bert, index, nodeName);
-    over.phase = model::PodPhase::kSucceeded;
-    builder.add(over);
-  }
-  const Plan plan = cycle(input(builder.add(job("ml/next").created(2).role("worker", 2, gpus(8)))
-                                    .add(job("ml/third").created(3).role("worker", 2, gpus(8)))));
-  CHECK(decisionFor(plan, "ml/bert")->status->phase == "Succeeded");
-  CHECK(proposalFor(plan, "ml/next") != nullptr);
-  CHECK(waitsFor(plan, "ml/third") == "WaitingForCapacity");
-}
-
-TEST_CASE("while the end of a gang is being written, nobody is told that his queue holds too much") {
+TEST_CASE("nobody is told that his queue holds too much while a gang of it ends") {
   const model::Job bert = running();
   SnapshotBuilder builder = threeNodes().add(bert);
   for (const auto& [index, nodeName] : {std::pair(0, "n1"), std::pair(1, "n2")}) {
@@ -304,9 +289,16 @@ TEST_CASE("while the end of a gang is being written, nobody is told that his que
   }
   CycleInput in = input(builder.add(job("ml/next").created(2).role("worker", 2, gpus(8)))
                             .add(job("ml/third").created(3).role("worker", 2, gpus(8))));
-  in.feedback[key("ml/bert")].busy = true;
-  const Plan plan = cycle(in);
-  CHECK(waitsFor(plan, "ml/third") == "WaitingForCapacity");
+  SECTION("it ends now") {
+    const Plan plan = cycle(in);
+    CHECK(decisionFor(plan, "ml/bert")->status->phase == "Succeeded");
+    CHECK(proposalFor(plan, "ml/next") != nullptr);
+    CHECK(waitsFor(plan, "ml/third") == "WaitingForCapacity");
+  }
+  SECTION("that it has ended is being written") {
+    in.feedback[key("ml/bert")].busy = true;
+    CHECK(waitsFor(cycle(in), "ml/third") == "WaitingForCapacity");
+  }
 }
 
 TEST_CASE("nobody stops for a claim before it is written") {
