@@ -31,6 +31,20 @@ namespace trainyard::test {
   return core::place(wholeGang(jobIn(snapshot, namespaceAndName)), ledger, snapshot.policy.topology);
 }
 
+// The default levels, with two domains of each in each of the next wider one.
+[[nodiscard]] inline core::Domains binaryDomains() {
+  std::vector<model::Node> nodes;
+  for (int i = 0; i < 16; ++i) {
+    nodes.push_back(node(fmt::format("n{:02}", i))
+                        .zone(fmt::format("z{}", i / 8))
+                        .block(fmt::format("b{}", i / 4))
+                        .rack(fmt::format("r{}", i / 2)));
+  }
+  std::vector<const model::Node*> pointers;
+  for (const model::Node& each : nodes) pointers.push_back(&each);
+  return {pointers, model::defaultTopologyLevels()};
+}
+
 // "n1:worker:0-1 n2:worker:2 n1:ps:0"
 [[nodiscard]] inline std::string assignmentsText(const std::vector<model::Assignment>& assignments) {
   std::string text;

@@ -15,22 +15,8 @@ namespace {
 
 model::RelaxationPolicy policy() { return {60s, 5s, 50, 3600s}; }
 
-// Two of each level in each of the next wider one.
-Domains network() {
-  std::vector<model::Node> nodes;
-  for (int i = 0; i < 16; ++i) {
-    nodes.push_back(node(fmt::format("n{:02}", i))
-                        .zone(fmt::format("z{}", i / 8))
-                        .block(fmt::format("b{}", i / 4))
-                        .rack(fmt::format("r{}", i / 2)));
-  }
-  std::vector<const model::Node*> pointers;
-  for (const model::Node& each : nodes) pointers.push_back(&each);
-  return {pointers, model::defaultTopologyLevels()};
-}
-
 // "0 node, 60 rack, 660 block": seconds and the widest level from then on.
-std::string stepsText(const RelaxationInput& input, const Domains& domains = network()) {
+std::string stepsText(const RelaxationInput& input, const Domains& domains = binaryDomains()) {
   std::string text;
   for (const RelaxationStep& step : relaxationSteps(input, policy(), domains)) {
     const std::string& name = domains.levels()[step.widest].name;
@@ -49,7 +35,7 @@ std::string stated(std::vector<model::LocalityLevel> levels, std::string require
 std::string unstated(std::string_view attainable, std::string required, std::int64_t gpuCount,
                      std::optional<std::chrono::seconds> estimate = std::nullopt) {
   const model::Locality locality{{}, std::move(required)};
-  const std::size_t level = attainable.empty() ? 0 : network().findLevel(attainable).value();
+  const std::size_t level = attainable.empty() ? 0 : binaryDomains().findLevel(attainable).value();
   return stepsText({&locality, gpuCount, estimate, level});
 }
 
