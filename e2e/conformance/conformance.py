@@ -7,7 +7,7 @@ The script (requests/*.txt) is a sequence of steps:
     Header: value                      any number
     save VAR = metadata.uid            takes a member of the answer for later steps
     until 404 | until status.phase = Active | until items = 3
-                                       repeats a GET until it holds; what is compared is the last answer
+                                       repeats the request until it holds; what is compared is the last answer
     events N                           of WATCH and COLLECT: how many events to read
     { body }                           everything from the first line that begins with { or [ (or `raw: text`)
 
