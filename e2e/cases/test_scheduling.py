@@ -84,8 +84,8 @@ class Preemption(SchedulingCase):
             self.assertEqual(["calm"], [each["name"] for each in said["stops"]])
             urgent = self.run_now(jobs, "urgent", 1, priorityClassName="e2e-urgent")
             self.assertEqual(sorted(each["node"] for each in said["places"]), nodes_of(urgent))
-            calm = jobs.objects[(self.namespace, "calm")]
-            self.assertEqual((1, "Queued"), (calm["status"]["preemptions"]["count"], phase(calm)))
+            wait_phase(jobs, self.namespace, "calm", "Queued")
+            self.assertEqual(1, jobs.objects[(self.namespace, "calm")]["status"]["preemptions"]["count"])
             pods.wait(lambda all_: not support.members(all_, "calm"), "no member of the victim is left")
             events = json.loads(kubectl("get", "events.events.k8s.io", "-n", self.namespace, "-o", "json"))["items"]
             self.assertIn(("calm", "Preempted"), {(each["regarding"]["name"], each["reason"]) for each in events})
