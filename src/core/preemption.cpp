@@ -82,9 +82,9 @@ std::vector<std::size_t> Preemption::whomMayStop(const Claimant& claimant) {
   }
   rightsAsked_ += alike_.size();
   for (const Alike& alike : alike_) {
-    const Evictable& any = running_[alike.members.front()];
+    const Evictable& any = running_[alike.front()];
     if (mayStop(claimant, *any.job, any.priority, any.held, tree_, snapshot_))
-      found.insert(found.end(), alike.members.begin(), alike.members.end());
+      found.insert(found.end(), alike.begin(), alike.end());
   }
   if (snapshot_.policy.timeSlicing.enabled) addTurns(claimant, found);
   std::sort(found.begin(), found.end());
@@ -228,7 +228,7 @@ void Preemption::listAlike() {
     const QueueTree::Index queue = tree_.find(running.job->spec.queue).value_or(QueueTree::kCluster);
     const auto [at, isNew] = known.try_emplace({queue, running.priority, running.held}, alike_.size());
     if (isNew) alike_.emplace_back();
-    alike_[at->second].members.push_back(i);
+    alike_[at->second].push_back(i);
     runningOf_[queue].push_back(i);
   }
 }

@@ -72,10 +72,9 @@ class Preemption {
  private:
   using Chosen = std::vector<std::size_t>;  // indices into candidates
 
-  // Running gangs that are alike to whoever may not stop one because it passed him, nor takes turns.
-  struct Alike {
-    std::vector<std::size_t> members;  // indices into running_, ascending
-  };
+  // Running gangs that are alike to whoever may not stop one because it passed him, nor takes turns: indices
+  // into running_, ascending.
+  using Alike = std::vector<std::size_t>;
 
   void listRunning();
   void listAlike();

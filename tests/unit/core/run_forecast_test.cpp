@@ -54,6 +54,20 @@ TEST_CASE("a name without the number or the random letters at its end says what 
   CHECK(kindsOf(jobNamed("ml/bert", 0, 8))[1] == "queue/research/8");
 }
 
+TEST_CASE("kinds have equal numbers where they have equal names") {
+  const std::vector<model::Job> jobs{jobNamed("ml/bert-17", 0, 8), jobNamed("ml/bert-x7k2p", 0, 8),
+                                     jobNamed("ml/bert-17", 0, 9), jobNamed("ml/bert-17", 0, 256),
+                                     jobNamed("m/lbert-17", 0, 8), jobNamed("ml/bert-large", 0, 8),
+                                     jobNamed("research/-1", 0, 8)};
+  for (const model::Job& a : jobs) {
+    for (const model::Job& b : jobs) {
+      CHECK((kindNumbersOf(a)[0] == kindNumbersOf(b)[0]) == (kindsOf(a)[0] == kindsOf(b)[0]));
+      CHECK((kindNumbersOf(a)[1] == kindNumbersOf(b)[1]) == (kindsOf(a)[1] == kindsOf(b)[1]));
+      CHECK(kindNumbersOf(a)[0] != kindNumbersOf(b)[1]);
+    }
+  }
+}
+
 TEST_CASE("only jobs that succeeded teach, and each once") {
   model::RunTimes times;
   auto failed = jobNamed("ml/a-2", 5);
