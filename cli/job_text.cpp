@@ -10,10 +10,10 @@
 #include "codec/job_status.h"
 #include "codec/json_writer.h"
 #include "codec/words.h"
-#include "core/describe.h"
-#include "core/ledger.h"
-#include "core/words.h"
+#include "core/ledger/ledger.h"
+#include "core/status/describe.h"
 #include "model/conditions.h"
+#include "model/words.h"
 
 namespace trainyard::cli {
 namespace {
@@ -97,11 +97,11 @@ std::string rolesTable(const Job& job) {
 }
 
 std::string shortfallText(const model::Shortfall& shortfall) {
-  std::string text = fmt::format("{} wanted, {} there", core::amountOf(shortfall.resource, shortfall.needed),
-                                 core::amountOf(shortfall.resource, shortfall.available));
+  std::string text = fmt::format("{} wanted, {} there", model::amountOf(shortfall.resource, shortfall.needed),
+                                 model::amountOf(shortfall.resource, shortfall.available));
   if (shortfall.neededNodes > 0) {
     text += fmt::format("; {} of {} have room", shortfall.availableNodes,
-                        core::counted(shortfall.neededNodes, "node"));
+                        model::counted(shortfall.neededNodes, "node"));
   }
   if (!shortfall.level.empty()) text += fmt::format(", in {} {}", shortfall.level, orDash(shortfall.domain));
   return text;
@@ -112,10 +112,10 @@ std::string blockersText(const std::vector<model::Blocker>& blockers) {
   for (const model::Blocker& each : blockers) {
     std::string text = fmt::to_string(each.job);
     if (each.nodes > 0)
-      text += fmt::format(" ({}, {})", core::counted(each.nodes, "node"), core::counted(each.gpus, "GPU"));
+      text += fmt::format(" ({}, {})", model::counted(each.nodes, "node"), model::counted(each.gpus, "GPU"));
     words.push_back(std::move(text));
   }
-  return core::joinWords(words);
+  return model::joinWords(words);
 }
 
 // "ml/bert waits (WaitingForTopology), for 12m:" and the numbers.
@@ -133,13 +133,13 @@ std::string explainPending(const Job& job, const model::Pending& pending, base::
 
 std::string explainBackoff(const model::Backoff& backoff, base::WallTime now) {
   std::string text = fmt::format("  Given up {} in a row; the last time: {}.\n",
-                                 core::counted(backoff.count, "attempt"), orDash(backoff.reason));
+                                 model::counted(backoff.count, "attempt"), orDash(backoff.reason));
   if (backoff.until > now) {
     text += fmt::format("  The next one may begin at {}", base::formatTime(backoff.until));
     if (!backoff.avoidNodes.empty()) {
       std::vector<std::string> names;
       for (const model::NodeName& each : backoff.avoidNodes) names.push_back(each.str());
-      text += fmt::format(", without {}", core::joinWords(names));
+      text += fmt::format(", without {}", model::joinWords(names));
     }
     text += ".\n";
   }
@@ -155,7 +155,7 @@ std::string explainProposal(const Job& job, const model::Proposal& proposal, con
   for (const Assignment& each : proposal.add) members += each.indices.size();
   return fmt::format("{} is being placed: {}, {} on {}, to be bound by {}.\n{}", job.key,
                      codec::wordOf(codec::kProposalPhases, proposal.phase),
-                     core::counted(static_cast<std::int64_t>(members), "member"),
+                     model::counted(static_cast<std::int64_t>(members), "member"),
                      describe(proposal.add, nodes), base::formatTime(proposal.deadline),
                      placesTable(proposal.add, nodes));
 }

@@ -12,22 +12,22 @@
 #include <CLI/CLI.hpp>
 
 #include "base/file.h"
-#include "sim/replay_plot.h"
-#include "sim/replay_run.h"
-#include "sim/replay_text.h"
+#include "replay/engine/plot.h"
+#include "replay/run.h"
+#include "replay/engine/text.h"
 
 namespace trainyard::cli {
 namespace {
 
-using sim::ReplayFormat;
-using sim::ReplayPlacement;
-using sim::ReplayPolicy;
-using sim::ReplaySemantics;
+using replay::ReplayFormat;
+using replay::ReplayPlacement;
+using replay::ReplayPolicy;
+using replay::ReplaySemantics;
 
 constexpr std::size_t kBarWidth = 40;
 
 struct Flags {
-  sim::ReplayOptions options;
+  replay::ReplayOptions options;
   std::string format;
   std::string policy = "default";
   std::string placement = "default";
@@ -84,25 +84,25 @@ int runReplayCommand(const Flags& flags) {
   if (!flags.plot.empty() && flags.options.format == ReplayFormat::kOpenb)
     return complain({base::ErrorCode::kInvalid, "--plot draws times, and --format openb has none"});
   ProgressBar bar;
-  sim::ReplayOutside outside{.readFile = [](const std::string& path) { return base::readFile(path); }};
+  replay::ReplayOutside outside{.readFile = [](const std::string& path) { return base::readFile(path); }};
   if (isatty(STDERR_FILENO) == 1)
     outside.progress = [&bar](std::size_t done, std::size_t all) { bar.show(done, all); };
-  const auto result = sim::runReplay(flags.options, outside);
+  const auto result = replay::runReplay(flags.options, outside);
   bar.clear();
   if (!result) return complain(result.error());
   if (!flags.plot.empty()) {
     const std::string title =
         fmt::format("{}: {} on {}", flags.policy, flags.options.jobsFile, flags.options.cluster);
     std::ofstream file(flags.plot, std::ios::binary);
-    file << sim::replayPlot(*result, title) << std::flush;
+    file << replay::replayPlot(*result, title) << std::flush;
     if (!file) return complain({base::ErrorCode::kInvalid, flags.plot + ": cannot be written"});
   }
-  std::cout << (flags.output == "json" ? sim::replayJson(*result) : sim::replayTable(*result));
+  std::cout << (flags.output == "json" ? replay::replayJson(*result) : replay::replayTable(*result));
   return 0;
 }
 
 void addOptions(CLI::App& command, Flags& flags) {
-  sim::ReplayOptions& options = flags.options;
+  replay::ReplayOptions& options = flags.options;
   const auto oneOf = [](const auto& names) { return CLI::IsMember(names); };
   command
       .add_option("--format", flags.format,

@@ -13,7 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/file.h"
-#include "sim/sandbox.h"
+#include "sim/cluster/sandbox.h"
 
 namespace trainyard::cli {
 namespace {

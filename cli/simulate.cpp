@@ -15,7 +15,7 @@
 #include "codec/policy.h"
 #include "codec/run_times.h"
 #include "codec/status.h"
-#include "core/framework_env.h"
+#include "core/gang/framework_env.h"
 #include "kube/paths.h"
 #include "model/names.h"
 #include "operator/run_times_keeper.h"

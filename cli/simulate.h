@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "cli/live_cluster.h"
 #include "cli/manifests.h"
-#include "core/forecast.h"
+#include "core/cycle/simulate.h"
 
 namespace trainyard::cli {
 
@@ -25,7 +25,7 @@ struct Simulation {
 
 // What would become of the TrainingJobs among the manifests, were they created now. Writes nothing: the API
 // server is asked to check jobs and pods with dryRun=All, as it would when they are created, and the
-// operator's core (core/forecast.h) decides on what the operator would see. Errors name file and line.
+// operator's core (core/cycle/simulate.h) decides on what the operator would see. Errors name file and line.
 [[nodiscard]] base::Result<Simulation> simulate(LiveCluster& cluster, const std::vector<Manifest>& manifests,
                                                 const SimulateOptions& options);
 

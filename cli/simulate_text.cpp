@@ -10,7 +10,7 @@
 #include "cli/table.h"
 #include "codec/job_status.h"
 #include "codec/json_writer.h"
-#include "core/words.h"
+#include "model/words.h"
 
 namespace trainyard::cli {
 namespace {
@@ -35,8 +35,8 @@ std::map<model::NodeName, std::string> membersByNode(const std::vector<model::As
 std::string workText(std::int64_t gpuSeconds) {
   constexpr std::int64_t kMinute = 60;
   constexpr std::int64_t kHour = 3600;
-  if (gpuSeconds < 2 * kMinute) return core::counted(gpuSeconds, "GPU second");
-  if (gpuSeconds < 2 * kHour) return core::counted(gpuSeconds / kMinute, "GPU minute");
+  if (gpuSeconds < 2 * kMinute) return model::counted(gpuSeconds, "GPU second");
+  if (gpuSeconds < 2 * kHour) return model::counted(gpuSeconds / kMinute, "GPU minute");
   const std::int64_t tenths = gpuSeconds / (kHour / 10);
   return fmt::format("{}.{} GPU hours", tenths / 10, tenths % 10);
 }
@@ -49,7 +49,7 @@ std::string startText(const Forecast& forecast) {
   text += formatTable(rows);
   if (forecast.stops.empty()) return text;
   text += fmt::format("  {} would be stopped for it:\n",
-                      core::counted(static_cast<std::int64_t>(forecast.stops.size()), "gang"));
+                      model::counted(static_cast<std::int64_t>(forecast.stops.size()), "gang"));
   std::vector<std::vector<std::string>> stops{{"  JOB", "QUEUE", "GPUS", "LOST WORK", "THEN"}};
   for (const Forecast::Stop& stop : forecast.stops) {
     stops.push_back({fmt::format("  {}", stop.job->key), stop.job->spec.queue.str(),
@@ -66,8 +66,8 @@ std::string endsText(const std::vector<Expectation::End>& ends) {
                                 base::formatTime(ends[i].at)));
   }
   if (ends.size() > kNamedEnds)
-    words.push_back(core::counted(static_cast<std::int64_t>(ends.size() - kNamedEnds), "more job"));
-  return fmt::format("when {} {} ended", core::joinWords(words), ends.size() == 1 ? "has" : "have");
+    words.push_back(model::counted(static_cast<std::int64_t>(ends.size() - kNamedEnds), "more job"));
+  return fmt::format("when {} {} ended", model::joinWords(words), ends.size() == 1 ? "has" : "have");
 }
 
 std::string expectationText(const std::optional<Expectation>& expected, base::WallTime now) {
@@ -83,7 +83,7 @@ std::string expectationText(const std::optional<Expectation>& expected, base::Wa
   const auto add = [&](std::string_view what, const std::vector<model::ObjectKey>& jobs) {
     std::vector<std::string> names;
     for (const model::ObjectKey& each : jobs) names.push_back(fmt::to_string(each));
-    if (!names.empty()) because.push_back(fmt::format("{} {}", what, core::joinWords(names)));
+    if (!names.empty()) because.push_back(fmt::format("{} {}", what, model::joinWords(names)));
   };
   add("stopping", expected->stops);
   add("moving", expected->moves);
@@ -92,7 +92,7 @@ std::string expectationText(const std::optional<Expectation>& expected, base::Wa
           ? "in a moment"
           : fmt::format("at {} (in {})", base::formatTime(expected->start), formatAge(now, expected->start));
   return fmt::format("  Expected to start {}, on {}{}{}.\n", when, expected->where,
-                     because.empty() ? "" : ", ", core::joinWords(because));
+                     because.empty() ? "" : ", ", model::joinWords(because));
 }
 
 std::string waitText(const Forecast& forecast, base::WallTime now) {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "core/guard.h"
+#include "core/guard/guard.h"
 #include "telemetry/metrics.h"
 
 namespace trainyard::extender {

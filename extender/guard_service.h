@@ -10,7 +10,7 @@
 #include "base/executor.h"
 #include "base/log.h"
 #include "codec/extender_args.h"
-#include "core/guard.h"
+#include "core/guard/guard.h"
 #include "extender/extender_metrics.h"
 #include "net/server.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/action.h"
+#include "core/gang/action.h"
 #include "model/job.h"
 
 namespace trainyard::operator_ {

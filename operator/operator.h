@@ -9,7 +9,7 @@
 #include "base/executor.h"
 #include "base/log.h"
 #include "base/rng.h"
-#include "core/settings.h"
+#include "core/gang/settings.h"
 #include "kube/api_client.h"
 #include "kube/cluster_cache.h"
 #include "kube/events.h"
@@ -101,7 +101,7 @@ class Operator {
   bool stopping_ = false;
   bool released_ = false;
   std::function<void()> stopped_;
-  core::Memo memo_;
+  core::CycleCache cache_;
   base::Instant nextCycle_{};
   base::TimerId wake_{};
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/executor.h"
-#include "core/cycle.h"
+#include "core/cycle/cycle.h"
 #include "model/snapshot.h"
 #include "telemetry/metrics.h"
 

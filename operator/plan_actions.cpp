@@ -7,7 +7,7 @@
 #include "codec/pod.h"
 #include "codec/service.h"
 #include "codec/status.h"
-#include "core/framework_env.h"
+#include "core/gang/framework_env.h"
 #include "model/names.h"
 #include "operator/plan_executor.h"
 #include "operator/plan_step.h"

@@ -10,7 +10,7 @@
 
 #include "base/executor.h"
 #include "base/log.h"
-#include "core/cycle.h"
+#include "core/cycle/cycle.h"
 #include "kube/api_client.h"
 #include "kube/cluster_cache.h"
 #include "operator/deferred_writes.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "codec/run_times.h"
-#include "core/run_times.h"
+#include "core/order/run_times.h"
 #include "kube/paths.h"
 
 namespace trainyard::operator_ {

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""Checks the include lines of src/ against the layers of docs/architecture.md. Prints each line that breaks one."""
+"""Checks every include line against the layers and rooms of docs/architecture.md. Prints each line that breaks one."""
 
 import pathlib
 import re
 import sys
 
-SRC = pathlib.Path(__file__).resolve().parent.parent / "src"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SRC = ROOT / "src"
 
 # What each library may include of ours, besides itself.
 MAY_INCLUDE = {
@@ -17,7 +18,19 @@ MAY_INCLUDE = {
     "kube": {"base", "model", "codec", "net"},
     "telemetry": {"base", "net"},  # net: the interface of the server it answers on
     "sim": {"base", "model", "core", "codec", "net", "kube", "operator", "extender", "telemetry"},
+    "replay": {"base", "model", "core"},
 }
+# The programs, which build on the libraries.
+PROGRAMS = {
+    "operator": {"base", "model", "core", "codec", "net", "kube", "telemetry"},
+    "extender": {"base", "model", "core", "codec", "net", "kube", "telemetry"},
+    "cli": {"base", "model", "core", "codec", "net", "kube", "operator", "sim", "replay"},
+}
+# The rooms of core, lowest first: each may use those before it. src/core/ROOM.h is a room's face; what it does not
+# include is the room's own.
+ROOMS = ("ledger", "order", "queues", "place", "timeline", "preemption", "gang", "guard", "status", "cycle")
+# Further folders inside a library, lowest first, by the same rule.
+FOLDERS = {"sim": ("api", "nodes", "scheduler", "cluster"), "replay": ("traces", "engine", "papers")}
 # Third-party headers of each library; in .cpp files only, except those everywhere allowed.
 EVERYWHERE = ("fmt/", "tl/")
 THIRD_PARTY = {
@@ -29,26 +42,70 @@ THIRD_PARTY = {
     "kube": (),
     "telemetry": ("prometheus/",),
     "sim": ("nlohmann/", "yaml-cpp/", "re2/"),
+    "replay": (),
+    "operator": ("CLI/",),
+    "extender": ("CLI/",),
+    "cli": ("CLI/",),
 }
 # Headers shared by the files of one part, included by nobody else.
-PRIVATE_HEADERS = ("sim/api_json.h", "net/server_connection.h", "net/server_core.h", "net/server_tls.h")
+PRIVATE_HEADERS = ("sim/api/json.h", "net/server_connection.h", "net/server_core.h", "net/server_tls.h")
 # One place each, because they take long to compile and are meant to be exchanged.
 ONLY_IN = {"cpprest/": "net/client_cpprest.cpp"}
 CORE_FORBIDS = {"thread", "mutex", "atomic", "condition_variable", "future", "iostream", "fstream", "random", "ctime"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
 
+def faces():
+    """Of each room the headers that its face includes."""
+    return {room: set(re.findall(r'#include "(core/[^"]+)"', (SRC / "core" / f"{room}.h").read_text())) for room in ROOMS}
+
+
+FACES = faces()
+
+
+def room_complaint(path, target):
+    """Whether a header of core is another room's own, or of a room that this one may not use."""
+    parts = target.split("/")
+    room = parts[1].removesuffix(".h")
+    inside = path.relative_to(ROOT).parts
+    mine = inside[2].removesuffix(".h") if inside[:2] == ("src", "core") else None
+    if room == mine:
+        return None
+    if room not in ROOMS:
+        return "no room of core"
+    if mine is not None and ROOMS.index(room) >= ROOMS.index(mine):
+        return f"{mine} may not use {room}"
+    if len(parts) > 2 and target not in FACES[room]:
+        return f"not part of the face src/core/{room}.h"
+    return None
+
+
+def folder_complaint(path, library, target):
+    folders = FOLDERS.get(library, ())
+    parts, inside = target.split("/"), path.relative_to(SRC).parts if path.is_relative_to(SRC) else ()
+    if len(parts) < 3 or len(inside) < 3 or parts[0] != library:
+        return None
+    if folders.index(parts[1]) > folders.index(inside[1]):
+        return f"{inside[0]}/{inside[1]} may not use {parts[0]}/{parts[1]}"
+    return None
+
+
 def complaints(path, library):
+    allowed = MAY_INCLUDE.get(library) or PROGRAMS.get(library) or set()
     for number, line in enumerate(path.read_text().splitlines(), 1):
         match = INCLUDE.match(line)
         if not match:
             continue
         quoted, target = match.group(1) == '"', match.group(2)
-        where = f"{path.relative_to(SRC.parent)}:{number}: {target}"
+        where = f"{path.relative_to(ROOT)}:{number}: {target}"
         if quoted:
             other = target.split("/")[0]
-            if other != library and other not in MAY_INCLUDE[library]:
+            if other != library and other not in allowed:
                 yield f"{where}: {library} may not use {other}"
+            elif other == "core" and (complaint := room_complaint(path, target)):
+                yield f"{where}: {complaint}"
+            elif library in FOLDERS and (complaint := folder_complaint(path, library, target)):
+                yield f"{where}: {complaint}"
             continue
         if "/" not in target and target != "simdjson.h":
             if library == "core" and target in CORE_FORBIDS:
@@ -58,20 +115,20 @@ def complaints(path, library):
             continue
         if not target.startswith(THIRD_PARTY[library]):
             yield f"{where}: not a library that {library} may use"
-        elif path.suffix == ".h" and str(path.relative_to(SRC)) not in PRIVATE_HEADERS:
+        elif path.suffix == ".h" and str(path.relative_to(SRC if path.is_relative_to(SRC) else ROOT)) not in PRIVATE_HEADERS:
             yield f"{where}: third-party headers stay in .cpp files"
         for prefix, only in ONLY_IN.items():
-            if target.startswith(prefix) and str(path.relative_to(SRC)) != only:
+            if target.startswith(prefix) and str(path.relative_to(SRC if path.is_relative_to(SRC) else ROOT)) != only:
                 yield f"{where}: only {only} includes it"
     if library == "core" and re.search(r"(system|steady)_clock::now|std::rand|random_device", path.read_text()):
-        yield f"{path.relative_to(SRC.parent)}: core has no clock and no randomness"
+        yield f"{path.relative_to(ROOT)}: core has no clock and no randomness"
 
 
 def main():
     found = []
     files = 0
-    for library in MAY_INCLUDE:
-        for path in sorted((SRC / library).rglob("*")):
+    for library in (*MAY_INCLUDE, *PROGRAMS):
+        for path in sorted(((SRC if library in MAY_INCLUDE else ROOT) / library).rglob("*")):
             if path.suffix in (".h", ".cpp"):
                 files += 1
                 found += complaints(path, library)

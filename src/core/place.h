@@ -1,84 +1,14 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <variant>
-#include <vector>
-
-#include "core/domains.h"
-#include "core/ledger.h"
-#include "model/gang.h"
-#include "model/job.h"
-#include "model/policy.h"
-#include "model/reasons.h"
-
-namespace trainyard::core {
-
-class JobMix;
-
-struct PlaceRequest {
-  const model::Job* job = nullptr;
-  // Members to place: role, index, in the order of roles and indices; usually the whole gang.
-  struct Group {
-    const model::Role* role = nullptr;
-    model::IndexSet indices;
-  };
-  std::vector<Group> groups;
-  std::vector<model::NodeName> avoidNodes;
-  // Index into Domains::levels(): never wider than this level, besides what the job requires
-  // (core/relaxation.h says which will do now). 0, the whole cluster, is no bound.
-  std::size_t widest = 0;
-  // What the jobs of the cluster ask for (core/fragmentation.h). Absent: nodes are told apart by what is free
-  // and in use alone.
-  const JobMix* mix = nullptr;
-  // Measured costs of shapes. Absent, or silent about this gang: fewer nodes are better.
-  const std::vector<model::ShapeCost>* shapeCosts = nullptr;
-};
-
-struct Placement {
-  std::vector<model::Assignment> assignments;  // sorted by role order, then lowest index
-  std::string level;   // tightest level that holds the whole gang: "rack"; "" for none
-  std::string domain;  // its path: "zone-a/block-1/rack-3"
-};
-
-// Why nothing fits, with the numbers that a user needs.
-struct Misfit {
-  model::PendingReason reason = model::PendingReason::kWaitingForCapacity;
-  std::string
-      message;  // one sentence: "needs 4 nodes with 8 nvidia.com/gpu each in one rack; best rack … has 3"
-  // What is missing of the first kind of members that is short; node counts only where a member fills a node.
-  std::optional<model::Shortfall> shortfall = std::nullopt;
-  // Where it came closest, for naming who is in the way: indices into Ledger::nodes() of the best domain's
-  // nodes that the template matches, and the resource that is missing there ("nvidia.com/gpu", "cpu", …).
-  std::vector<std::uint32_t> contested = {};
-  std::string scarce = {};
-};
-
-// Assumes: a gang is useless below its whole size; a tighter domain is faster for it; a busier domain that
-// still fits is the better one, as it leaves the emptier whole. Steps: 1 keep the nodes that every member's
-// shape may use; 2 from the tightest level up to the required one or the request's widest, whichever is
-// tighter (without either up to the whole cluster), list the domains that hold the whole gang; 3 take the one
-// with the least free GPUs after it, of several the one with the most GPUs in use; 4 inside, use as few
-// domains of the next level as possible, down to as few nodes as possible, the fullest of those that serve
-// alike, the remainder again in the tightest domain that holds it; 5 hand out indices in topology order, so
-// that neighbours in rank are neighbours in the network. Ties: domain path, then node name. Gangs without
-// GPUs look at free GPUs first as well (away from GPU nodes), then at free cpu. Several kinds of members: see
-// core/place_pack.h for what is exact.
-// With a job mix, of single nodes that serve alike the one is taken where fragmentation grows least, before
-// free GPUs are looked at: small jobs go onto broken nodes, not onto whole ones, and GPUs are not left behind
-// without the cpu to feed them. With shape costs, the GPU members of step 4 are spread evenly in the cheapest
-// listed shape for which the chosen domain has the places, where the table lists this gang and its members
-// with GPUs are alike. Among nodes that are equal in all this, a gang of several nodes stays away from those
-// that already host members of another such gang.
-[[nodiscard]] std::variant<Placement, Misfit> place(const PlaceRequest& request, const Ledger& ledger,
-                                                    const Domains& domains);
-// The same for a job that may back off: without the nodes that failed its last attempt where that is
-// possible. Better such a node than to wait for one that may never come; the back-off grows.
-[[nodiscard]] std::variant<Placement, Misfit> placeAvoiding(PlaceRequest request, const Ledger& ledger,
-                                                            const Domains& domains);
-// As place(); builds the Domains anew, which costs more than placing: for one-off questions.
-[[nodiscard]] std::variant<Placement, Misfit> place(const PlaceRequest& request, const Ledger& ledger,
-                                                    const std::vector<model::TopologyLevel>& topology);
-
-}  // namespace trainyard::core
+// Where, how close, and if nowhere, why?
+//
+// Placement and its failures, relaxation, fragmentation; what is remembered of it.
+//
+// The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
+#include "core/place/fragmentation.h"
+#include "core/place/gang_placer.h"
+#include "core/place/job_notes.h"
+#include "core/place/place.h"
+#include "core/place/placement_cache.h"
+#include "core/place/relaxation.h"
+#include "core/place/shape_cost.h"

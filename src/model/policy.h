@@ -10,7 +10,7 @@
 
 namespace trainyard::model {
 
-// Who is served first among jobs of equal priority in one queue (core/order_policy.h).
+// Who is served first among jobs of equal priority in one queue (core/order/order_policy.h).
 enum class Ordering { kFifo, kLas, kSrtf, kSrsf, kDefault };
 
 // When a job may be placed wider than it prefers. Where it names no time itself, a level is given up after

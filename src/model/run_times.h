@@ -19,7 +19,7 @@ struct PastRun {
   friend auto operator<=>(const PastRun&, const PastRun&) = default;
 };
 
-// What jobs of each kind took (core/run_forecast.h says what a kind is). Those of a kind are sorted.
+// What jobs of each kind took (core/order/run_time_model.h says what a kind is). Those of a kind are sorted.
 struct RunTimes {
   std::map<std::string, std::vector<PastRun>> kinds;
   friend bool operator==(const RunTimes&, const RunTimes&) = default;

@@ -27,7 +27,7 @@ struct TopologyLevel {
 //   aws               Amazon EC2: three network layers, then the UltraServer
 //   oci               Oracle Cloud: network block, rack
 // Every preset begins with the zone and ends with the node. Labels that a node lacks cost nothing: see
-// core/domains.h.
+// core/ledger/domains.h.
 [[nodiscard]] std::optional<std::vector<TopologyLevel>> topologyPreset(std::string_view name);
 // In the order above.
 [[nodiscard]] const std::vector<std::string>& topologyPresetNames();

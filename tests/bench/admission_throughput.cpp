@@ -20,10 +20,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "core/conditions.h"
-#include "core/cycle.h"
+#include "core/cycle/cycle.h"
 #include "model/conditions.h"
-#include "sim/cluster.h"
+#include "model/set_condition.h"
+#include "sim/cluster/cluster.h"
 #include "support/builders.h"
 
 namespace {
@@ -132,7 +132,7 @@ class CyclesOnly {
       for (; next < arrivals.size() && arrivals[next].at <= elapsed; ++next) submit(arrivals[next]);
       endDue();
       publish();
-      carryOut(core::cycle(input_, memo_));
+      carryOut(core::cycle(input_, cache_));
       input_.snapshot.now += kTick;
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - wall;
@@ -176,8 +176,8 @@ class CyclesOnly {
       const model::ObjectKey key = ends_.begin()->second;
       ends_.erase(ends_.begin());
       model::Job job = *jobs_.at(key);
-      core::setCondition(job.status.conditions, model::conditions::kSucceeded, model::ConditionStatus::kTrue,
-                         "Succeeded", "", input_.snapshot.now, job.generation);
+      model::setCondition(job.status.conditions, model::conditions::kSucceeded, model::ConditionStatus::kTrue,
+                          "Succeeded", "", input_.snapshot.now, job.generation);
       job.status.completionTime = input_.snapshot.now;
       pods_.erase(podKey(key));
       keep(std::move(job));
@@ -220,8 +220,8 @@ class CyclesOnly {
     gang.lastEpoch = gang.proposal->epoch;
     gang.placed = model::Placed{gang.proposal->epoch, gang.proposal->add};
     gang.proposal.reset();
-    core::setCondition(job.status.conditions, model::conditions::kScheduled, model::ConditionStatus::kTrue,
-                       "GangPlaced", "", input_.snapshot.now, job.generation);
+    model::setCondition(job.status.conditions, model::conditions::kScheduled, model::ConditionStatus::kTrue,
+                        "GangPlaced", "", input_.snapshot.now, job.generation);
     const model::Pod pod = test::pod("default/x")
                                .memberOf(job, "worker", 0, gang.lastEpoch)
                                .on(gang.placed->assignments.front().node.str())
@@ -234,7 +234,7 @@ class CyclesOnly {
 
   const Options options_;
   core::CycleInput input_;
-  core::Memo memo_;
+  core::CycleCache cache_;
   std::map<model::ObjectKey, JobPtr> jobs_;
   std::map<model::ObjectKey, std::shared_ptr<const model::Pod>> pods_;
   std::map<model::ObjectKey, std::chrono::milliseconds> runs_;

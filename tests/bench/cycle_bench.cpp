@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "core/cycle.h"
+#include "core/cycle/cycle.h"
 #include "support/builders.h"
 
 namespace {
@@ -71,10 +71,10 @@ core::CycleInput bigCluster(bool withWaitingGang) {
 }
 
 void run(benchmark::State& state, const core::CycleInput& input, std::size_t decisions) {
-  core::Memo memo;
-  static_cast<void>(core::cycle(input, memo));
+  core::CycleCache cache;
+  static_cast<void>(core::cycle(input, cache));
   for (auto _ : state) {
-    const core::Plan plan = core::cycle(input, memo);
+    const core::Plan plan = core::cycle(input, cache);
     if (plan.decisions.size() != decisions) state.SkipWithError("not the plan it should be");
   }
 }
@@ -162,11 +162,11 @@ void withTenThousandWaiting(benchmark::State& state, bool preemptible, const mod
   core::CycleInput input = fullCluster(preemptible);
   input.snapshot.policy = policy;
   input.otherFeedback.templateError = "";
-  core::Memo memo;
-  for (int i = 0; i < 4; ++i) tell(input, core::cycle(input, memo));
+  core::CycleCache cache;
+  for (int i = 0; i < 4; ++i) tell(input, core::cycle(input, cache));
   // Everybody has run for long enough to be stopped.
   input.snapshot.now += std::chrono::hours(2);
-  for (int i = 0; i < 4; ++i) tell(input, core::cycle(input, memo));
+  for (int i = 0; i < 4; ++i) tell(input, core::cycle(input, cache));
   std::vector<double> milliseconds;
   std::vector<double> ofCpu;
   std::size_t changed = 0;
@@ -179,7 +179,7 @@ void withTenThousandWaiting(benchmark::State& state, bool preemptible, const mod
     state.ResumeTiming();
     const auto start = std::chrono::steady_clock::now();
     const double cpuBefore = cpuMilliseconds();
-    benchmark::DoNotOptimize(core::cycle(input, memo));
+    benchmark::DoNotOptimize(core::cycle(input, cache));
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     ofCpu.push_back(cpuMilliseconds() - cpuBefore);
     milliseconds.push_back(took.count());

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "base/rng.h"
-#include "core/explain.h"
-#include "core/fragmentation.h"
-#include "core/relaxation.h"
+#include "core/place/fragmentation.h"
+#include "core/place/relaxation.h"
+#include "core/status/explain.h"
 #include "support/placing.h"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "fuzz/targets.h"
-#include "sim/api_types.h"
+#include "sim/api/types.h"
 
 namespace trainyard::fuzz {
 

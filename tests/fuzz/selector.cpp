@@ -1,5 +1,5 @@
 #include "fuzz/targets.h"
-#include "sim/api_selectors.h"
+#include "sim/api/selectors.h"
 
 namespace trainyard::fuzz {
 

@@ -1,4 +1,4 @@
-#include "sim/api_strategic_merge.h"
+#include "sim/api/strategic_merge.h"
 
 #include "fuzz/targets.h"
 

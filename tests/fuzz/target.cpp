@@ -1,6 +1,6 @@
 #include "fuzz/targets.h"
 #include "kube/percent_encoding.h"
-#include "sim/api_paths.h"
+#include "sim/api/paths.h"
 
 namespace trainyard::fuzz {
 

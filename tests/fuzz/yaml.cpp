@@ -1,5 +1,5 @@
 #include "fuzz/targets.h"
-#include "sim/api_json.h"
+#include "sim/api/json.h"
 
 namespace trainyard::fuzz {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 
 namespace trainyard::test {
 

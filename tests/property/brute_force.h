@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/fit.h"
-#include "core/ledger.h"
+#include "core/ledger/fit.h"
+#include "core/ledger/ledger.h"
 #include "model/snapshot.h"
 
 // The plainest possible answers, to compare placement with: every way to distribute the members is tried.

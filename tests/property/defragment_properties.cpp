@@ -5,7 +5,7 @@
 #include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 
-#include "core/ledger.h"
+#include "core/ledger/ledger.h"
 #include "property/instant_cluster.h"
 #include "property/queue_scene.h"
 

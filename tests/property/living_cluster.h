@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/rng.h"
-#include "core/cycle.h"
+#include "core/cycle/cycle.h"
 #include "model/names.h"
 #include "support/builders.h"
 

@@ -4,11 +4,11 @@
 #include <map>
 #include <set>
 
-#include "core/explain.h"
-#include "core/fragmentation.h"
-#include "core/place_pack.h"
-#include "core/place_problem.h"
-#include "core/shape_cost.h"
+#include "core/place/fragmentation.h"
+#include "core/place/pack.h"
+#include "core/place/problem.h"
+#include "core/place/shape_cost.h"
+#include "core/status/explain.h"
 #include "property/brute_force.h"
 #include "property/place_scene.h"
 
@@ -231,7 +231,7 @@ TEST_CASE("neither mix nor costs change whether a gang is placed, or how close")
     if (const auto* placement = std::get_if<Placement>(&guided))
       RC_ASSERT(placement->level == std::get<Placement>(plain).level);
     else
-      RC_ASSERT(std::get<Misfit>(guided).message == std::get<Misfit>(plain).message);
+      RC_ASSERT(std::get<PlacementFailure>(guided).message == std::get<PlacementFailure>(plain).message);
   });
 }
 
@@ -241,8 +241,8 @@ TEST_CASE("the reason for waiting is the one that brute force finds") {
     const Ledger ledger(snapshot);
     const model::Job& gang = jobIn(snapshot, "x/j");
     const auto outcome = place(wholeGang(gang), ledger, snapshot.policy.topology);
-    const auto* misfit = std::get_if<Misfit>(&outcome);
-    RC_PRE(std::holds_alternative<Misfit>(outcome));
+    const auto* misfit = std::get_if<PlacementFailure>(&outcome);
+    RC_PRE(std::holds_alternative<PlacementFailure>(outcome));
     const BruteForce now(snapshot, gang, false);
     const BruteForce empty(snapshot, gang, true);
     bool matched = true;

@@ -8,7 +8,7 @@
 
 #include <rapidcheck.h>
 
-#include "core/cycle.h"
+#include "core/cycle/cycle.h"
 #include "model/conditions.h"
 #include "model/names.h"
 #include "support/builders.h"

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "core/relaxation.h"
+#include "core/place/relaxation.h"
 #include "property/brute_force.h"
 #include "property/place_scene.h"
 

@@ -4,8 +4,8 @@
 #include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 
-#include "core/ledger.h"
-#include "core/priority.h"
+#include "core/ledger/ledger.h"
+#include "core/queues/priority.h"
 #include "property/queue_scene.h"
 
 using namespace trainyard;        // NOLINT(google-build-using-namespace): test

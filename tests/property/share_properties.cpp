@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/rng.h"
-#include "core/fair_share.h"
-#include "core/queue_tree.h"
+#include "core/queues/fair_share.h"
+#include "core/queues/queue_tree.h"
 #include "property/instant_cluster.h"
 #include "property/queue_scene.h"
 

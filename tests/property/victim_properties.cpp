@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "core/priority.h"
+#include "core/queues/priority.h"
 #include "property/brute_force.h"
 #include "property/queue_scene.h"
 

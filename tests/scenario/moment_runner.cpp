@@ -10,7 +10,7 @@
 #include "codec/pod.h"
 #include "codec/priority_class.h"
 #include "codec/queue.h"
-#include "core/cycle.h"
+#include "core/cycle/cycle.h"
 #include "scenario/scenario_objects.h"
 #include "scenario/scenario_outcome.h"
 #include "support/builders.h"

@@ -6,7 +6,7 @@
 
 #include "codec/policy.h"
 #include "model/names.h"
-#include "sim/api_json.h"
+#include "sim/api/json.h"
 #include "support/builders.h"
 
 namespace trainyard::test {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/domains.h"
+#include "core/ledger/domains.h"
 
 namespace trainyard::test {
 namespace {

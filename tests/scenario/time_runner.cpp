@@ -12,8 +12,8 @@
 #include "model/names.h"
 #include "scenario/scenario_objects.h"
 #include "scenario/scenario_outcome.h"
-#include "sim/api_json.h"
-#include "sim/cluster.h"
+#include "sim/api/json.h"
+#include "sim/cluster/cluster.h"
 #include "support/builders.h"
 
 namespace trainyard::test {

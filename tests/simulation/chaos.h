@@ -11,7 +11,7 @@
 #include "base/executor.h"
 #include "base/rng.h"
 #include "kube/cluster_cache.h"
-#include "sim/api_transport.h"
+#include "sim/api/transport.h"
 #include "simulation/faults.h"
 #include "simulation/protocol_laws.h"
 #include "simulation/trace.h"

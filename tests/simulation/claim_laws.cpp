@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "model/names.h"
-#include "sim/api_paths.h"
+#include "sim/api/paths.h"
 
 namespace trainyard::simulation {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/executor.h"
 #include "net/http.h"
-#include "sim/cluster_observer.h"
+#include "sim/cluster/observer.h"
 #include "simulation/faults.h"
 
 namespace trainyard::simulation {

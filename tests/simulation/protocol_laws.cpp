@@ -7,7 +7,7 @@
 
 #include "model/job.h"
 #include "model/names.h"
-#include "sim/api_paths.h"
+#include "sim/api/paths.h"
 
 namespace trainyard::simulation {
 namespace {

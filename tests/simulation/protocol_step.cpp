@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/names.h"
-#include "sim/api_paths.h"
+#include "sim/api/paths.h"
 
 namespace trainyard::simulation {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 #include "simulation/chaos.h"
 #include "simulation/scenario.h"
 

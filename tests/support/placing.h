@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "core/place.h"
+#include "core/place/place.h"
 #include "support/builders.h"
 
 // Placing whole gangs in tests, and telling the outcome in one line.
@@ -25,8 +25,8 @@ namespace trainyard::test {
   return request;
 }
 
-[[nodiscard]] inline std::variant<core::Placement, core::Misfit> placeIn(const model::Snapshot& snapshot,
-                                                                         std::string_view namespaceAndName) {
+[[nodiscard]] inline std::variant<core::Placement, core::PlacementFailure> placeIn(
+    const model::Snapshot& snapshot, std::string_view namespaceAndName) {
   const core::Ledger ledger(snapshot);
   return core::place(wholeGang(jobIn(snapshot, namespaceAndName)), ledger, snapshot.policy.topology);
 }
@@ -56,8 +56,9 @@ namespace trainyard::test {
 }
 
 // "rack z/r1: n1:worker:0-1 …", or "REASON: message".
-[[nodiscard]] inline std::string outcomeText(const std::variant<core::Placement, core::Misfit>& outcome) {
-  if (const auto* misfit = std::get_if<core::Misfit>(&outcome)) {
+[[nodiscard]] inline std::string outcomeText(
+    const std::variant<core::Placement, core::PlacementFailure>& outcome) {
+  if (const auto* misfit = std::get_if<core::PlacementFailure>(&outcome)) {
     return fmt::format("{}: {}", model::toString(misfit->reason), misfit->message);
   }
   const auto& placement = std::get<core::Placement>(outcome);

@@ -13,8 +13,8 @@
 
 #include "base/event_loop.h"
 #include "net/server.h"
-#include "sim/api_gc.h"
-#include "sim/api_server.h"
+#include "sim/api/gc.h"
+#include "sim/api/server.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "cli/simulate_text.h"
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "core/cycle.h"
+#include "core/cycle/cycle.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
-#include "core/defragment.h"
+#include "core/preemption/defragment.h"
 
 #include <catch2/catch.hpp>
 
-#include "core/cycle.h"
+#include "core/cycle/cycle.h"
 #include "support/builders.h"
 
 namespace trainyard::core {

@@ -1,4 +1,4 @@
-#include "core/domains.h"
+#include "core/ledger/domains.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "core/fit.h"
+#include "core/ledger/fit.h"
 
 #include <catch2/catch.hpp>
 
@@ -14,9 +14,9 @@ using Reason = NodeMisfitReason;
 namespace {
 
 std::string answer(const model::Node& where, const model::PodShape& shape) {
-  const auto misfit = nodeMisfit(where, shape);
-  CHECK(nodeMisfitReason(where, shape) == (misfit ? std::optional(misfit->reason) : std::nullopt));
-  return misfit ? misfit->text : "fits";
+  const auto failure = nodeMisfit(where, shape);
+  CHECK(nodeRefusal(where, shape) == (failure ? std::optional(failure->reason) : std::nullopt));
+  return failure ? failure->text : "fits";
 }
 
 model::PodShape tolerating(const model::Toleration& toleration) {

@@ -1,4 +1,4 @@
-#include "core/fragmentation.h"
+#include "core/place/fragmentation.h"
 
 #include <limits>
 

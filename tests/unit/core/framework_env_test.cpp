@@ -1,4 +1,4 @@
-#include "core/framework_env.h"
+#include "core/gang/framework_env.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "core/freed_places.h"
+#include "core/timeline/freed_places.h"
 
 #include <chrono>
 #include <string_view>

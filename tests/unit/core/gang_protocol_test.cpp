@@ -1,6 +1,6 @@
-#include "core/gang_protocol.h"
+#include "core/gang/gang_protocol.h"
 
-#include "core/gang_proposals.h"
+#include "core/gang/gang_proposals.h"
 
 #include <catch2/catch.hpp>
 

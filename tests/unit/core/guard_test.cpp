@@ -1,4 +1,4 @@
-#include "core/guard.h"
+#include "core/guard/guard.h"
 
 #include <catch2/catch.hpp>
 

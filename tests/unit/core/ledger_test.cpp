@@ -1,4 +1,4 @@
-#include "core/ledger.h"
+#include "core/ledger/ledger.h"
 
 #include <catch2/catch.hpp>
 

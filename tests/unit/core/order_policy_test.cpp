@@ -1,10 +1,10 @@
-#include "core/order_policy.h"
+#include "core/order/order_policy.h"
 
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "core/run_history.h"
-#include "core/time_slice.h"
+#include "core/order/run_history.h"
+#include "core/order/time_slice.h"
 
 using namespace trainyard;        // NOLINT(google-build-using-namespace): test
 using namespace trainyard::core;  // NOLINT(google-build-using-namespace): test
@@ -70,10 +70,10 @@ TEST_CASE("A running job is stopped by default only for one that is better by wh
   CHECK(order({running, other}, Ordering::kDefault) == "ba");
   running.remaining.reset();
   other.remaining.reset();
-  running.endRate = 0.1;
-  other.endRate = 0.29;
+  running.gittinsIndex = 0.1;
+  other.gittinsIndex = 0.29;
   CHECK(order({running, other}, Ordering::kDefault) == "ab");
-  other.endRate = 0.31;
+  other.gittinsIndex = 0.31;
   CHECK(order({running, other}, Ordering::kDefault) == "ba");
 }
 

@@ -1,4 +1,4 @@
-#include "core/outlook.h"
+#include "core/timeline/outlook.h"
 
 #include <chrono>
 #include <limits>
@@ -8,9 +8,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "core/memo.h"
-#include "core/queue_tree.h"
-#include "core/schedule.h"
+#include "core/cycle/cycle_cache.h"
+#include "core/cycle/schedule.h"
+#include "core/queues/queue_tree.h"
 #include "model/conditions.h"
 #include "support/builders.h"
 
@@ -40,9 +40,9 @@ model::Job waiting(std::string_view name, int replicas, std::int64_t created, st
 
 // The estimated starts of those that wait, in seconds; 0: nothing is told.
 std::map<std::string, std::int64_t> told(const model::Snapshot& snapshot) {
-  core::Memo memo;
-  memo.begin(snapshot);
-  core::Ledger& ledger = memo.ledger();
+  core::CycleCache cache;
+  cache.begin(snapshot);
+  core::Ledger& ledger = cache.ledger();
   core::QueueTree queues(snapshot);
   std::vector<core::WaitingJob> asking;
   for (const auto& each : snapshot.jobs) {
@@ -51,9 +51,9 @@ std::map<std::string, std::int64_t> told(const model::Snapshot& snapshot) {
   const auto before = ledger.nodes();
   const core::Schedule schedule = core::schedule({.snapshot = snapshot,
                                                   .ledger = ledger,
-                                                  .domains = memo.domains(),
+                                                  .domains = cache.domains(),
                                                   .queues = queues,
-                                                  .memo = memo.schedule(),
+                                                  .cache = cache.schedule(),
                                                   .waiting = std::move(asking),
                                                   .startingMembers = 0,
                                                   .mostStartingMembers = 1'000});

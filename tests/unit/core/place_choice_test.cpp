@@ -1,9 +1,9 @@
 // Which of the places that serve alike is taken: by job mix, by shape costs, by who is there already.
 #include <catch2/catch.hpp>
 
-#include "core/fragmentation.h"
-#include "core/place.h"
-#include "core/shape_cost.h"
+#include "core/place/fragmentation.h"
+#include "core/place/place.h"
+#include "core/place/shape_cost.h"
 #include "support/placing.h"
 
 using namespace trainyard;        // NOLINT(google-build-using-namespace): test

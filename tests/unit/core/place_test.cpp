@@ -1,9 +1,9 @@
-#include "core/place.h"
+#include "core/place/place.h"
 
 #include <catch2/catch.hpp>
 
-#include "core/place_pack.h"
-#include "core/place_problem.h"
+#include "core/place/pack.h"
+#include "core/place/problem.h"
 #include "support/placing.h"
 
 using namespace trainyard;        // NOLINT(google-build-using-namespace): test

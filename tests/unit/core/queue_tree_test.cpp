@@ -1,8 +1,8 @@
-#include "core/queue_tree.h"
+#include "core/queues/queue_tree.h"
 
 #include <catch2/catch.hpp>
 
-#include "core/decayed_usage.h"
+#include "core/queues/decayed_usage.h"
 #include "support/builders.h"
 
 namespace trainyard::core {
@@ -49,10 +49,10 @@ TEST_CASE("what cannot be stopped must leave room for everybody's guarantee") {
   QueueTree tree(snapshot);
   QueueTree::Amounts more(tree.dimensions().size(), 0);
   more[0] = 6;
-  CHECK_FALSE(tree.beyondFirm(indexOf(tree, "b"), more));
+  CHECK_FALSE(tree.beyondNonPreemptible(indexOf(tree, "b"), more));
   more[0] = 7;
-  CHECK(tree.beyondFirm(indexOf(tree, "b"), more));
-  CHECK_FALSE(tree.beyondFirm(indexOf(tree, "a"), more));
+  CHECK(tree.beyondNonPreemptible(indexOf(tree, "b"), more));
+  CHECK_FALSE(tree.beyondNonPreemptible(indexOf(tree, "a"), more));
 }
 
 TEST_CASE("pods of no TrainingJob are charged to the queue of their namespace if the policy says so") {
@@ -71,7 +71,7 @@ TEST_CASE("pods of no TrainingJob are charged to the queue of their namespace if
   snapshot.policy.chargeOtherPods = true;
   const QueueTree tree(snapshot);
   CHECK(tree.node(indexOf(tree, "tools")).usage[0] == 2);
-  CHECK(tree.node(indexOf(tree, "tools")).firm[0] == 2);
+  CHECK(tree.node(indexOf(tree, "tools")).nonPreemptible[0] == 2);
 }
 
 TEST_CASE("with a half-life who has used less is served first, though both hold nothing now") {

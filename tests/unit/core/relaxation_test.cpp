@@ -1,4 +1,4 @@
-#include "core/relaxation.h"
+#include "core/place/relaxation.h"
 
 #include <limits>
 
@@ -177,7 +177,7 @@ TEST_CASE("a place is never wider than the request allows now, and the shortage 
   // Even empty it fits on no single node, but in the end it may have more than one.
   request.widest = domains.nodeLevel();
   const auto outcome = place(request, ledger, domains);
-  REQUIRE(std::holds_alternative<Misfit>(outcome));
-  CHECK(std::get<Misfit>(outcome).reason == model::PendingReason::kWaitingForTopology);
-  CHECK(std::get<Misfit>(outcome).shortfall->level == "node");
+  REQUIRE(std::holds_alternative<PlacementFailure>(outcome));
+  CHECK(std::get<PlacementFailure>(outcome).reason == model::PendingReason::kWaitingForTopology);
+  CHECK(std::get<PlacementFailure>(outcome).shortfall->level == "node");
 }

@@ -1,12 +1,12 @@
 #include <catch2/catch.hpp>
 
-#include "sim/replay_csv.h"
-#include "sim/replay_muri.h"
-#include "sim/replay_trace.h"
+#include "replay/papers/muri.h"
+#include "replay/traces/csv.h"
+#include "replay/traces/trace.h"
 
 namespace {
 
-using namespace trainyard::sim;  // NOLINT(google-build-using-namespace): test
+using namespace trainyard::replay;  // NOLINT(google-build-using-namespace): test
 
 std::string muriError(const std::string& row) {
   const auto trace = readMuriJobs(

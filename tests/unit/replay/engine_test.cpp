@@ -4,14 +4,14 @@
 #include <catch2/catch.hpp>
 
 #include "base/rng.h"
-#include "sim/replay_cycle.h"
-#include "sim/replay_engine.h"
-#include "sim/replay_meter.h"
+#include "replay/engine/cycle.h"
+#include "replay/engine/meter.h"
+#include "replay/engine/slices.h"
 
 namespace {
 
-using namespace trainyard;       // NOLINT(google-build-using-namespace): test
-using namespace trainyard::sim;  // NOLINT(google-build-using-namespace): test
+using namespace trainyard;          // NOLINT(google-build-using-namespace): test
+using namespace trainyard::replay;  // NOLINT(google-build-using-namespace): test
 using std::chrono::seconds;
 
 Trace traceOf(const std::vector<std::array<int, 3>>& jobs, ReplayTime startup = seconds(0)) {

@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
-#include "sim/replay_csv.h"
-#include "sim/replay_run.h"
+#include "replay/run.h"
+#include "replay/traces/csv.h"
 #include "unit/replay/trace_files.h"
 
 namespace {
 
-using namespace trainyard;       // NOLINT(google-build-using-namespace): test
-using namespace trainyard::sim;  // NOLINT(google-build-using-namespace): test
-using sim::testing::readFile;
-using sim::testing::replay;
+using namespace trainyard;          // NOLINT(google-build-using-namespace): test
+using namespace trainyard::replay;  // NOLINT(google-build-using-namespace): test
+using replay::testing::readFile;
+using replay::testing::replay;
 
 ReplayOptions muri(int trace, ReplayPolicy policy) {
   ReplayOptions options;

@@ -1,4 +1,4 @@
-#include "sim/replay_openb.h"
+#include "replay/papers/openb.h"
 
 #include <algorithm>
 #include <fstream>
@@ -7,10 +7,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/replay_run.h"
-#include "sim/replay_text.h"
+#include "replay/run.h"
+#include "replay/engine/text.h"
 
-using namespace trainyard::sim;  // NOLINT(google-build-using-namespace): test
+using namespace trainyard::replay;  // NOLINT(google-build-using-namespace): test
 using trainyard::core::kWholeDevice;
 
 namespace {

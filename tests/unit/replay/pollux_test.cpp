@@ -2,15 +2,15 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
-#include "sim/replay_pollux.h"
-#include "sim/replay_run.h"
+#include "replay/run.h"
+#include "replay/traces/pollux_trace.h"
 #include "unit/replay/trace_files.h"
 
 namespace {
 
-using namespace trainyard;       // NOLINT(google-build-using-namespace): test
-using namespace trainyard::sim;  // NOLINT(google-build-using-namespace): test
-using sim::testing::readFile;
+using namespace trainyard;          // NOLINT(google-build-using-namespace): test
+using namespace trainyard::replay;  // NOLINT(google-build-using-namespace): test
+using replay::testing::readFile;
 
 const std::string kFolder = std::string(TRAINYARD_TRACES) + "/pollux";
 
@@ -20,7 +20,7 @@ ReplayResult replay(int workload, ReplayPolicy policy) {
   options.policy = policy;
   options.jobsFile = fmt::format("{}/workloads/workload-{}.csv", kFolder, workload);
   options.cluster = "16x4";
-  return sim::testing::replay(options);
+  return replay::testing::replay(options);
 }
 
 // Published with the artifact. Its interpolation beyond four nodes differs, which these two do not need.

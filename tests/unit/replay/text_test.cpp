@@ -1,12 +1,12 @@
 #include <catch2/catch.hpp>
 
-#include "sim/replay_plot.h"
-#include "sim/replay_run.h"
-#include "sim/replay_text.h"
+#include "replay/engine/plot.h"
+#include "replay/run.h"
+#include "replay/engine/text.h"
 
 namespace {
 
-using namespace trainyard::sim;  // NOLINT(google-build-using-namespace): test
+using namespace trainyard::replay;  // NOLINT(google-build-using-namespace): test
 
 ReplayResult small() {
   ReplayResult result;

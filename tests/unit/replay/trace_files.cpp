@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 
-namespace trainyard::sim::testing {
+namespace trainyard::replay::testing {
 
 base::Result<std::string> readFile(const std::string& path) { return base::readFile(path); }
 
@@ -13,4 +13,4 @@ ReplayResult replay(const ReplayOptions& options) {
   return *result;
 }
 
-}  // namespace trainyard::sim::testing
+}  // namespace trainyard::replay::testing

@@ -4,13 +4,13 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/replay_run.h"
+#include "replay/run.h"
 
-namespace trainyard::sim::testing {
+namespace trainyard::replay::testing {
 
 [[nodiscard]] base::Result<std::string> readFile(const std::string& path);
 
 // With files; the test fails where it cannot be done.
 [[nodiscard]] ReplayResult replay(const ReplayOptions& options);
 
-}  // namespace trainyard::sim::testing
+}  // namespace trainyard::replay::testing

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/virtual_loop.h"
-#include "sim/api_json.h"
-#include "sim/api_server.h"
+#include "sim/api/json.h"
+#include "sim/api/server.h"
 
 namespace trainyard::sim {
 

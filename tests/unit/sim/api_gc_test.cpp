@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "api_fixture.h"
-#include "sim/api_gc.h"
+#include "sim/api/gc.h"
 
 namespace trainyard::sim {
 namespace {

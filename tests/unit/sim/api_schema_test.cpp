@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "sim/api_schema.h"
+#include "sim/api/schema.h"
 
 namespace trainyard::sim {
 namespace {

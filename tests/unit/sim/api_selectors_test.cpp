@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "sim/api_selectors.h"
+#include "sim/api/selectors.h"
 
 namespace trainyard::sim {
 namespace {

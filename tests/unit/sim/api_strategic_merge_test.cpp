@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "sim/api_strategic_merge.h"
+#include "sim/api/strategic_merge.h"
 
 namespace trainyard::sim {
 namespace {

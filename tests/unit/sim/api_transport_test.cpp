@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "api_fixture.h"
-#include "sim/api_transport.h"
+#include "sim/api/transport.h"
 
 namespace trainyard::sim {
 namespace {

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "sim/api_json.h"
+#include "sim/api/json.h"
 
 namespace trainyard::sim {
 namespace {

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "sim/kubelet_pod.h"
+#include "sim/nodes/kubelet_pod.h"
 
 namespace trainyard::sim {
 

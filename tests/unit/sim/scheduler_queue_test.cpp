@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "sim/scheduler_queue.h"
+#include "sim/scheduler/queue.h"
 
 namespace trainyard::sim {
 namespace {

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/gang/action.h"
+#include "core/queues/queue_tree.h"
+#include "model/snapshot.h"
+
+namespace trainyard::core {
+
+struct Admission {
+  // Why the job cannot be used as it is; reason out of the not-admitted part of PendingReason.
+  std::optional<model::Pending> refusal = std::nullopt;
+  // Nothing is wrong so far, but the templates have not been checked against the API yet.
+  bool needsTemplateCheck = false;
+};
+
+// Whether spec.run.managedBy names somebody else: hands off.
+[[nodiscard]] bool leftToOthers(const model::Job& job);
+
+// Whether a job may wait for places: what neither the schema nor its CEL rules can see. Depends on nothing
+// but the job, queues (not what they hold), priority classes, namespaces, the policy's topology and, at last,
+// admitTemplate().
+[[nodiscard]] Admission admit(const model::Job& job, const model::Snapshot& snapshot, const QueueTree& queues,
+                              const JobFeedback& feedback);
+
+// What the templates' check has to say; nothing when they are fine.
+[[nodiscard]] std::optional<Admission> admitTemplate(const JobFeedback& feedback);
+
+// What that check had to say before, by the job's status; nothing when it found nothing, or is still to come.
+[[nodiscard]] std::optional<std::string> refusalOfTemplate(const model::Job& job);
+
+}  // namespace trainyard::core

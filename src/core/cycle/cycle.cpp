@@ -1,0 +1,539 @@
+#include "core/cycle/cycle.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/cycle/admission.h"
+#include "core/cycle/schedule.h"
+#include "core/gang/gang_proposals.h"
+#include "core/gang/gang_protocol.h"
+#include "core/gang/gang_removal.h"
+#include "core/gang/lost_members.h"
+#include "core/gang/orphans.h"
+#include "core/ledger/ledger.h"
+#include "core/ledger/members.h"
+#include "core/place/place.h"
+#include "core/preemption/claims.h"
+#include "core/queues/eligibility.h"
+#include "core/queues/queue_tree.h"
+#include "core/status/describe.h"
+#include "core/status/explain.h"
+#include "core/status/job_status.h"
+#include "model/conditions.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::GangRecord;
+using model::Job;
+using JobPtr = std::shared_ptr<const Job>;
+
+std::string placedText(int pods, const std::string& where) {
+  if (pods == 1) return fmt::format("The pod is placed on {}", where);
+  return fmt::format("The whole gang is placed: {} pods on {}", pods, where);
+}
+
+class Cycle {
+ public:
+  Cycle(const CycleInput& input, CycleCache& cache)
+      : input_(input), cache_(cache), ledger_(cache.ledger()), queues_(input.snapshot, cache.queues()) {}
+
+  Plan run() {
+    cache_.begin(input_.snapshot);
+    evictions_ = claimedGangs(writtenProposals(), input_.snapshot.pods);
+    decideAll();
+    placeWaiting();
+    plan_.orphans = gatedOrphans(input_.snapshot);
+    dropNothings();
+    cache_.end(input_.snapshot.jobs.size());
+    return std::move(plan_);
+  }
+
+ private:
+  // A claim whose write is under way may fail yet: nobody stops for it before it stands.
+  std::vector<JobPtr> writtenProposals() const {
+    std::vector<JobPtr> written = cache_.notes().proposing();
+    std::erase_if(written, [&](const JobPtr& job) {
+      const auto told = input_.feedback.find(job->key);
+      return told != input_.feedback.end() && told->second.busy;
+    });
+    return written;
+  }
+
+  // --- phase 2: one job at a time
+  // -------------------------------------------------------------------------------
+
+  void decideAll() {
+    // Both are sorted by key.
+    auto told = input_.feedback.begin();
+    for (position_ = 0; position_ < input_.snapshot.jobs.size(); ++position_) {
+      const JobPtr& job = input_.snapshot.jobs[position_];
+      // A gang that has nothing to do itself may still have to make room.
+      const bool settled = cache_.notes().of(position_).settled;
+      if (settled && (evictions_.empty() || !evictions_.contains(job->key))) continue;
+      feedback_ = &input_.otherFeedback;
+      for (; told != input_.feedback.end(); ++told) {
+        const auto order = told->first <=> job->key;
+        if (order == 0) feedback_ = &told->second;
+        if (order >= 0) break;
+      }
+      decide(job);
+    }
+  }
+
+  void decide(const JobPtr& job) {
+    if (feedback_->busy) return keepTurn(job);
+    if (cache_.notes().of(position_).waits && !admitTemplate(*feedback_)) return wait(job);
+    if (leftToOthers(*job)) return;
+    if (job->status.gang.proposal) return stepOn(job);
+    if (job->deleting) return drainDeleted(job);
+    if (job->finished()) return cleanUpFinished(job);
+    if (job->status.gang.placed) return watchPlaced(job);
+    if (const auto strays = strayPods(*job, podsOf(*job)); !strays.empty()) return removeStrays(job, strays);
+    if (job->spec.run.suspend) return write(job, job->status.gang, {}, {.suspended = true});
+    admitOrRefuse(job);
+  }
+
+  // A job whose last write is still under way cannot be planned now, but it does not lose its place in the
+  // queue either: those behind it must not take the room that it waits for.
+  void keepTurn(const JobPtr& job) {
+    const model::GangRecord& gang = job->status.gang;
+    const bool waits =
+        !gang.placed && !gang.proposal && !job->deleting && !job->finished() && !job->spec.run.suspend;
+    const bool backsOff = gang.backoff && input_.snapshot.now < gang.backoff->until;
+    const model::Condition* admitted = job->condition(model::conditions::kAdmitted);
+    const bool refused = admitted != nullptr && admitted->status == model::ConditionStatus::kFalse;
+    if (!waits || backsOff || refused || !job->specError.empty()) return;
+    waiting_.push_back({job, true});
+  }
+
+  void stepOn(const JobPtr& job) {
+    const GangContext context{input_.snapshot.now, &input_.settings,      &ledger_,
+                              feedback_,           &input_.snapshot.jobs, &input_.snapshot.pods};
+    GangStep step = stepProposal(*job, podsOf(*job), context);
+    wakeAt(step.wakeAt);
+    GangRecord record = step.record.value_or(job->status.gang);
+    StatusNews news;
+    news.where = placesText(record);
+    JobDecision& decision = derive(job, std::move(record), news);
+    if (step.record) decision.urgency = comesUp(*job, *step.record) ? Urgency::kSoon : Urgency::kNow;
+    decision.actions = std::move(step.actions);
+    std::move(step.events.begin(), step.events.end(), std::back_inserter(decision.events));
+    if (step.record && step.record->placed && !step.record->proposal) {
+      decision.events.push_back({false, "Placed", placedText(job->spec.totalReplicas(), news.where)});
+    }
+    Removal removal(ledger_, input_.settings, input_.snapshot.now);
+    for (const model::Pod* stray : strayPods(*job, podsOf(*job))) removal.remove(*stray);
+    finishRemoval(removal, decision);
+  }
+
+  // A gang that is bound and about to run: being placed and running are then told by one write.
+  bool comesUp(const Job& job, const GangRecord& record) const {
+    if (!record.placed || record.proposal || job.deleting || job.spec.run.suspend) return false;
+    const std::vector<Member> members = placedMembers(job, *record.placed, podsOf(job));
+    const auto isUp = [](const Member& m) {
+      return m.pod != nullptr && m.pod->phase == model::PodPhase::kRunning;
+    };
+    const auto comes = [](const Member& m) {
+      return m.pod != nullptr && m.pod->phase == model::PodPhase::kPending && !m.pod->terminating;
+    };
+    return std::all_of(members.begin(), members.end(),
+                       [&](const Member& m) { return isUp(m) || comes(m); }) &&
+           !std::all_of(members.begin(), members.end(), isUp);
+  }
+
+  void drainDeleted(const JobPtr& job) {
+    JobDecision& decision = add(job);
+    removePods(podsOf(*job), decision);
+    if (podsOf(*job).empty() && job->hasReleaseFinalizer) decision.actions.emplace_back(RemoveFinalizer{});
+  }
+
+  void removePods(const JobPods& pods, JobDecision& decision) {
+    Removal removal(ledger_, input_.settings, input_.snapshot.now);
+    for (const auto& pod : pods) removal.remove(*pod);
+    finishRemoval(removal, decision);
+  }
+
+  void finishRemoval(Removal& removal, JobDecision& decision) {
+    for (Action& action : removal.takeActions()) decision.actions.push_back(std::move(action));
+    wakeAt(removal.wakeAt());
+  }
+
+  void cleanUpFinished(const JobPtr& job) {
+    Removal removal(ledger_, input_.settings, input_.snapshot.now);
+    for (const auto& pod : podsOf(*job)) {
+      if (cleansUp(*job, *pod)) removal.remove(*pod);
+    }
+    if (removal.done()) return settle();
+    finishRemoval(removal, add(job));
+  }
+
+  static bool cleansUp(const Job& job, const model::Pod& pod) {
+    switch (job.spec.run.cleanPodPolicy) {
+      case model::CleanPodPolicy::kNone: return false;
+      case model::CleanPodPolicy::kAll: return true;
+      case model::CleanPodPolicy::kRunning: return !pod.finished();
+    }
+    return false;
+  }
+
+  void watchPlaced(const JobPtr& job) {
+    if (job->spec.run.suspend) return stopForSuspension(job);
+    const auto& placed = *job->status.gang.placed;
+    const std::vector<Member> members = placedMembers(*job, placed, podsOf(*job));
+    StatusNews news;
+    news.where = placesText(job->status.gang);
+    news.verdict = judge(*job, members);
+    const bool ended =
+        news.verdict.outcome == Outcome::kSucceeded || news.verdict.outcome == Outcome::kFailed;
+    if (const auto claimant = evictions_.find(job->key); claimant != evictions_.end() && !ended) {
+      return evict(job, claimant->second);
+    }
+    if (news.verdict.outcome == Outcome::kLost) return replaceLostMembers(job, members, news);
+    JobDecision& decision = derive(job, job->status.gang, news);
+    // Every member has its pod here; only where there are more is it worth looking for strays.
+    const bool strays = podsOf(*job).size() > members.size();
+    if (strays) {
+      Removal removal(ledger_, input_.settings, input_.snapshot.now);
+      for (const model::Pod* stray : strayPods(*job, podsOf(*job))) removal.remove(*stray);
+      finishRemoval(removal, decision);
+    }
+    if (news.verdict.outcome == Outcome::kRunning) {
+      if (!strays && *decision.status == job->status) settle();
+      return;
+    }
+    decision.urgency = Urgency::kNow;
+    decision.events.push_back(
+        {news.verdict.outcome == Outcome::kFailed, news.verdict.reason, news.verdict.message});
+    // Whoever starts in this cycle on its places must not look like more of the queue's.
+    queues_.discharge(queues_.find(job->spec.queue).value_or(QueueTree::kCluster), queues_.holdingsOf(*job),
+                      !job->spec.preemptible);
+  }
+
+  // Another gang's claim names its pods: it makes room as a whole and waits again.
+  void evict(const JobPtr& job, const model::ObjectKey& claimant) {
+    StatusNews news;
+    news.preemptedBy = claimant;
+    JobDecision& decision = derive(
+        job,
+        propose(*job, model::ProposalKind::kRestart, {}, job->status.gang.placed->assignments, {}, author()),
+        news);
+    decision.urgency = Urgency::kNow;
+    decision.events.push_back({true, "Preempted", fmt::format("makes room for {}; waits again", claimant)});
+  }
+
+  void replaceLostMembers(const JobPtr& job, const std::vector<Member>& members, StatusNews news) {
+    // An attempt to replace them was given up: the others run on, and it is not tried again at once.
+    if (news.pending = backingOff(*job); news.pending) {
+      news.verdict = {};
+      return write(job, job->status.gang, {}, news);
+    }
+    Replacement replacement =
+        replaceLost(*job, members, news.verdict.lost, ledger_, cache_.domains(), author());
+    take(*job, replacement.places);
+    const std::string lost = news.verdict.message;
+    news.verdict = {};
+    if (!replacement.places.empty()) {
+      news.where = describePlaces(replacement.places, ledger_, input_.snapshot.policy.topology);
+    }
+    JobDecision& decision = derive(job, std::move(replacement.record), news);
+    decision.urgency = Urgency::kNow;
+    decision.events.push_back({true, "MemberLost", lost});
+  }
+
+  Author author() const { return {input_.term, input_.snapshot.now, &input_.settings}; }
+
+  void take(const Job& job, const std::vector<model::Assignment>& assignments) {
+    for (const model::Assignment& assignment : assignments) {
+      const model::Role* role = job.spec.findRole(assignment.role);
+      ledger_.take(*ledger_.find(assignment.node), role->shape.requests,
+                   static_cast<int>(assignment.indices.size()), &job);
+    }
+  }
+
+  void stopForSuspension(const JobPtr& job) {
+    if (podsOf(*job).empty()) {
+      GangRecord record = job->status.gang;
+      record.placed.reset();
+      return write(job, std::move(record), {{false, "Suspended", "All pods are gone; the places are free"}},
+                   {.suspended = true});
+    }
+    JobDecision& decision = derive(job, job->status.gang, {.suspended = true});
+    removePods(podsOf(*job), decision);
+  }
+
+  void removeStrays(const JobPtr& job, const std::vector<const model::Pod*>& strays) {
+    StatusNews news;
+    news.pending =
+        model::Pending{model::PendingReason::kCleaningUp,
+                       fmt::format("{} pods of an earlier attempt are still going away", strays.size())};
+    JobDecision& decision = derive(job, job->status.gang, news);
+    Removal removal(ledger_, input_.settings, input_.snapshot.now);
+    for (const model::Pod* stray : strays) removal.remove(*stray);
+    finishRemoval(removal, decision);
+    ++plan_.waiting;
+  }
+
+  void admitOrRefuse(const JobPtr& job) {
+    const Admission admission = admit(*job, input_.snapshot, queues_, *feedback_);
+    if (admission.refusal) {
+      StatusNews news;
+      news.pending = admission.refusal;
+      news.admitted = false;
+      const bool isNews = !job->status.pending || job->status.pending->message != admission.refusal->message;
+      std::vector<JobEvent> events;
+      if (isNews) {
+        events.push_back(
+            {true, std::string(model::toString(admission.refusal->reason)), admission.refusal->message});
+      }
+      return write(job, job->status.gang, std::move(events), news);
+    }
+    if (admission.needsTemplateCheck) {
+      if (!feedback_->templateAsked) add(job).actions.emplace_back(CheckTemplates{});
+      return keepTurn(job);
+    }
+    StatusNews news;
+    if (news.pending = backingOff(*job); news.pending) {
+      ++plan_.waiting;
+      return write(job, job->status.gang, {}, news);
+    }
+    cache_.notes().of(position_).waits = podsOf(*job).empty() && !job->status.gang.backoff;
+    wait(job);
+  }
+
+  void wait(const JobPtr& job) {
+    ++plan_.waiting;
+    waiting_.push_back({job});
+  }
+
+  // Nothing is to be done for the job that is being decided.
+  void settle() { cache_.notes().of(position_).settled = true; }
+
+  // Why the next attempt has to wait; nothing when it need not.
+  std::optional<model::Pending> backingOff(const Job& job) {
+    const auto& backoff = job.status.gang.backoff;
+    if (!backoff || input_.snapshot.now >= backoff->until) return std::nullopt;
+    wakeAt(backoff->until);
+    return model::Pending{model::PendingReason::kBackingOff,
+                          fmt::format("attempt {} was given up ({}); the next follows at {}", backoff->count,
+                                      backoff->reason, base::formatTime(backoff->until))};
+  }
+
+  // --- phases 3 to 9: the waiting jobs
+  // ------------------------------------------------------------------------
+
+  void placeWaiting() {
+    countStarting();
+    Schedule schedule = core::schedule({.snapshot = input_.snapshot,
+                                        .ledger = ledger_,
+                                        .domains = cache_.domains(),
+                                        .queues = queues_,
+                                        .cache = cache_.schedule(),
+                                        .waiting = std::move(waiting_),
+                                        .startingMembers = starting_,
+                                        .mostStartingMembers = input_.settings.startingMembers});
+    for (GangStart& start : schedule.starts) {
+      if (!start.silent) begin(start);
+    }
+    for (const GangWait& wait : schedule.waits) {
+      if (wait.silent || timedOut(wait)) continue;
+      if (wait.behindStarting) {
+        explainStarting(wait);
+      } else {
+        explain(wait);
+      }
+    }
+    for (const GangYield& yield : schedule.yields) giveWay(yield);
+    plan_.queues = std::move(schedule.queues);
+    wakeAt(schedule.wakeAt);
+  }
+
+  // Instead of the step that its proposal would take.
+  void giveWay(const GangYield& yield) {
+    const auto told = input_.feedback.find(yield.job->key);
+    if (told != input_.feedback.end() && told->second.busy) return;
+    std::erase_if(plan_.decisions, [&](const JobDecision& decision) { return decision.job == yield.job; });
+    derive(yield.job,
+           abortProposal(*yield.job, fmt::format("gives way to {}", yield.to), {}, input_.snapshot.now,
+                         input_.settings),
+           {})
+        .urgency = Urgency::kNow;
+  }
+
+  // spec.scheduling.timeoutSeconds, counted while it waits.
+  bool timedOut(const GangWait& wait) {
+    const std::chrono::seconds timeout = wait.job->spec.schedulingTimeout;
+    if (timeout.count() == 0) return false;
+    const base::WallTime end = waitingSince(*wait.job, input_.snapshot.now) + timeout;
+    if (input_.snapshot.now < end) {
+      wakeAt(end);
+      return false;
+    }
+    StatusNews news;
+    news.verdict = {Outcome::kFailed, "SchedulingTimeout",
+                    fmt::format("found no place within {} s: {}", timeout.count(), wait.pending->message)};
+    JobDecision& decision = derive(wait.job, wait.job->status.gang, news);
+    decision.urgency = Urgency::kNow;
+    decision.events.push_back({true, news.verdict.reason, news.verdict.message});
+    return true;
+  }
+
+  void countStarting() {
+    for (const JobPtr& job : cache_.notes().proposing()) {
+      const model::Proposal& proposal = *job->status.gang.proposal;
+      if (proposal.phase == model::ProposalPhase::kReserved) starting_ += memberCount(proposal.add);
+    }
+  }
+
+  // Those before it are enough for the API server at the moment.
+  void explainStarting(const GangWait& wait) {
+    const base::WallTime patience = wait.job->created + input_.settings.startingPatience;
+    if (input_.snapshot.now < patience && !wait.job->status.pending) return wakeAt(patience);
+    explain(wait, Urgency::kSpare);
+  }
+
+  void begin(GangStart& start) {
+    std::vector<JobPtr> gone = start.victims;
+    for (const GangMove& each : start.moves) gone.push_back(each.job);
+    StatusNews news;
+    news.where = describePlaces(start.placement.assignments, ledger_, input_.snapshot.policy.topology);
+    JobDecision& decision =
+        derive(start.job,
+               propose(*start.job, model::ProposalKind::kStart, std::move(start.placement.assignments), {},
+                       victimPods(gone, ledger_.pods()), author()),
+               news);
+    decision.urgency = Urgency::kNow;
+    if (gone.empty()) return;
+    decision.events.push_back(
+        {false, "Preempting",
+         fmt::format("{} {} to make room", start.moves.empty() ? "stops" : "moves", namesOf(gone))});
+    for (const GangMove& each : start.moves) move(each, start.job->key);
+  }
+
+  // Its new places are its own from the same plan on. One whose last write is under way is stopped by the
+  // claim later, and waits again.
+  void move(const GangMove& move, const model::ObjectKey& claimant) {
+    const auto told = input_.feedback.find(move.job->key);
+    if (told != input_.feedback.end() && told->second.busy) return;
+    std::erase_if(plan_.decisions, [&](const JobDecision& decision) { return decision.job == move.job; });
+    StatusNews news;
+    news.preemptedBy = claimant;
+    news.where = describePlaces(move.placement.assignments, ledger_, input_.snapshot.policy.topology);
+    JobDecision& decision =
+        derive(move.job,
+               propose(*move.job, model::ProposalKind::kRestart, move.placement.assignments,
+                       move.job->status.gang.placed->assignments, {}, author()),
+               news);
+    decision.urgency = Urgency::kNow;
+    decision.events.push_back(
+        {true, "Moved", fmt::format("makes room for {}; starts anew on {}", claimant, news.where)});
+  }
+
+  void explain(const GangWait& wait, Urgency ofNews = Urgency::kNow) {
+    JobNotes::Note& note = cache_.notes().of(wait.position);
+    if (note.told == wait.pending) return;
+    const JobPtr& job = wait.job;
+    const model::Pending& pending = *wait.pending;
+    const bool sameWords = job->status.pending && sameButSince(*job->status.pending, pending);
+    if (sameWords && note.told) {
+      note.told = wait.pending;
+      return;
+    }
+    StatusNews news;
+    news.pending = pending;
+    std::vector<JobEvent> events;
+    const bool sameReason = job->status.pending && job->status.pending->reason == pending.reason;
+    if (!sameReason) events.push_back({false, std::string(model::toString(pending.reason)), pending.message});
+    write(job, job->status.gang, std::move(events), news);
+    JobDecision& decision = plan_.decisions.back();
+    // The next cycle counts on from the passes that are written.
+    const bool passed = job->status.pending && job->status.pending->passes != pending.passes;
+    decision.urgency = sameReason && !passed ? Urgency::kSpare : ofNews;
+    if (sameWords && *decision.status == job->status) note.told = wait.pending;
+  }
+
+  static bool sameButSince(const model::Pending& a, const model::Pending& b) {
+    const auto allBut = [](const model::Pending& each) {
+      return std::tie(each.reason, each.delay, each.passes, each.nextRelaxation, each.estimatedStart,
+                      each.message, each.shortfall, each.blockedBy);
+    };
+    return allBut(a) == allBut(b);
+  }
+
+  void dropNothings() {
+    for (JobDecision& decision : plan_.decisions) {
+      if (decision.status && *decision.status == decision.job->status) decision.status.reset();
+    }
+    std::erase_if(plan_.decisions, [](const JobDecision& decision) {
+      return !decision.status && decision.actions.empty() && decision.events.empty();
+    });
+  }
+
+  // --- helpers
+  // ------------------------------------------------------------------------------------------------------
+
+  const JobPods& podsOf(const Job& job) const { return ledger_.pods().of(job); }
+
+  std::string placesText(const GangRecord& record) const {
+    const bool changes = record.proposal && !record.proposal->add.empty();
+    if (changes) return describePlaces(record.proposal->add, ledger_, input_.snapshot.policy.topology);
+    if (record.placed)
+      return describePlaces(record.placed->assignments, ledger_, input_.snapshot.policy.topology);
+    return {};
+  }
+
+  void wakeAt(std::optional<base::WallTime> time) {
+    if (time && (!plan_.wakeAt || *time < *plan_.wakeAt)) plan_.wakeAt = time;
+  }
+
+  JobDecision& add(const JobPtr& job) {
+    plan_.decisions.push_back({.job = job});
+    return plan_.decisions.back();
+  }
+
+  // Members as the record to be written names them.
+  std::vector<Member> membersOf(const Job& job, const GangRecord& record) const {
+    if (record.placed) return placedMembers(job, *record.placed, podsOf(job));
+    if (record.proposal) return addedMembers(job, *record.proposal, podsOf(job));
+    return {};
+  }
+
+  JobDecision& derive(const JobPtr& job, GangRecord record, const StatusNews& news) {
+    JobDecision& decision = add(job);
+    const std::vector<Member> members = membersOf(*job, record);
+    decision.status = deriveStatus(*job, std::move(record), members, news, input_.snapshot.now);
+    decision.urgency = decision.status->phase == job->status.phase ? Urgency::kSpare : Urgency::kNow;
+    return decision;
+  }
+
+  void write(const JobPtr& job, GangRecord record, std::vector<JobEvent> events, const StatusNews& news) {
+    derive(job, std::move(record), news).events = std::move(events);
+  }
+
+  const CycleInput& input_;
+  CycleCache& cache_;
+  Ledger& ledger_;
+  QueueTree queues_;
+  std::map<model::ObjectKey, model::ObjectKey> evictions_;  // gangs that others' claims name, and whose
+  std::vector<WaitingJob> waiting_;
+  std::int64_t starting_ = 0;  // members from Reserve to bound
+  // Of the job that is being decided.
+  const JobFeedback* feedback_ = nullptr;
+  std::size_t position_ = 0;
+  Plan plan_;
+};
+
+}  // namespace
+
+Plan cycle(const CycleInput& input, CycleCache& cache) { return Cycle(input, cache).run(); }
+
+Plan cycle(const CycleInput& input) {
+  CycleCache cache;
+  return cycle(input, cache);
+}
+
+}  // namespace trainyard::core

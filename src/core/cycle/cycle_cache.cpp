@@ -1,0 +1,68 @@
+#include "core/cycle/cycle_cache.h"
+
+#include <algorithm>
+
+namespace trainyard::core {
+namespace {
+
+using Nodes = model::SharedList<model::Node>;
+
+bool sameLevels(const std::vector<model::TopologyLevel>& a, const std::vector<model::TopologyLevel>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+    return x.name == y.name && x.labelKey == y.labelKey;
+  });
+}
+
+// Whether both make the same domains and are spoken of in the same words.
+bool sameNetwork(const Nodes& a, const Nodes& b) {
+  return a.isSameAs(b) ||
+         std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+           return x == y || (x->name == y->name && x->labels == y->labels);
+         });
+}
+
+// Whether both let the same jobs in; what they say of themselves does not matter.
+bool sameQueue(const std::shared_ptr<const model::Queue>& a, const std::shared_ptr<const model::Queue>& b) {
+  return a == b || (a->name == b->name && a->parent == b->parent && a->limit == b->limit &&
+                    a->guaranteed == b->guaranteed && a->namespaceSelector == b->namespaceSelector &&
+                    a->specError == b->specError);
+}
+
+}  // namespace
+
+void CycleCache::begin(const model::Snapshot& snapshot) {
+  const bool same =
+      domains_ && sameLevels(levels_, snapshot.policy.topology) && sameNetwork(nodes_, snapshot.nodes);
+  if (!same) {
+    domains_ = std::make_unique<const Domains>(snapshot.nodes, snapshot.policy.topology);
+    levels_ = snapshot.policy.topology;
+    schedule_.clear();
+  }
+  nodes_ = snapshot.nodes;
+  ledger_.follow(snapshot);
+  schedule_.notes.follow(snapshot.jobs);
+  followPods();
+  if (!admitsAlike(snapshot)) schedule_.notes.clearAdmissions();
+  queueList_ = snapshot.queues;
+  priorityClasses_ = snapshot.priorityClasses;
+  namespaces_ = snapshot.namespaces;
+  schedule_.begin(ledger_.version());
+}
+
+// Pods that changed may give their job something to do.
+void CycleCache::followPods() {
+  for (const model::Uid& owner : ledger_.pods().changes().owners) {
+    const auto job = ledger_.jobOf(owner);
+    if (!job) continue;
+    JobNotes::Note& note = schedule_.notes.of(schedule_.notes.find(job, 0));
+    note.settled = note.waits = false;
+  }
+}
+
+bool CycleCache::admitsAlike(const model::Snapshot& snapshot) const {
+  return queueList_.size() == snapshot.queues.size() &&
+         std::equal(queueList_.begin(), queueList_.end(), snapshot.queues.begin(), sameQueue) &&
+         priorityClasses_ == snapshot.priorityClasses && namespaces_ == snapshot.namespaces;
+}
+
+}  // namespace trainyard::core

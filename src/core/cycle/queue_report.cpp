@@ -1,0 +1,123 @@
+#include "core/cycle/queue_report.h"
+
+#include <algorithm>
+
+#include "base/saturating.h"
+#include "core/queues/decayed_usage.h"
+#include "core/queues/fair_share.h"
+#include "core/status/explain_queue.h"
+#include "model/conditions.h"
+#include "model/set_condition.h"
+
+namespace trainyard::core {
+namespace {
+
+constexpr std::size_t kGpu = 0;
+constexpr std::size_t kCpu = 1;
+constexpr std::chrono::minutes kDecayedEvery{1};
+
+std::int64_t thousandths(std::int64_t part, std::int64_t whole) {
+  return whole <= 0 ? 0 : base::scaled(part, 1000, whole);
+}
+
+// Written with other news, and every minute of its own accord.
+void keepDecayed(const model::QueueStatus& before, const std::vector<std::string>& resources,
+                 const model::Snapshot& snapshot, model::QueueStatus& status) {
+  const auto& halfLife = snapshot.policy.usageHalfLife;
+  if (!halfLife) {
+    status.decayedUsage = {};
+    status.decayedAt.reset();
+    return;
+  }
+  if (status == before && status.decayedAt && snapshot.now - *status.decayedAt < kDecayedEvery) return;
+  status.decayedUsage = {};
+  for (std::size_t d = 0; d < resources.size(); ++d) {
+    const std::int64_t decayed =
+        decayedUsage(before, resources[d], before.usage.amount(resources[d]), snapshot.now, *halfLife);
+    if (decayed > 0) status.decayedUsage.set(resources[d], decayed);
+  }
+  status.decayedAt = snapshot.now;
+}
+
+}  // namespace
+
+void QueueReport::countWaiting(const std::vector<Contender>& contenders) {
+  // What a cluster is shared by: its GPUs, where it has any.
+  dimension_ = tree_.capacity()[kGpu] > 0 ? kGpu : kCpu;
+  waitingDemand_.assign(tree_.size(), 0);
+  waiting_.assign(tree_.size(), 0);
+  for (const Contender& contender : contenders) {
+    ++waiting_[contender.queue];
+    waitingDemand_[contender.queue] =
+        base::saturatingAdd(waitingDemand_[contender.queue], contender.demand[dimension_]);
+  }
+  fairShares_ = fairShares(tree_, dimension_, waitingDemand_);
+}
+
+model::Pending QueueReport::classify(const Contender& contender, const model::Pending& failure) const {
+  model::Pending pending = failure;
+  pending.delay = model::DelayKind::kNone;
+  const bool forRoom = failure.reason == model::PendingReason::kWaitingForCapacity ||
+                       failure.reason == model::PendingReason::kWaitingForTopology;
+  if (!forRoom) return pending;
+  pending.delay = model::DelayKind::kFragmentation;
+  const std::int64_t wanted = contender.demand[dimension_];
+  const auto over = [&](QueueTree::Index queue) {
+    return base::saturatingAdd(tree_.node(queue).usage[dimension_], wanted) > fairShares_[queue];
+  };
+  const auto& path = tree_.node(contender.queue).path;
+  const auto first = std::find_if(path.begin(), path.end(), over);
+  if (wanted <= 0 || (first == path.end() && !over(QueueTree::kCluster))) return pending;
+  pending.delay = model::DelayKind::kFairShare;
+  // A queue whose share is the whole cluster owes nobody anything. It may hold more than that by the records:
+  // a job that has ended counts until this is written, and whoever took its places counts, too.
+  const bool othersAreEntitled = first != path.end() && fairShares_[*first] < tree_.capacity()[dimension_] &&
+                                 tree_.node(*first).usage[dimension_] > fairShares_[*first];
+  if (!othersAreEntitled) return pending;
+  return explainShare(tree_, *first, dimension_, fairShares_[*first], failure);
+}
+
+std::vector<QueueNews> QueueReport::news(const model::Snapshot& snapshot, const Schedule& schedule) {
+  for (const GangStart& start : schedule.starts) {
+    if (const auto queue = tree_.find(start.job->spec.queue)) --waiting_[*queue];
+  }
+  admitted_.assign(tree_.size(), 0);
+  for (QueueTree::Index i = 1; i < tree_.size(); ++i) admitted_[i] = tree_.node(i).admitted;
+  for (const GangStart& start : schedule.starts) {
+    if (const auto queue = tree_.find(start.job->spec.queue)) ++admitted_[*queue];
+  }
+  std::vector<QueueNews> all;
+  for (QueueTree::Index i = 1; i < tree_.size(); ++i) {
+    if (tree_.node(i).queue == nullptr) continue;
+    const auto& queue = *tree_.node(i).queue;
+    model::QueueStatus status = statusOf(i, snapshot);
+    if (status != queue->status) all.push_back({queue, std::move(status)});
+  }
+  return all;
+}
+
+model::QueueStatus QueueReport::statusOf(QueueTree::Index index, const model::Snapshot& snapshot) const {
+  const QueueTree::Node& node = tree_.node(index);
+  const model::Queue& queue = **node.queue;
+  model::QueueStatus status = queue.status;
+  status.observedGeneration = queue.generation;
+  status.usage = {};
+  std::int64_t share = 0;
+  for (std::size_t d = 0; d < node.usage.size(); ++d) {
+    if (node.usage[d] != 0) status.usage.set(tree_.dimensions()[d], node.usage[d]);
+    if (tree_.counts(d)) share = std::max(share, thousandths(node.usage[d], tree_.capacity()[d]));
+  }
+  status.share = share;
+  status.fairShare = thousandths(fairShares_[index], tree_.capacity()[dimension_]);
+  status.waiting = waiting_[index];
+  status.admitted = admitted_[index];
+  const bool good = node.problem.empty();
+  setCondition(status.conditions, model::conditions::kReady,
+               good ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse,
+               good ? "Usable" : node.problemReason, good ? "jobs can use the queue" : node.problem,
+               snapshot.now, queue.generation);
+  keepDecayed(queue.status, tree_.dimensions(), snapshot, status);
+  return status;
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/cycle/schedule.h"
+#include "core/cycle/waiting_order.h"
+#include "core/queues/queue_tree.h"
+
+namespace trainyard::core {
+
+// What the queues say of themselves, and which of Philly's two kinds a job's waiting is.
+class QueueReport {
+ public:
+  explicit QueueReport(const QueueTree& tree) : tree_(tree) {}
+
+  // Before anybody is served: everybody's demand.
+  void countWaiting(const std::vector<Contender>& contenders);
+
+  // `failure`, of a job that found no places, counted as what it is: fair-share delay where the queue (or one
+  // above it) would hold more than its share with this job, else fragmentation delay. Where others are
+  // entitled to what the queue holds, the reason says so.
+  [[nodiscard]] model::Pending classify(const Contender& contender, const model::Pending& failure) const;
+
+  // The statuses that differ from what the Queue objects say.
+  [[nodiscard]] std::vector<QueueNews> news(const model::Snapshot& snapshot, const Schedule& schedule);
+
+ private:
+  [[nodiscard]] model::QueueStatus statusOf(QueueTree::Index queue, const model::Snapshot& snapshot) const;
+
+  const QueueTree& tree_;
+  std::vector<std::int64_t> waitingDemand_;  // of the shared dimension, by queue
+  std::vector<int> waiting_;                 // jobs, by queue
+  std::vector<int> admitted_;
+  std::vector<std::int64_t> fairShares_;
+  std::size_t dimension_ = 0;
+};
+
+}  // namespace trainyard::core

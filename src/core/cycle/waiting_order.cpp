@@ -1,0 +1,78 @@
+#include "core/cycle/waiting_order.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "core/order/run_times.h"
+
+namespace trainyard::core {
+namespace {
+
+bool earlier(const Contender& a, const Contender& b) {
+  const model::Job& jobA = *a.waiting->job;
+  const model::Job& jobB = *b.waiting->job;
+  return std::tie(jobA.created, jobA.key) < std::tie(jobB.created, jobB.key);
+}
+
+}  // namespace
+
+Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot, RunTimeModel& forecast) {
+  OrderView view;
+  view.key = &job.key;
+  view.priority = priority;
+  view.submitted = job.created;
+  view.gpus = job.status.gpus;
+  view.ran = ranSoFar(job, snapshot.now);
+  view.running = job.status.gang.placed.has_value();
+  if (const auto& estimate = job.spec.estimatedDuration) {
+    view.remaining = std::max<std::chrono::microseconds>(*estimate - view.ran, std::chrono::microseconds(0));
+  } else if (snapshot.policy.ordering == model::Ordering::kDefault) {
+    view.gittinsIndex = forecast.rate(job);
+  }
+  return rankOf(view, {.ordering = snapshot.policy.ordering});
+}
+
+WaitingOrder::WaitingOrder(const QueueTree& tree, const std::vector<Contender>& contenders) : tree_(tree) {
+  std::map<QueueTree::Index, Line> lines;
+  for (const Contender& contender : contenders) lines[contender.queue].jobs.push_back(&contender);
+  for (auto& [queue, line] : lines) {
+    std::stable_sort(line.jobs.begin(), line.jobs.end(),
+                     [](const Contender* a, const Contender* b) { return a->rank.before(b->rank); });
+    lines_.push_back(std::move(line));
+  }
+}
+
+bool WaitingOrder::before(const Line& a, const Line& b) const {
+  const Contender& jobA = *a.jobs[a.head];
+  const Contender& jobB = *b.jobs[b.head];
+  const int order = tree_.compareServing(jobA.queue, jobA.demand, jobB.queue, jobB.demand);
+  return order != 0 ? order < 0 : earlier(jobA, jobB);
+}
+
+void WaitingOrder::sortLines() {
+  std::stable_sort(lines_.begin(), lines_.end(), [&](const Line& a, const Line& b) { return before(b, a); });
+  stale_ = false;
+}
+
+// Only the line that was served last has another job at its head now.
+void WaitingOrder::settleFirst() {
+  for (std::size_t i = lines_.size() - 1; i > 0 && before(lines_[i - 1], lines_[i]); --i) {
+    std::swap(lines_[i - 1], lines_[i]);
+  }
+}
+
+const Contender* WaitingOrder::next() {
+  if (lines_.empty()) return nullptr;
+  if (stale_) {
+    sortLines();
+  } else {
+    settleFirst();
+  }
+  Line& line = lines_.back();
+  const Contender* contender = line.jobs[line.head];
+  if (++line.head == line.jobs.size()) lines_.pop_back();
+  return contender;
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/cycle/schedule.h"
+#include "core/order/order_policy.h"
+#include "core/order/run_time_model.h"
+#include "core/queues/queue_tree.h"
+
+namespace trainyard::core {
+
+// One waiting job as the order sees it.
+struct Contender {
+  const WaitingJob* waiting = nullptr;
+  int priority = 0;
+  QueueTree::Index queue = QueueTree::kCluster;
+  const QueueTree::Amounts& demand;
+  Rank rank = {};            // within its queue
+  std::size_t position = 0;  // in the snapshot
+};
+
+// Where the job stands in its queue, by the ordering of the cluster's policy.
+[[nodiscard]] Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot,
+                          RunTimeModel& forecast);
+
+// Hands out the waiting jobs in the order in which they are served, which changes with every job that is
+// charged to its queue: see schedule.h, phase 4.
+class WaitingOrder {
+ public:
+  // `contenders` outlive this. Jobs of a queue keep their order among themselves.
+  WaitingOrder(const QueueTree& tree, const std::vector<Contender>& contenders);
+
+  // The next one; nullptr when all had their turn. Call charged() first when the last one was charged.
+  [[nodiscard]] const Contender* next();
+  // Shares have moved: the queues are compared anew.
+  void charged() { stale_ = true; }
+
+ private:
+  struct Line {
+    std::vector<const Contender*> jobs;  // in order
+    std::size_t head = 0;
+  };
+  [[nodiscard]] bool before(const Line& a, const Line& b) const;
+  void sortLines();
+  void settleFirst();
+
+  const QueueTree& tree_;
+  std::vector<Line> lines_;  // those with jobs left, the last one is served next
+  bool stale_ = true;
+};
+
+}  // namespace trainyard::core

@@ -1,0 +1,88 @@
+#include "core/gang/barrier.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/ledger/fit.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Job;
+
+// Whether `other` must yield the places it shares with `mine`.
+bool yieldsTo(const Job& other, const Job& mine) {
+  const auto& theirs = *other.status.gang.proposal;
+  const auto& ours = *mine.status.gang.proposal;
+  if (theirs.term != ours.term) return theirs.term < ours.term;
+  return mine.uid < other.uid;
+}
+
+bool holdsPlaceOn(const Job& job, const model::NodeName& node) {
+  const auto& add = job.status.gang.proposal->add;
+  return std::any_of(add.begin(), add.end(), [&](const model::Assignment& a) { return a.node == node; });
+}
+
+bool anotherWillYield(const Job& mine, const model::NodeName& node, const model::SharedList<Job>& jobs) {
+  return std::any_of(jobs.begin(), jobs.end(), [&](const auto& other) {
+    return other->uid != mine.uid && other->status.gang.proposal && holdsPlaceOn(*other, node) &&
+           yieldsTo(*other, mine);
+  });
+}
+
+struct NodeDemand {
+  model::Resources planned;  // by the templates: what the ledger already counts for us
+  model::Resources created;  // by the pods
+  std::vector<const Member*> members;
+};
+
+}  // namespace
+
+BarrierResult checkBarrier(const Job& job, const std::vector<Member>& members, const Ledger& ledger,
+                           const model::SharedList<Job>& jobs) {
+  std::map<model::NodeName, NodeDemand> demands;
+  for (const Member& member : members) {
+    NodeDemand& demand = demands[member.node];
+    const model::Role* role = job.spec.findRole(member.role);
+    if (role == nullptr)
+      return {BarrierVerdict::kAbort, fmt::format("role {} is gone from the spec", member.role), {}};
+    demand.planned.add(role->shape.requests);
+    demand.created.add(member.pod->shape.requests);
+    demand.members.push_back(&member);
+  }
+
+  BarrierResult result;
+  for (const auto& [name, demand] : demands) {
+    const auto lose = [&](std::string why) {
+      result.verdict = BarrierVerdict::kAbort;
+      result.lostNodes.push_back(name);
+      if (result.reason.empty()) result.reason = std::move(why);
+    };
+    const auto at = ledger.find(name);
+    if (!at) {
+      lose(fmt::format("node {} is gone", name));
+      continue;
+    }
+    const Ledger::NodeRoom& room = ledger.nodes()[*at];
+    const Member& first = *demand.members.front();
+    if (const auto misfit = nodeMisfit(*room.node, job.spec.findRole(first.role)->shape)) {
+      lose(fmt::format("node {} {}", name, misfit->text));
+      continue;
+    }
+    model::Resources free = room.free;
+    free.add(demand.planned);
+    const auto shortfall = free.shortfallFor(demand.created);
+    if (!shortfall) continue;
+    if (anotherWillYield(job, name, jobs)) {
+      if (result.verdict == BarrierVerdict::kPass) result.verdict = BarrierVerdict::kWait;
+      continue;
+    }
+    lose(fmt::format("node {} has {} {} left where {} are needed", name, shortfall->available,
+                     shortfall->resource, shortfall->wanted));
+  }
+  return result;
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/ledger/ledger.h"
+#include "core/ledger/members.h"
+#include "model/job.h"
+
+namespace trainyard::core {
+
+enum class BarrierVerdict {
+  kPass,   // release now
+  kWait,   // a proposal that must yield to ours still holds a place
+  kAbort,  // a place is lost
+};
+
+struct BarrierResult {
+  BarrierVerdict verdict = BarrierVerdict::kPass;
+  std::string reason = {};
+  std::vector<model::NodeName> lostNodes = {};
+};
+
+// The last check before anything runs: every assigned node is still there, ready and open to the member, and
+// has room for the pods as they were *created*: LimitRange, sidecars and overhead may have grown them since
+// the plan.
+//
+// Two proposals on one place: the higher term wins (a later leader knew more), then the smaller job uid. The
+// winner waits until the loser is gone, so that neither runs on room that is not there.
+[[nodiscard]] BarrierResult checkBarrier(const model::Job& job, const std::vector<Member>& members,
+                                         const Ledger& ledger, const model::SharedList<model::Job>& jobs);
+
+}  // namespace trainyard::core

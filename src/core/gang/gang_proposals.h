@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "core/gang/settings.h"
+#include "model/gang.h"
+#include "model/job.h"
+
+// How proposals begin and end. Every change of a gang is one: {take `remove` away, add `add`}, under a fresh
+// epoch.
+namespace trainyard::core {
+
+// Context of whoever writes a proposal.
+struct Author {
+  std::int64_t term = 0;  // leadership term
+  base::WallTime now{};
+  const Settings* settings = nullptr;
+};
+
+[[nodiscard]] std::int64_t memberCount(const std::vector<model::Assignment>& assignments);
+
+// A change for the planned places. Starts in Claiming where somebody has to go first (victims, or own pods in
+// `remove` that are replaced), else in Reserved.
+//   Start:    add = the whole gang
+//   Restart:  remove = all that is placed, add = the whole gang anew; empty where no room was found: back to
+//   waiting Replace, Move: remove = some members, add = the same members elsewhere Grow:     add = more
+//   members            Shrink: remove = some members
+[[nodiscard]] model::GangRecord propose(const model::Job& job, model::ProposalKind kind,
+                                        std::vector<model::Assignment> add,
+                                        std::vector<model::Assignment> remove,
+                                        std::vector<model::Victim> victims, const Author& author);
+
+// The record of a claim that has come true: everybody who had to go is gone.
+[[nodiscard]] model::GangRecord reserveClaimed(const model::Job& job, base::WallTime now,
+                                               const Settings& settings);
+
+// The record with the proposal turned to Aborting; `avoid` are nodes that the next plan leaves out.
+[[nodiscard]] model::GangRecord abortProposal(const model::Job& job, std::string reason,
+                                              std::vector<model::NodeName> avoid, base::WallTime now,
+                                              const Settings& settings);
+
+// The record after all of `add` is bound and all of `remove` is gone.
+[[nodiscard]] model::GangRecord mergeProposal(const model::Job& job);
+
+// The record after an aborted proposal's pods are gone. A Restart's old pods went before, so nothing is
+// placed then.
+[[nodiscard]] model::GangRecord dropProposal(const model::Job& job);
+
+}  // namespace trainyard::core

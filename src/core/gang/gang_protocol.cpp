@@ -1,0 +1,223 @@
+#include "core/gang/gang_protocol.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/gang/barrier.h"
+#include "core/gang/gang_proposals.h"
+#include "core/gang/gang_removal.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::GangRecord;
+using model::Job;
+using model::NodeName;
+using model::Proposal;
+using model::ProposalPhase;
+
+// Why the attempt must end now, while no member has been released; empty to go on.
+std::string reasonToStopBeforeRelease(const Job& job, const JobFeedback& feedback) {
+  const Proposal& proposal = *job.status.gang.proposal;
+  if (job.deleting) return "the job is being deleted";
+  if (job.spec.run.suspend) return "the job was suspended";
+  if (!job.specError.empty()) return "the spec became unusable";
+  if (proposal.generation != job.generation && proposal.templateHash != job.spec.templateHash) {
+    return "the spec was edited after the places were reserved";
+  }
+  if (feedback.creationRefused) {
+    return fmt::format("{}: {}", feedback.creationRefused->reason, feedback.creationRefused->message);
+  }
+  return {};
+}
+
+struct LostPlace {
+  std::string reason;
+  std::vector<NodeName> nodes;
+};
+
+// A released member that can no longer reach its place: the node refused it, vanished, or is full for too
+// long.
+std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const GangContext& context,
+                                       std::optional<base::WallTime>& wakeAt) {
+  for (const Member& member : members) {
+    const model::Pod* pod = member.pod;
+    if (pod == nullptr)
+      return LostPlace{fmt::format("member {}-{} was deleted", member.role, member.index), {}};
+    if (pod->terminating) return LostPlace{fmt::format("pod {} is being deleted", pod->key.name), {}};
+    if (pod->phase == model::PodPhase::kFailed && !pod->exit) {
+      return LostPlace{fmt::format("node {} refused pod {}: {}", pod->node, pod->key.name, pod->statusReason),
+                       {member.node}};
+    }
+    if (pod->bound()) continue;
+    const auto at = context.ledger->find(member.node);
+    if (!at) return LostPlace{fmt::format("node {} is gone", member.node), {member.node}};
+    const model::Node& node = *context.ledger->nodes()[*at].node;
+    if (!node.ready || node.unschedulable || node.deleting) {
+      return LostPlace{fmt::format("node {} is no longer open for pods", member.node), {member.node}};
+    }
+    if (pod->unschedulableMessage.empty()) continue;
+    // A gated pod's condition is False as well: its time of transition is older than the release, or absent.
+    // Who took over does not know when the release was, and may give up early: that costs one attempt.
+    const base::WallTime since =
+        std::max({pod->unschedulableSince, pod->created, context.feedback->released.value_or(pod->created)});
+    const base::WallTime patience = since + context.settings->unschedulableGrace;
+    if (context.now >= patience) {
+      return LostPlace{
+          fmt::format("pod {} does not get its place: {}", pod->key.name, pod->unschedulableMessage),
+          {member.node}};
+    }
+    wakeAt = wakeAt ? std::min(*wakeAt, patience) : patience;
+  }
+  return std::nullopt;
+}
+
+GangStep abort(const Job& job, const LostPlace& lost, const GangContext& context) {
+  GangStep step;
+  step.record = abortProposal(job, lost.reason, lost.nodes, context.now, *context.settings);
+  step.events.push_back(
+      {true, "Aborted", fmt::format("Attempt given up, will be planned again: {}", lost.reason)});
+  return step;
+}
+
+GangStep commit(GangRecord record) {
+  GangStep step;
+  step.record = std::move(record);
+  return step;
+}
+
+GangStep awaitRemoval(Removal& removal) {
+  GangStep step;
+  step.actions = removal.takeActions();
+  step.wakeAt = removal.wakeAt();
+  return step;
+}
+
+GangStep stepAborting(const Job& job, const JobPods& pods, const GangContext& context) {
+  Removal removal(*context.ledger, *context.settings, context.now);
+  for (const Member& member : addedMembers(job, *job.status.gang.proposal, pods)) {
+    if (member.pod != nullptr) removal.remove(*member.pod);
+  }
+  if (removal.done()) return commit(dropProposal(job));
+  return awaitRemoval(removal);
+}
+
+// Pods by uid: a victim that came back under its old name is somebody else's new pod.
+void removeVictims(const Proposal& proposal, const model::SharedList<model::Pod>& pods, Removal& removal) {
+  if (proposal.victims.empty()) return;
+  std::set<std::string_view> victims;
+  for (const model::Victim& victim : proposal.victims) victims.insert(victim.uid.str());
+  for (const auto& pod : pods) {
+    if (victims.contains(pod->uid.str()) && !pod->finished()) removal.remove(*pod);
+  }
+}
+
+GangStep stepClaiming(const Job& job, const JobPods& pods, const GangContext& context) {
+  const Proposal& proposal = *job.status.gang.proposal;
+  if (const std::string stop = reasonToStopBeforeRelease(job, *context.feedback); !stop.empty()) {
+    return abort(job, {stop, {}}, context);
+  }
+  Removal removal(*context.ledger, *context.settings, context.now);
+  for (const Member& member : removedMembers(job, proposal, pods)) {
+    if (member.pod != nullptr) removal.remove(*member.pod);
+  }
+  removeVictims(proposal, *context.pods, removal);
+  if (removal.done()) {
+    // A shrink, or a restart that found no room, has nothing to add.
+    return commit(proposal.add.empty() ? mergeProposal(job)
+                                       : reserveClaimed(job, context.now, *context.settings));
+  }
+  // Victims may never go; pods of our own must, whatever the clock says.
+  if (context.now >= proposal.deadline && !proposal.victims.empty()) {
+    return abort(job, {"the victims did not go away in time", {}}, context);
+  }
+  GangStep step = awaitRemoval(removal);
+  if (!proposal.victims.empty())
+    step.wakeAt = step.wakeAt ? std::min(*step.wakeAt, proposal.deadline) : proposal.deadline;
+  return step;
+}
+
+GangStep createMissing(const Job& job, const std::vector<Member>& members, const GangContext& context) {
+  const Proposal& proposal = *job.status.gang.proposal;
+  GangStep step;
+  const bool alone = job.spec.totalReplicas() == 1;
+  if (!alone) {
+    // The finalizer comes before the first pod: a job must not vanish while its pods still hold GPUs. A gang
+    // of one does without: its single pod is deleted with its owner and counts on its node until it is gone.
+    if (!job.hasReleaseFinalizer) {
+      step.actions.emplace_back(AddFinalizer{});
+      return step;
+    }
+    if (!context.feedback->auxiliariesReady) {
+      step.actions.emplace_back(EnsureAuxiliaries{});
+      return step;
+    }
+  }
+  for (const Member& member : members) {
+    if (member.pod != nullptr) continue;
+    CreateMember create{member.role, member.index, proposal.epoch, std::nullopt};
+    if (alone) create.pinned = member.node;
+    step.actions.emplace_back(std::move(create));
+  }
+  return step;
+}
+
+GangStep releaseGated(const std::vector<Member>& members) {
+  GangStep step;
+  for (const Member& member : members) {
+    if (!member.pod->gangGated) continue;
+    step.actions.emplace_back(ReleaseMember{member.pod->key, member.pod->uid, member.role, member.node});
+  }
+  return step;
+}
+
+GangStep passBarrier(const Job& job, const std::vector<Member>& members, const GangContext& context) {
+  const BarrierResult barrier = checkBarrier(job, members, *context.ledger, *context.jobs);
+  switch (barrier.verdict) {
+    case BarrierVerdict::kPass: return releaseGated(members);
+    case BarrierVerdict::kWait: return {};
+    case BarrierVerdict::kAbort: return abort(job, {barrier.reason, barrier.lostNodes}, context);
+  }
+  return {};
+}
+
+}  // namespace
+
+GangStep stepProposal(const Job& job, const JobPods& pods, const GangContext& context) {
+  const Proposal& proposal = *job.status.gang.proposal;
+  if (proposal.phase == ProposalPhase::kAborting) return stepAborting(job, pods, context);
+  if (proposal.phase == ProposalPhase::kClaiming) return stepClaiming(job, pods, context);
+
+  const std::vector<Member> members = addedMembers(job, proposal, pods);
+  const auto all = [&](auto holds) { return std::all_of(members.begin(), members.end(), holds); };
+  if (all([](const Member& m) { return m.pod != nullptr && m.pod->bound(); }))
+    return commit(mergeProposal(job));
+
+  const bool released = std::any_of(members.begin(), members.end(),
+                                    [](const Member& m) { return m.pod != nullptr && !m.pod->gangGated; });
+  if (const std::string stop = reasonToStopBeforeRelease(job, *context.feedback);
+      !stop.empty() && (!released || job.deleting || job.spec.run.suspend)) {
+    return abort(job, {stop, {}}, context);
+  }
+  if (context.now >= proposal.deadline) {
+    return abort(job, {"the gang was not complete before its deadline", {}}, context);
+  }
+
+  GangStep step;
+  if (released) {
+    std::optional<base::WallTime> wakeAt;
+    if (const auto lost = findLostPlace(members, context, wakeAt)) return abort(job, *lost, context);
+    step = releaseGated(members);
+    step.wakeAt = wakeAt;
+  } else if (all([](const Member& m) { return m.pod != nullptr; })) {
+    step = passBarrier(job, members, context);
+  } else {
+    step = createMissing(job, members, context);
+  }
+  if (!step.record && !step.wakeAt) step.wakeAt = proposal.deadline;
+  return step;
+}
+
+}  // namespace trainyard::core

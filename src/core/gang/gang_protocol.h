@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/time.h"
+#include "core/gang/action.h"
+#include "core/gang/settings.h"
+#include "core/ledger/ledger.h"
+#include "core/ledger/members.h"
+#include "model/job.h"
+
+namespace trainyard::core {
+
+// The gang protocol (docs/protocol.md), one step at a time, as a pure function of what the API shows.
+//
+// Assumes: status.gang is the only commit record; pods are born gated (a gang of one: pinned) and released
+// only after every place was checked once more; whatever was done before can be seen again by a successor.
+//
+// Steps of a proposal {take `remove` away, add `add`}, whatever its kind:
+//  Claiming   delete victims and the pods of `remove`; when they are gone, the record says Reserved
+//  Reserved   make the missing members: the Service and ConfigMap first where there are several
+//  barrier    when all exist: every place is checked with the requests of the created pods; then all are
+//  released Releasing  inferred from the first released pod, never written; re-releases what is still gated
+//  merge      all bound: `placed` becomes what it was, less `remove`, plus `add`; after that nothing aborts
+//  Aborting   before that, on deadline, lost place, refused creation, edited spec, suspension or deletion:
+//             delete the proposal's pods by uid, keep the places until they are seen gone, then back off
+//
+// A step either changes the record (written alone, guarded by resourceVersion) or acts on the record as
+// written.
+struct GangStep {
+  std::optional<model::GangRecord> record = std::nullopt;
+  std::vector<Action> actions = {};
+  std::vector<JobEvent> events = {};
+  // When to look again though nothing changed.
+  std::optional<base::WallTime> wakeAt = std::nullopt;
+};
+
+struct GangContext {
+  base::WallTime now{};
+  const Settings* settings = nullptr;
+  const Ledger* ledger = nullptr;
+  const JobFeedback* feedback = nullptr;
+  // Other jobs, to settle overlapping proposals; all pods, to see whether victims are gone.
+  const model::SharedList<model::Job>* jobs = nullptr;
+  const model::SharedList<model::Pod>* pods = nullptr;
+};
+
+// The next step of a job that has a proposal.
+[[nodiscard]] GangStep stepProposal(const model::Job& job, const JobPods& pods, const GangContext& context);
+
+}  // namespace trainyard::core

@@ -1,0 +1,46 @@
+#include "core/gang/gang_removal.h"
+
+#include <algorithm>
+
+namespace trainyard::core {
+namespace {
+
+constexpr std::string_view kOutOfService = "node.kubernetes.io/out-of-service";
+
+bool outOfService(const model::Node& node) {
+  return std::any_of(node.taints.begin(), node.taints.end(),
+                     [](const auto& taint) { return taint.key == kOutOfService; });
+}
+
+}  // namespace
+
+void Removal::remove(const model::Pod& pod) {
+  anyLeft_ = true;
+  if (!pod.terminating) {
+    actions_.emplace_back(DeletePod{pod.key, pod.uid});
+    return;
+  }
+  const auto wake = [&](base::WallTime at) { wakeAt_ = wakeAt_ ? std::min(*wakeAt_, at) : at; };
+  // From then on people want to know who does not go.
+  if (pod.deletionTime && *pod.deletionTime > now_) wake(*pod.deletionTime);
+  const auto when = forceTime(pod);
+  if (!when) return;
+  if (*when <= now_) {
+    actions_.emplace_back(DeletePod{pod.key, pod.uid, true});
+  } else {
+    wake(*when);
+  }
+}
+
+std::optional<base::WallTime> Removal::forceTime(const model::Pod& pod) const {
+  if (!pod.bound()) return std::nullopt;  // nobody runs it: only a foreign finalizer can hold it
+  const base::WallTime due = pod.deletionTime.value_or(now_);
+  const auto at = ledger_.find(pod.node);
+  if (!at) return due;
+  const model::Node& node = *ledger_.nodes()[*at].node;
+  if (outOfService(node)) return due;
+  if (node.ready) return std::nullopt;
+  return std::max(due, node.readyChanged + settings_.unreachableGrace);
+}
+
+}  // namespace trainyard::core

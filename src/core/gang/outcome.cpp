@@ -1,0 +1,109 @@
+#include "core/gang/outcome.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace trainyard::core {
+namespace {
+
+using model::Job;
+using model::PodPhase;
+
+std::vector<std::string> rolesThatDecide(const Job& job) {
+  if (!job.spec.success.roles.empty()) return job.spec.success.roles;
+  static constexpr std::array<std::string_view, 4> kLeaders = {"launcher", "chief", "master", "worker"};
+  for (const std::string_view leader : kLeaders) {
+    if (job.spec.findRole(leader) != nullptr) return {std::string(leader)};
+  }
+  std::vector<std::string> all;
+  for (const model::Role& role : job.spec.roles) all.push_back(role.name);
+  return all;
+}
+
+bool succeeded(const Member& member) {
+  return member.pod != nullptr && member.pod->phase == PodPhase::kSucceeded;
+}
+
+bool successHolds(const Job& job, const std::vector<Member>& members) {
+  const std::vector<std::string> deciding = rolesThatDecide(job);
+  int total = 0;
+  int done = 0;
+  for (const Member& member : members) {
+    if (std::find(deciding.begin(), deciding.end(), member.role) == deciding.end()) continue;
+    ++total;
+    done += succeeded(member) ? 1 : 0;
+  }
+  if (total == 0) return false;
+  return job.spec.success.op == model::SuccessOperator::kAny ? done > 0 : done == total;
+}
+
+std::string describeFailure(const model::Pod& pod) {
+  if (!pod.exit) {
+    const std::string& why = pod.statusReason.empty() ? pod.disruptionReason : pod.statusReason;
+    return fmt::format("pod {} failed on node {}: {}", pod.key.name, pod.node,
+                       why.empty() ? "no reason given" : why);
+  }
+  std::string text =
+      fmt::format("pod {} on node {} ended with exit code {}", pod.key.name, pod.node, pod.exit->code);
+  if (!pod.exit->reason.empty()) text += fmt::format(" ({})", pod.exit->reason);
+  if (!pod.exit->message.empty()) text += fmt::format(": {}", pod.exit->message);
+  return text;
+}
+
+// Reasons in status.reason with which the node, not the program, ended a pod.
+bool endedByNode(const std::string& reason) {
+  static constexpr std::array<std::string_view, 6> kReasons = {
+      "Evicted", "NodeLost", "NodeShutdown", "Terminated", "NodeAffinity", "UnexpectedAdmissionError"};
+  return reason.starts_with("OutOf") || std::find(kReasons.begin(), kReasons.end(), reason) != kReasons.end();
+}
+
+// Why the member counts as lost; empty when it does not.
+std::string lossOf(const Job& job, const Member& member) {
+  const model::Pod* pod = member.pod;
+  if (pod == nullptr) {
+    return fmt::format("pod {} on node {} is gone", model::podName(job.key.name, member.role, member.index),
+                       member.node);
+  }
+  if (pod->phase == PodPhase::kSucceeded) return {};
+  if (pod->phase == PodPhase::kFailed) {
+    if (!pod->disruptionReason.empty()) {
+      return fmt::format("pod {} was removed from node {}: {}", pod->key.name, pod->node,
+                         pod->disruptionReason);
+    }
+    if (endedByNode(pod->statusReason)) {
+      return fmt::format("node {} ended pod {}: {}", pod->node, pod->key.name, pod->statusReason);
+    }
+    return {};
+  }
+  if (!pod->terminating) return {};
+  const std::string& why = pod->disruptionReason;
+  return fmt::format("pod {} on node {} is being deleted{}", pod->key.name, pod->node,
+                     why.empty() ? "" : ": " + why);
+}
+
+}  // namespace
+
+Verdict judge(const Job& job, const std::vector<Member>& members) {
+  if (successHolds(job, members))
+    return {
+        Outcome::kSucceeded, "RolesSucceeded", "all that spec.success asks for ended with exit code 0", {}};
+  Verdict lost{Outcome::kLost, "MemberLost", {}, {}};
+  for (const Member& member : members) {
+    const std::string why = lossOf(job, member);
+    if (why.empty()) continue;
+    if (lost.lost.empty()) lost.message = why;
+    lost.lost.push_back(member);
+  }
+  if (!lost.lost.empty()) return lost;
+  for (const Member& member : members) {
+    if (member.pod->phase == PodPhase::kFailed) {
+      return {Outcome::kFailed, "MemberFailed", describeFailure(*member.pod), {}};
+    }
+  }
+  return {};
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,422 @@
+#include "core/guard/guard.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/ledger/members.h"
+#include "model/names.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::NodeName;
+using model::Pod;
+using model::ProposalPhase;
+
+enum class Standing {
+  kStranger,
+  kMember,
+  kUnknown,  // the view is behind
+  kNotRecorded,
+  kAborting,
+};
+
+struct Membership {
+  Standing standing = Standing::kStranger;
+  const model::Job* job = nullptr;
+  const NodeName* node = nullptr;  // of kMember
+};
+
+bool fills(const model::Job& job, const model::Assignment& assignment, const Pod& pod) {
+  return assignment.role == pod.member->role && assignment.indices.contains(pod.member->index) &&
+         namedAsMember(pod, job);
+}
+
+const NodeName* addedNode(const model::Job& job, const model::Proposal& proposal, const Pod& pod) {
+  for (const model::Assignment& assignment : proposal.add) {
+    if (fills(job, assignment, pod)) return &assignment.node;
+  }
+  return nullptr;
+}
+
+// Members that were replaced or added later carry an epoch of their own.
+const NodeName* placedNode(const model::Job& job, const model::Placed& placed, const Pod& pod) {
+  for (const model::Assignment& assignment : placed.assignments) {
+    if (placed.epochOf(assignment) == pod.member->epoch && fills(job, assignment, pod))
+      return &assignment.node;
+  }
+  return nullptr;
+}
+
+bool removes(const model::Proposal& proposal, const Pod& pod) {
+  if (proposal.kind == model::ProposalKind::kRestart) return true;
+  return std::any_of(
+      proposal.remove.begin(), proposal.remove.end(), [&](const model::Assignment& assignment) {
+        return assignment.role == pod.member->role && assignment.indices.contains(pod.member->index);
+      });
+}
+
+// A place counts as long as the Ledger counts it: afterwards somebody else may be planned there.
+Membership inRecord(const model::Job& job, const Pod& pod) {
+  const model::GangRecord& gang = job.status.gang;
+  const std::int64_t epoch = pod.member->epoch;
+  const bool over = job.deleting || job.finished();
+  if (gang.proposal && gang.proposal->epoch == epoch) {
+    if (const NodeName* node = addedNode(job, *gang.proposal, pod)) {
+      const bool aborting = over || gang.proposal->phase == ProposalPhase::kAborting;
+      return {aborting ? Standing::kAborting : Standing::kMember, &job, node};
+    }
+  }
+  if (gang.placed) {
+    if (const NodeName* node = placedNode(job, *gang.placed, pod)) {
+      const bool replaced = over || (gang.proposal && removes(*gang.proposal, pod));
+      return {replaced ? Standing::kAborting : Standing::kMember, &job, node};
+    }
+  }
+  // Epochs only grow: one that no record has reached yet is news that the view lacks.
+  const std::int64_t newest = std::max({gang.lastEpoch, gang.placed ? gang.placed->epoch : std::int64_t{-1},
+                                        gang.proposal ? gang.proposal->epoch : std::int64_t{-1}});
+  return {epoch > newest ? Standing::kUnknown : Standing::kNotRecorded, &job, nullptr};
+}
+
+Membership membershipOf(const GuardView& view, const Pod& pod) {
+  if (pod.controllerKind != model::names::kTrainingJobKind) return {};
+  const model::Job* job = view.findJob(pod.controllerUid);
+  if (job == nullptr) return {Standing::kUnknown, nullptr, nullptr};
+  // An owner lives in the namespace of what it owns; another one's uid is copied.
+  if (job->key.ns != pod.key.ns) return {};
+  if (!pod.member) return {Standing::kNotRecorded, job, nullptr};
+  return inRecord(*job, pod);
+}
+
+// One text for all nodes of the same fate.
+FilterDecision refuseAll(std::span<const std::string_view> names, GuardReason reason, std::string text) {
+  FilterDecision decision;
+  decision.texts.push_back(std::move(text));
+  decision.refused.reserve(names.size());
+  for (const std::string_view name : names) decision.refused.push_back({name, decision.texts.front()});
+  decision.refusedBy[static_cast<std::size_t>(reason)] = names.size();
+  return decision;
+}
+
+FilterDecision filterMember(const Membership& member, const Pod& pod,
+                            std::span<const std::string_view> names) {
+  FilterDecision decision =
+      refuseAll(names, GuardReason::kNotItsPlace,
+                fmt::format("trainyard: the place of {} in its gang is on node {}", pod.key, *member.node));
+  const auto own = std::find_if(decision.refused.begin(), decision.refused.end(),
+                                [&](const NodeRefusal& each) { return each.node == member.node->str(); });
+  if (own == decision.refused.end()) return decision;
+  decision.accepted.push_back(own->node);
+  decision.refused.erase(own);
+  --decision.refusedBy[static_cast<std::size_t>(GuardReason::kNotItsPlace)];
+  return decision;
+}
+
+// Whole nodes are the scarcest thing on a GPU cluster: breaking one up is the last choice, a perfect fit the
+// first.
+int strangerScore(std::int64_t wanted, std::int64_t free, std::int64_t total) {
+  const std::int64_t left = free - wanted;
+  if (total <= 0 || left < 0) return 0;
+  if (left == 0) return kMaxScore - 1;
+  if (free >= total) return 0;
+  constexpr std::int64_t kSpread = kMaxScore - 2;
+  return static_cast<int>(kMaxScore - 1 - (kSpread * left + total - 1) / total);
+}
+
+// Room of single nodes as one stranger sees it.
+class StrangerRoom {
+ public:
+  StrangerRoom(const GuardView& view, const Holds& holds, const Pod& pod)
+      : view_(view), holds_(holds), pod_(pod), own_(holds.find(pod.uid)) {}
+
+  struct Room {
+    const GuardNode* node = nullptr;
+    std::int64_t freeGpus = 0;
+    std::optional<GuardReason> refusal = std::nullopt;
+    const model::Resources* lacking = nullptr;  // which room was too small; valid until the next look
+  };
+
+  // Common cases cost no copy of a Resources.
+  Room look(std::string_view name) {
+    Room room{.node = view_.findNode(name)};
+    if (room.node == nullptr) {
+      room.refusal = GuardReason::kUnknownNode;
+      return room;
+    }
+    const model::Resources& free = room.node->free;
+    room.freeGpus = room.node->freeGpus;
+    if (room.node->reserved) {
+      lookAtReservations(name, free, room);
+    } else if (room.node->running && !free.covers(pod_.shape.requests)) {
+      lookAtRunning(free, room);
+    }
+    return room;
+  }
+
+ private:
+  void lookAtReservations(std::string_view name, const model::Resources& free, Room& room) {
+    if (free.covers(pod_.shape.requests)) return lookAtHolds(name, free, room);
+    room.refusal = GuardReason::kReserved;
+    room.lacking = &free;
+  }
+
+  void lookAtRunning(const model::Resources& free, Room& room) {
+    scratch_ = free;
+    scratch_.add(room.node->leaving);
+    if (scratch_.covers(pod_.shape.requests)) return;
+    room.refusal = GuardReason::kRunning;
+    room.lacking = &free;
+  }
+
+  void lookAtHolds(std::string_view name, const model::Resources& free, Room& room) {
+    const model::Resources* held = holds_.on(name);
+    if (held == nullptr) return;
+    model::Resources left = free;
+    left.subtract(*held);
+    if (own_ != nullptr && own_->node.str() == name) left.add(own_->requests);
+    room.freeGpus = left.gpus();
+    scratch_ = std::move(left);
+    if (scratch_.covers(pod_.shape.requests)) return;
+    room.refusal = GuardReason::kHeld;
+    room.lacking = &scratch_;
+  }
+
+  const GuardView& view_;
+  const Holds& holds_;
+  const Pod& pod_;
+  const Hold* own_;
+  model::Resources scratch_;
+};
+
+// Numbers are given for what comes in pieces. Bytes and millicores differ on every node, and kube-scheduler
+// makes one event of all different texts.
+class RefusalTexts {
+ public:
+  RefusalTexts(FilterDecision& decision, const Pod& pod) : decision_(decision), pod_(pod) {}
+
+  void refuse(std::string_view name, const StrangerRoom::Room& room) {
+    const GuardReason reason = *room.refusal;
+    ++decision_.refusedBy[static_cast<std::size_t>(reason)];
+    decision_.refused.push_back({name, textFor(reason, room)});
+  }
+
+  void refuseNotTheBest(std::string_view name) {
+    ++decision_.refusedBy[static_cast<std::size_t>(GuardReason::kNotTheBest)];
+    decision_.refused.push_back({name, plain(GuardReason::kNotTheBest)});
+  }
+
+ private:
+  using Numbers = std::tuple<GuardReason, std::int64_t, std::int64_t>;
+
+  std::string_view textFor(GuardReason reason, const StrangerRoom::Room& room) {
+    if (room.lacking == nullptr) return plain(reason);
+    const std::int64_t wanted = pod_.shape.requests.gpus();
+    const std::int64_t free = room.lacking->gpus();
+    const model::Resources& requests = pod_.shape.requests;
+    // GPUs first: they are what people wait for.
+    if (wanted > free) {
+      const GuardNode& node = *room.node;
+      const std::int64_t beside = reason == GuardReason::kRunning ? node.runningGpus : node.reservedGpus;
+      return remember({reason, free, beside}, [&] {
+        return fmt::format("trainyard: wants {} {}, has {} free beside {} {}", wanted,
+                           model::names::kGpuResource, std::max<std::int64_t>(free, 0), beside,
+                           holders(reason));
+      });
+    }
+    const auto lacking = room.lacking->shortfallFor(requests);
+    const std::string_view resource = lacking ? std::string_view(lacking->resource) : "room";
+    const auto [at, added] = byResource_.try_emplace({reason, std::string(resource)});
+    if (added) {
+      at->second =
+          store(fmt::format("trainyard: too little {} beside what is {}", resource, holders(reason)));
+    }
+    return at->second;
+  }
+
+  static std::string_view holders(GuardReason reason) {
+    switch (reason) {
+      case GuardReason::kRunning: return "of running gangs";
+      case GuardReason::kHeld: return "reserved for gangs and pods just placed";
+      default: return "reserved for gangs";
+    }
+  }
+
+  std::string_view plain(GuardReason reason) {
+    return remember({reason, 0, 0}, [&]() -> std::string {
+      if (reason == GuardReason::kUnknownNode) return "trainyard: the node is not known yet";
+      return "trainyard: has places reserved for gangs, and another such node was offered";
+    });
+  }
+
+  template <typename Make>
+  std::string_view remember(const Numbers& numbers, Make make) {
+    const auto [at, added] = byNumbers_.try_emplace(numbers);
+    if (added) at->second = store(make());
+    return at->second;
+  }
+
+  std::string_view store(std::string text) { return decision_.texts.emplace_back(std::move(text)); }
+
+  FilterDecision& decision_;
+  const Pod& pod_;
+  std::map<Numbers, std::string_view> byNumbers_;
+  std::map<std::pair<GuardReason, std::string>, std::string_view> byResource_;
+};
+
+struct Choice {
+  std::string_view name;
+  int score = -1;
+  std::int64_t left = 0;
+
+  // More points, then fewer GPUs left, then the name.
+  [[nodiscard]] bool betterThan(const Choice& other) const {
+    return std::tuple(-score, left, name) < std::tuple(-other.score, other.left, other.name);
+  }
+};
+
+FilterDecision filterStranger(const GuardView& view, const Holds& holds, const Pod& pod,
+                              std::span<const std::string_view> names) {
+  FilterDecision decision;
+  decision.accepted.reserve(names.size());
+  RefusalTexts texts(decision, pod);
+  StrangerRoom rooms(view, holds, pod);
+  const std::int64_t wanted = pod.shape.requests.gpus();
+  std::optional<Choice> best;
+  std::vector<std::string_view> reserved;
+  for (const std::string_view name : names) {
+    const StrangerRoom::Room room = rooms.look(name);
+    if (room.refusal) {
+      texts.refuse(name, room);
+      continue;
+    }
+    decision.accepted.push_back(name);
+    if (room.node->reserved) reserved.push_back(name);
+    const std::int64_t left = room.freeGpus - wanted;
+    // By our older numbers it does not even fit: nothing to hold there.
+    if (left < 0) continue;
+    const Choice choice{name, strangerScore(wanted, room.freeGpus, room.node->gpus), left};
+    if (!best || choice.betterThan(*best)) best = choice;
+  }
+  if (!best) return decision;
+  decision.hold = NodeName(best->name);
+  std::erase(reserved, best->name);
+  if (reserved.empty()) return decision;
+  for (const std::string_view name : reserved) texts.refuseNotTheBest(name);
+  // Both lists are in the order of the question.
+  auto next = reserved.begin();
+  std::erase_if(decision.accepted, [&](std::string_view name) {
+    if (next == reserved.end() || name.data() != next->data()) return false;
+    ++next;
+    return true;
+  });
+  return decision;
+}
+
+bool knowsOfGpus(const Pod& pod) { return pod.shape.requests.gpus() > 0; }
+
+FilterDecision acceptAll(std::span<const std::string_view> names) {
+  FilterDecision decision;
+  decision.accepted.assign(names.begin(), names.end());
+  return decision;
+}
+
+std::string describeUnknown(const Pod& pod, const Membership& member) {
+  if (member.job == nullptr) {
+    return fmt::format("trainyard: the TrainingJob that controls {} (uid {}) is not known yet", pod.key,
+                       pod.controllerUid);
+  }
+  return fmt::format("trainyard: epoch {} of TrainingJob {}, which {} belongs to, is not known yet",
+                     pod.member ? pod.member->epoch : 0, member.job->key, pod.key);
+}
+
+}  // namespace
+
+std::string_view toString(GuardReason reason) {
+  switch (reason) {
+    case GuardReason::kNotItsPlace: return "NotItsPlace";
+    case GuardReason::kNotRecorded: return "NotRecorded";
+    case GuardReason::kAborting: return "Aborting";
+    case GuardReason::kUnknownNode: return "UnknownNode";
+    case GuardReason::kReserved: return "Reserved";
+    case GuardReason::kRunning: return "Running";
+    case GuardReason::kHeld: return "Held";
+    case GuardReason::kNotTheBest: return "NotTheBest";
+  }
+  return "Unknown";
+}
+
+base::Result<FilterDecision> filter(const GuardView& view, const Holds& holds, const Pod& pod,
+                                    std::span<const std::string_view> names) {
+  const Membership member = membershipOf(view, pod);
+  switch (member.standing) {
+    case Standing::kUnknown: return base::fail(base::ErrorCode::kUnavailable, describeUnknown(pod, member));
+    case Standing::kNotRecorded:
+      return refuseAll(
+          names, GuardReason::kNotRecorded,
+          fmt::format("trainyard: {} is controlled by TrainingJob {}, but no current record names it",
+                      pod.key, member.job->key));
+    case Standing::kAborting:
+      return refuseAll(
+          names, GuardReason::kAborting,
+          fmt::format("trainyard: the attempt of TrainingJob {} that {} belongs to is being given up",
+                      member.job->key, pod.key));
+    case Standing::kMember: return filterMember(member, pod, names);
+    case Standing::kStranger: break;
+  }
+  return knowsOfGpus(pod) ? filterStranger(view, holds, pod, names) : acceptAll(names);
+}
+
+std::vector<int> prioritize(const GuardView& view, const Holds& holds, const Pod& pod,
+                            std::span<const std::string_view> names) {
+  std::vector<int> scores(names.size(), 0);
+  const Membership member = membershipOf(view, pod);
+  if (member.standing == Standing::kMember) {
+    std::transform(names.begin(), names.end(), scores.begin(),
+                   [&](std::string_view name) { return name == member.node->str() ? kMaxScore : 0; });
+    return scores;
+  }
+  if (member.standing != Standing::kStranger || !knowsOfGpus(pod)) return scores;
+
+  const Hold* own = holds.find(pod.uid);
+  StrangerRoom rooms(view, holds, pod);
+  std::transform(names.begin(), names.end(), scores.begin(), [&](std::string_view name) {
+    if (own != nullptr && own->node.str() == name) return kMaxScore;
+    const StrangerRoom::Room room = rooms.look(name);
+    return room.refusal ? 0 : strangerScore(pod.shape.requests.gpus(), room.freeGpus, room.node->gpus);
+  });
+  return scores;
+}
+
+std::vector<bool> mayPreempt(const GuardView& view, const Pod& pod,
+                             std::span<const PreemptionCandidate> candidates) {
+  std::vector<bool> allowed(candidates.size(), false);
+  if (membershipOf(view, pod).standing != Standing::kStranger) return allowed;
+
+  // Preemption is rare, so the view keeps no index of pods by uid: one walk over them finds all victims.
+  std::unordered_map<std::string_view, bool> evictable;
+  for (const PreemptionCandidate& each : candidates) {
+    for (const std::string_view uid : each.victimUids) evictable.emplace(uid, false);
+  }
+  for (const auto& each : view.snapshot().pods) {
+    const auto at = evictable.find(each->uid.str());
+    if (at == evictable.end()) continue;
+    // Also a pod of a gang that is not recorded any more is the operator's to delete, not kube-scheduler's.
+    at->second = membershipOf(view, *each).standing == Standing::kStranger;
+  }
+  std::transform(candidates.begin(), candidates.end(), allowed.begin(), [&](const PreemptionCandidate& each) {
+    const GuardNode* node = view.findNode(each.node);
+    // A node without victims is no preemption; kube-scheduler takes it for a fault of ours.
+    return node != nullptr && !node->reserved && !each.victimUids.empty() &&
+           std::all_of(each.victimUids.begin(), each.victimUids.end(),
+                       [&](std::string_view uid) { return evictable.at(uid); });
+  });
+  return allowed;
+}
+
+}  // namespace trainyard::core

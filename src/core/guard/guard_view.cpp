@@ -1,0 +1,60 @@
+#include "core/guard/guard_view.h"
+
+#include <utility>
+
+#include "core/ledger/ledger.h"
+
+namespace trainyard::core {
+namespace {
+
+void count(const Ledger::Holding& holding, GuardNode& node) {
+  const model::Pod* pod = holding.pod;
+  // Of a job that the snapshot has. A pod that only says so could otherwise keep others off a node for as
+  // long as it likes not to be bound; and where a job is really gone, its pods follow.
+  const bool ofGang = holding.job != nullptr;
+  const bool bound = pod != nullptr && pod->bound();
+  if (ofGang && bound) {
+    node.running = true;
+    node.runningGpus += holding.amount.gpus();
+  } else if (ofGang) {
+    node.reserved = true;
+    node.reservedGpus += holding.amount.gpus();
+  } else if (!bound) {
+    node.free.add(holding.amount);
+  } else if (pod->terminating) {
+    node.leaving.add(holding.amount);
+  }
+}
+
+}  // namespace
+
+GuardView::GuardView(model::Snapshot snapshot) : GuardView(snapshot, Ledger(snapshot)) {}
+
+GuardView::GuardView(model::Snapshot snapshot, const Ledger& ledger) : snapshot_(std::move(snapshot)) {
+  nodes_.reserve(ledger.nodes().size());
+  nodeByName_.reserve(ledger.nodes().size());
+  for (std::size_t i = 0; i < ledger.nodes().size(); ++i) addNode(ledger, i);
+  jobByUid_.reserve(snapshot_.jobs.size());
+  for (const auto& job : snapshot_.jobs) jobByUid_.emplace(job->uid.str(), job.get());
+}
+
+void GuardView::addNode(const Ledger& ledger, std::size_t index) {
+  const Ledger::NodeRoom& room = ledger.nodes()[index];
+  GuardNode node{.node = room.node, .free = room.free, .gpus = room.node->allocatable.gpus()};
+  ledger.forEachHolding(index, [&](const Ledger::Holding& holding) { count(holding, node); });
+  node.freeGpus = node.free.gpus();
+  nodeByName_.emplace(room.node->name.str(), nodes_.size());
+  nodes_.push_back(std::move(node));
+}
+
+const GuardNode* GuardView::findNode(std::string_view name) const {
+  const auto at = nodeByName_.find(name);
+  return at == nodeByName_.end() ? nullptr : &nodes_[at->second];
+}
+
+const model::Job* GuardView::findJob(const model::Uid& uid) const {
+  const auto at = jobByUid_.find(uid.str());
+  return at == jobByUid_.end() ? nullptr : at->second;
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,212 @@
+#include "core/ledger/ledger.h"
+
+#include <algorithm>
+
+#include "core/ledger/ledger_counter.h"
+#include "core/ledger/list_changes.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Job;
+using model::Pod;
+using model::Resources;
+using JobPtr = std::shared_ptr<const Job>;
+
+bool sameNames(const model::SharedList<model::Node>& a, const model::SharedList<model::Node>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x == y || x->name == y->name; });
+}
+
+bool claims(const Job& job) { return job.status.gang.proposal && !job.status.gang.proposal->victims.empty(); }
+
+}  // namespace
+
+void Ledger::follow(const model::Snapshot& snapshot) {
+  for (const auto& [node, entry] : taken_) markChanged(node);
+  taken_.clear();
+  followNodes(snapshot.nodes);
+  std::vector<model::Uid> owners = followJobs(snapshot.jobs);
+  const auto& pods = groups_.follow(snapshot.pods);
+  for (const Pod* pod : pods.gone) forgetStranger(*pod);
+  podList_ = snapshot.pods;
+  for (const Pod* pod : pods.present) countStranger(*pod);
+  owners.insert(owners.end(), pods.owners.begin(), pods.owners.end());
+  owners.insert(owners.end(), claimants_.begin(), claimants_.end());
+  std::sort(owners.begin(), owners.end());
+  owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
+  // All first: what is left of an owner that changed may point to objects that are gone.
+  for (const model::Uid& owner : owners) forgetOwner(owners_[owner]);
+  for (const model::Uid& owner : owners) countOwner(owner);
+  addUpChanged();
+}
+
+// Another set of names gives other indices: then everything is counted anew.
+void Ledger::followNodes(const model::SharedList<model::Node>& nodes) {
+  if (nodes.isSameAs(nodeList_)) return;
+  if (sameNames(nodes, nodeList_)) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (nodes_[i].node == nodes[i].get()) continue;
+      nodes_[i].node = nodes[i].get();
+      markChanged(i);
+    }
+    // The names that the index refers to are those of the objects that it was made of.
+    byName_ = NameIndex(nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) byName_.add(nodes[i]->name.str(), i);
+    nodeList_ = nodes;
+    return;
+  }
+  const std::uint64_t version = version_ + 1;
+  *this = Ledger();
+  version_ = version;
+  nodeList_ = nodes;
+  byName_ = NameIndex(nodes.size());
+  nodes_.reserve(nodes.size());
+  entries_.resize(nodes.size());
+  for (const auto& node : nodes) {
+    byName_.add(node->name.str(), nodes_.size());
+    markChanged(nodes_.size());
+    nodes_.push_back({node.get(), {}});
+  }
+}
+
+std::vector<model::Uid> Ledger::followJobs(const model::SharedList<Job>& jobs) {
+  std::vector<model::Uid> changed;
+  forEachChange(jobList_, jobs, [&](const JobPtr& before, const JobPtr& after) {
+    if (before) changed.push_back(before->uid);
+    if (after) changed.push_back(after->uid);
+    replaceJob(before, after);
+  });
+  jobList_ = jobs;
+  return changed;
+}
+
+void Ledger::replaceJob(const JobPtr& before, const JobPtr& after) {
+  if (before && (!after || before->uid != after->uid)) {
+    claimants_.erase(before->uid);
+    // Of equal uids, which the API never makes, the first by name counts, as it did when it came.
+    const auto known = owners_.find(before->uid);
+    if (known != owners_.end() && known->second.job == before) known->second.job = nullptr;
+  }
+  if (!after) return;
+  Owner& owner = owners_[after->uid];
+  if (owner.job && owner.job != before) return;
+  owner.job = after;
+  if (claims(*after)) {
+    claimants_.insert(after->uid);
+  } else {
+    claimants_.erase(after->uid);
+  }
+}
+
+void Ledger::forgetOwner(Owner& owner) {
+  for (const std::uint32_t node : owner.nodes) {
+    std::erase_if(entries_[node], [&](const Entry& entry) { return entry.owner == owner.id; });
+    markChanged(node);
+  }
+  owner.nodes.clear();
+}
+
+void Ledger::countOwner(const model::Uid& uid) {
+  Owner& owner = owners_[uid];
+  const JobPods& pods = groups_.naming(uid);
+  if (pods.empty() && !owner.job) {
+    owners_.erase(uid);
+    return;
+  }
+  if (owner.id == kNobodys) owner.id = ++lastOwner_;
+  Counter(*this, owner).count(pods);
+}
+
+void Ledger::countStranger(const Pod& pod) {
+  const auto node = Counter::nodeOfStranger(*this, pod);
+  if (node) add(*node, {.pod = &pod});
+}
+
+void Ledger::forgetStranger(const Pod& pod) {
+  const auto node = Counter::nodeOfStranger(*this, pod);
+  if (!node) return;
+  std::erase_if(entries_[*node], [&](const Entry& entry) { return entry.pod == &pod; });
+  markChanged(*node);
+}
+
+void Ledger::add(std::size_t node, Entry entry) {
+  std::vector<Entry>& all = entries_[node];
+  const auto before = [](const Entry& a, const Entry& b) {
+    if (a.pod != nullptr && b.pod != nullptr) return a.pod->key < b.pod->key;
+    if (a.pod != nullptr || b.pod != nullptr) return a.pod != nullptr;
+    return a.job->key < b.job->key;
+  };
+  all.insert(std::upper_bound(all.begin(), all.end(), entry, before), std::move(entry));
+  markChanged(node);
+}
+
+void Ledger::markChanged(std::size_t node) { changed_.push_back(static_cast<std::uint32_t>(node)); }
+
+// From the start and not by differences: sums saturate, so that what was added need not be what can be
+// subtracted.
+void Ledger::addUpChanged() {
+  std::sort(changed_.begin(), changed_.end());
+  changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
+  if (!changed_.empty()) ++version_;
+  for (const std::uint32_t node : changed_) {
+    NodeRoom& room = nodes_[node];
+    room.free = room.node->allocatable;
+    for (const Entry& entry : entries_[node]) room.free.subtract(holdingOf(entry).amount);
+  }
+  changed_.clear();
+}
+
+const Pod* Ledger::findPod(const model::ObjectKey& key) const {
+  const auto at = std::lower_bound(podList_.begin(), podList_.end(), key,
+                                   [](const auto& pod, const auto& wanted) { return pod->key < wanted; });
+  return at == podList_.end() || (*at)->key != key ? nullptr : at->get();
+}
+
+const Ledger::Owner* Ledger::findOwner(const model::Uid& uid) const {
+  const auto found = owners_.find(uid);
+  return found == owners_.end() ? nullptr : &found->second;
+}
+
+std::optional<std::size_t> Ledger::find(const model::NodeName& name) const {
+  return byName_.find(name.str());
+}
+
+Resources Ledger::freeWithoutJobs(std::size_t node) const {
+  Resources free = nodes_[node].node->allocatable;
+  for (const Entry& entry : entries_[node]) {
+    if (entry.job == nullptr) free.subtract(holdingOf(entry).amount);
+  }
+  return free;
+}
+
+bool Ledger::hostsSpreadGang(std::size_t node, const Job* asking) const {
+  const model::NodeName& here = nodes_[node].node->name;
+  const auto leadsElsewhere = [&](const std::vector<model::Assignment>& assignments) {
+    return std::any_of(assignments.begin(), assignments.end(),
+                       [&](const model::Assignment& each) { return each.node != here; });
+  };
+  return std::any_of(entries_[node].begin(), entries_[node].end(), [&](const Entry& entry) {
+    if (entry.job == nullptr || entry.job == asking) return false;
+    const model::GangRecord& gang = entry.job->status.gang;
+    return (gang.placed && leadsElsewhere(gang.placed->assignments)) ||
+           (gang.proposal && leadsElsewhere(gang.proposal->add));
+  });
+}
+
+void Ledger::take(std::size_t node, const Resources& requests, int count, const Job* by) {
+  Resources amount = requests.times(count);
+  nodes_[node].free.subtract(amount);
+  taken_.push_back({node, {.job = by, .places = std::move(amount)}});
+}
+
+void Ledger::giveBack(std::size_t node, const Resources& requests, int count, const Job* by) {
+  const Resources amount = requests.times(count);
+  nodes_[node].free.add(amount);
+  const auto found = std::find_if(taken_.rbegin(), taken_.rend(), [&](const auto& each) {
+    return each.first == node && each.second.job == by && each.second.places == amount;
+  });
+  if (found != taken_.rend()) taken_.erase(std::next(found).base());
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,180 @@
+#include "core/ledger/ledger_counter.h"
+
+#include <algorithm>
+
+#include "core/ledger/members.h"
+#include "model/names.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Assignment;
+using model::Job;
+using model::Pod;
+using model::Proposal;
+using model::Resources;
+
+// Where a pod holds room: its node once bound; before that, of a member, the node it is let go to. Others
+// that are pinned to a node do not count before they are bound, which those of DaemonSets are at once:
+// whoever names a scheduler that does not exist would keep all nodes for nothing. nullptr: nowhere.
+const model::NodeName* heldNode(const Pod& pod, bool member) {
+  if (pod.finished()) return nullptr;
+  if (pod.bound()) return &pod.node;
+  // Nobody binds a pod that is being deleted.
+  return member && pod.pinned && !pod.gated && !pod.terminating ? &*pod.pinned : nullptr;
+}
+
+// The uid alone proves nothing: a controller reference can be copied, into another namespace too, and labels
+// name a place for anybody who writes them.
+bool isMember(const Pod& pod, const Job* job) {
+  return job != nullptr && job->key.ns == pod.key.ns && namedAsMember(pod, *job);
+}
+
+// Moves as much as possible of `wanted` onto `credit`: what stays in `wanted` is not covered yet.
+void spend(Resources& wanted, Resources& credit) {
+  const auto move = [](std::int64_t& want, std::int64_t& have) {
+    const std::int64_t covered = std::max<std::int64_t>(0, std::min(want, have));
+    want -= covered;
+    have -= covered;
+  };
+  move(wanted.cpu.value, credit.cpu.value);
+  move(wanted.memory.value, credit.memory.value);
+  move(wanted.ephemeralStorage.value, credit.ephemeralStorage.value);
+  move(wanted.pods, credit.pods);
+  const auto extended = wanted.extendedAll();
+  for (const auto& [name, amount] : extended) {
+    std::int64_t want = amount;
+    std::int64_t have = credit.extended(name);
+    move(want, have);
+    wanted.setExtended(name, want);
+    credit.setExtended(name, have);
+  }
+}
+
+bool removes(const Proposal& proposal, std::string_view role, int index) {
+  if (proposal.kind == model::ProposalKind::kRestart) return true;
+  return std::any_of(proposal.remove.begin(), proposal.remove.end(), [&](const Assignment& assignment) {
+    return assignment.role == role && assignment.indices.contains(index);
+  });
+}
+
+bool givesUp(const Proposal& proposal) {
+  return !proposal.remove.empty() || proposal.kind == model::ProposalKind::kRestart;
+}
+
+// Places that the proposal gives up are not held open: only their pods count, while they last.
+Assignment keptOf(const Assignment& assignment, const Proposal& proposal) {
+  std::vector<int> kept;
+  for (const int index : assignment.indices.values()) {
+    if (!removes(proposal, assignment.role, index)) kept.push_back(index);
+  }
+  return {assignment.node, assignment.role, model::IndexSet(std::move(kept)), assignment.epoch};
+}
+
+}  // namespace
+
+std::optional<std::size_t> Ledger::Counter::nodeOf(const Ledger& ledger, const Pod& pod, const Job* job) {
+  // A member that was let go may be bound though its job is gone, until the garbage collector has seen it.
+  const bool orphan = job == nullptr && pod.member;
+  const model::NodeName* name = heldNode(pod, isMember(pod, job) || orphan);
+  return name == nullptr ? std::nullopt : ledger.find(*name);
+}
+
+std::optional<std::size_t> Ledger::Counter::nodeOfStranger(const Ledger& ledger, const Pod& pod) {
+  const model::NodeName* name = heldNode(pod, false);
+  return name == nullptr ? std::nullopt : ledger.find(*name);
+}
+
+void Ledger::Counter::count(const JobPods& pods) {
+  const Job* job = owner_.job.get();
+  for (const auto& pod : pods) {
+    const bool member = isMember(*pod, job);
+    const auto node = nodeOf(ledger_, *pod, job);
+    if (node) add(*node, {.owner = owner_.id, .job = member ? job : nullptr, .pod = pod.get()});
+    if (member) members_.push_back({pod.get(), node});
+  }
+  if (job != nullptr) countPlaces(*job);
+}
+
+void Ledger::Counter::countPlaces(const Job& job) {
+  const auto& placed = job.status.gang.placed;
+  const auto& proposal = job.status.gang.proposal;
+  // A job that is being deleted gives up what runs, but an attempt under way may still release members.
+  const bool running = placed && !job.deleting;
+  if ((!running && !proposal) || job.finished()) return;
+  std::sort(members_.begin(), members_.end(),
+            [](const auto& a, const auto& b) { return a.identity() < b.identity(); });
+  Credits credits;
+  if (running) {
+    for (const Assignment& assignment : placed->assignments) {
+      const std::int64_t epoch = placed->epochOf(assignment);
+      if (proposal && givesUp(*proposal)) {
+        hold(job, keptOf(assignment, *proposal), epoch, credits);
+      } else {
+        hold(job, assignment, epoch, credits);
+      }
+    }
+  }
+  if (!proposal) return;
+  creditReplaced(*proposal, credits);
+  creditVictims(*proposal, credits);
+  for (const Assignment& assignment : proposal->add) hold(job, assignment, proposal->epoch, credits);
+}
+
+// The new place inherits from the pod that it replaces: per node the larger of both counts, not their sum.
+void Ledger::Counter::creditReplaced(const Proposal& proposal, Credits& credits) const {
+  for (const auto& [pod, node] : members_) {
+    const bool replaced =
+        pod->member->epoch != proposal.epoch && removes(proposal, pod->member->role, pod->member->index);
+    if (node && replaced) credits[*node].add(pod->shape.requests);
+  }
+}
+
+void Ledger::Counter::creditVictims(const Proposal& proposal, Credits& credits) const {
+  for (const model::Victim& victim : proposal.victims) {
+    const Pod* pod = ledger_.findPod(victim.pod);
+    if (pod == nullptr || pod->uid != victim.uid) continue;
+    std::optional<std::size_t> node;
+    if (pod->controllerKind == model::names::kTrainingJobKind) {
+      const Owner* owner = ledger_.findOwner(pod->controllerUid);
+      node = nodeOf(ledger_, *pod, owner == nullptr ? nullptr : owner->job.get());
+    } else {
+      node = nodeOfStranger(ledger_, *pod);
+    }
+    if (node) credits[*node].add(pod->shape.requests);
+  }
+}
+
+// Counts the members of `assignment` that no pod fills.
+void Ledger::Counter::hold(const Job& job, const Assignment& assignment, std::int64_t epoch,
+                           Credits& credits) {
+  const auto node = ledger_.find(assignment.node);
+  const model::Role* role = job.spec.findRole(assignment.role);
+  if (!node || role == nullptr) return;
+  const auto open =
+      std::count_if(assignment.indices.values().begin(), assignment.indices.values().end(), [&](int index) {
+        return !isFilled(std::tuple(std::string_view(assignment.role), index, epoch), *node);
+      });
+  if (open == 0) return;
+  Resources amount = role->shape.requests.times(open);
+  if (const auto credit = credits.find(*node); credit != credits.end()) spend(amount, credit->second);
+  add(*node, {.owner = owner_.id, .job = &job, .places = std::move(amount)});
+}
+
+template <typename Identity>
+bool Ledger::Counter::isFilled(const Identity& identity, std::size_t node) const {
+  auto at = std::lower_bound(
+      members_.begin(), members_.end(), identity,
+      [](const MemberPod& member, const auto& wanted) { return member.identity() < wanted; });
+  for (; at != members_.end() && at->identity() == identity; ++at) {
+    if (at->node == node || at->pod->phase == model::PodPhase::kSucceeded) return true;
+  }
+  return false;
+}
+
+void Ledger::Counter::add(std::size_t node, Entry entry) {
+  owner_.nodes.push_back(static_cast<std::uint32_t>(node));
+  ledger_.add(node, std::move(entry));
+}
+
+}  // namespace trainyard::core

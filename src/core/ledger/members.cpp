@@ -1,0 +1,108 @@
+#include "core/ledger/members.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+#include <unordered_map>
+
+#include "model/names.h"
+
+namespace trainyard::core {
+namespace {
+
+bool isMemberOf(const model::Pod& pod, const model::Job& job, std::int64_t epoch) {
+  return pod.controllerUid == job.uid && pod.key.ns == job.key.ns && namedAsMember(pod, job) &&
+         pod.member->epoch == epoch;
+}
+
+bool recorded(const std::vector<model::Assignment>& assignments, std::string_view role, int index) {
+  return std::any_of(assignments.begin(), assignments.end(), [&](const model::Assignment& assignment) {
+    return assignment.role == role && assignment.indices.contains(index);
+  });
+}
+
+// Pods of one job by name; finds the pod of a member if it is of the right epoch.
+class PodIndex {
+ public:
+  PodIndex(const model::Job& job, const JobPods& pods) : job_(job) {
+    for (const auto& pod : pods) byName_.emplace(pod->key.name, pod.get());
+  }
+
+  void append(const model::Assignment& assignment, std::int64_t epoch, std::vector<Member>& members) const {
+    for (const int index : assignment.indices.values()) {
+      const auto found = byName_.find(model::podName(job_.key.name, assignment.role, index));
+      const model::Pod* pod = found == byName_.end() ? nullptr : found->second;
+      const bool matches = pod != nullptr && isMemberOf(*pod, job_, epoch);
+      members.push_back({assignment.role, index, assignment.node, matches ? pod : nullptr, epoch});
+    }
+  }
+
+ private:
+  const model::Job& job_;
+  std::unordered_map<std::string_view, const model::Pod*> byName_;
+};
+
+bool isPlaced(const model::Pod& pod, const model::Job& job, const model::Placed& placed) {
+  return std::any_of(
+      placed.assignments.begin(), placed.assignments.end(), [&](const model::Assignment& assignment) {
+        return isMemberOf(pod, job, placed.epochOf(assignment)) && assignment.role == pod.member->role &&
+               assignment.indices.contains(pod.member->index);
+      });
+}
+
+}  // namespace
+
+// As model::podName writes it; asked for every pod of a cluster, therefore without making a string.
+bool namedAsMember(const model::Pod& pod, const model::Job& job) {
+  if (!pod.member) return false;
+  std::string_view rest = pod.key.name;
+  const auto skip = [&](std::string_view part) {
+    if (!rest.starts_with(part)) return false;
+    rest.remove_prefix(part.size());
+    return true;
+  };
+  std::array<char, 16> digits{};
+  const auto [end, failure] = std::to_chars(digits.data(), digits.data() + digits.size(), pod.member->index);
+  return failure == std::errc{} && skip(job.key.name) && skip("-") && skip(pod.member->role) && skip("-") &&
+         rest == std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data()));
+}
+
+std::vector<Member> placedMembers(const model::Job& job, const model::Placed& placed, const JobPods& pods) {
+  const PodIndex index(job, pods);
+  std::vector<Member> members;
+  for (const model::Assignment& assignment : placed.assignments) {
+    index.append(assignment, placed.epochOf(assignment), members);
+  }
+  return members;
+}
+
+std::vector<Member> addedMembers(const model::Job& job, const model::Proposal& proposal,
+                                 const JobPods& pods) {
+  const PodIndex index(job, pods);
+  std::vector<Member> members;
+  for (const model::Assignment& assignment : proposal.add) index.append(assignment, proposal.epoch, members);
+  return members;
+}
+
+std::vector<Member> removedMembers(const model::Job& job, const model::Proposal& proposal,
+                                   const JobPods& pods) {
+  if (!job.status.gang.placed) return {};
+  std::vector<Member> members = placedMembers(job, *job.status.gang.placed, pods);
+  std::erase_if(members, [&](const Member& m) { return !recorded(proposal.remove, m.role, m.index); });
+  return members;
+}
+
+std::vector<const model::Pod*> strayPods(const model::Job& job, const JobPods& pods) {
+  const model::GangRecord& gang = job.status.gang;
+  std::vector<const model::Pod*> strays;
+  for (const auto& pod : pods) {
+    const bool inPlaced = gang.placed && isPlaced(*pod, job, *gang.placed);
+    const bool inProposal = gang.proposal && isMemberOf(*pod, job, gang.proposal->epoch) &&
+                            recorded(gang.proposal->add, pod->member->role, pod->member->index);
+    if (!inPlaced && !inProposal) strays.push_back(pod.get());
+  }
+  return strays;
+}
+
+}  // namespace trainyard::core

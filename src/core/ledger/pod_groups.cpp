@@ -1,0 +1,82 @@
+#include "core/ledger/pod_groups.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/ledger/list_changes.h"
+#include "model/names.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Pod;
+
+const JobPods& none() {
+  static const JobPods kNone;
+  return kNone;
+}
+
+bool hasOwner(const Pod& pod) { return pod.controllerKind == model::names::kTrainingJobKind; }
+
+}  // namespace
+
+const PodGroups::Changes& PodGroups::follow(const model::SharedList<Pod>& pods) {
+  changes_ = {};
+  if (pods.isSameAs(pods_)) return changes_;
+  previous_ = std::exchange(pods_, pods);
+  forEachChange(previous_, pods_, [this](const PodPtr& before, const PodPtr& after) {
+    if (before) leave(before);
+    if (after) enter(after);
+  });
+  finishGroups();
+  return changes_;
+}
+
+void PodGroups::leave(const PodPtr& pod) {
+  if (!hasOwner(*pod)) return changes_.gone.push_back(pod.get());
+  changes_.owners.push_back(pod->controllerUid);
+  std::erase(groups_[pod->controllerUid].pods, pod);
+}
+
+void PodGroups::enter(const PodPtr& pod) {
+  if (!hasOwner(*pod)) return changes_.present.push_back(pod.get());
+  changes_.owners.push_back(pod->controllerUid);
+  JobPods& pods = groups_[pod->controllerUid].pods;
+  const auto at = std::lower_bound(pods.begin(), pods.end(), pod,
+                                   [](const PodPtr& a, const PodPtr& b) { return a->key < b->key; });
+  pods.insert(at, pod);
+}
+
+void PodGroups::finishGroups() {
+  auto& owners = changes_.owners;
+  std::sort(owners.begin(), owners.end());
+  owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
+  for (const model::Uid& owner : owners) {
+    const auto found = groups_.find(owner);
+    Group& group = found->second;
+    if (group.pods.empty()) {
+      groups_.erase(found);
+      continue;
+    }
+    group.apart.clear();
+    // Sorted by namespace first.
+    if (group.pods.front()->key.ns == group.pods.back()->key.ns) continue;
+    for (const PodPtr& pod : group.pods) group.apart[pod->key.ns].push_back(pod);
+  }
+}
+
+const JobPods& PodGroups::naming(const model::Uid& uid) const {
+  const auto found = groups_.find(uid);
+  return found == groups_.end() ? none() : found->second.pods;
+}
+
+const JobPods& PodGroups::of(const model::Job& job) const {
+  const auto found = groups_.find(job.uid);
+  if (found == groups_.end()) return none();
+  const Group& group = found->second;
+  if (group.apart.empty()) return group.pods.front()->key.ns == job.key.ns ? group.pods : none();
+  const auto own = group.apart.find(job.key.ns);
+  return own == group.apart.end() ? none() : own->second;
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "core/order/gittins_index.h"
+#include "model/snapshot.h"
+
+namespace trainyard::core {
+
+// How likely jobs of a cluster are to end soon, by what others of their kind took
+// (core/order/gittins_index.h). Assumes that who knows three ended runs of the narrow kind need not look at
+// the wide one. What runs at the moment counts too: a kind is not short because its long ones have not ended
+// yet.
+class RunTimeModel {
+ public:
+  // `snapshot` outlives this. Costs nothing where the policy's order does not ask.
+  explicit RunTimeModel(const model::Snapshot& snapshot);
+
+  // Chance of ending per second of running, as gittinsIndex(). Jobs of a kind that were submitted in the same
+  // ten minutes count as submitted together, so that thousands of them are one question.
+  [[nodiscard]] double rate(const model::Job& job);
+
+ private:
+  struct Running {
+    base::WallTime submitted{};
+    std::chrono::seconds ran{0};
+    const model::Job* job = nullptr;
+  };
+  using Kind = std::uint64_t;  // kindNumbersOf()
+  using Past = std::vector<model::PastRun>;
+  [[nodiscard]] const Past* pastOf(const model::Job& job, Kind kind, std::size_t which);
+  [[nodiscard]] double compute(Kind kind, const Past* past, base::WallTime submitted, double ran,
+                               const model::Job& self) const;
+
+  const model::Snapshot& snapshot_;
+  std::unordered_map<Kind, std::vector<Running>> running_;  // sorted by submission
+  std::unordered_map<Kind, const Past*> past_;              // null: nothing is known
+  std::map<std::tuple<Kind, std::int64_t, std::int64_t>, double> waiting_;
+};
+
+}  // namespace trainyard::core

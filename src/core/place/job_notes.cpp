@@ -1,0 +1,62 @@
+#include "core/place/job_notes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/ledger/list_changes.h"
+#include "core/queues/eligibility.h"
+
+namespace trainyard::core {
+namespace {
+
+using JobPtr = JobNotes::JobPtr;
+
+bool byKey(const JobPtr& a, const JobPtr& b) { return a->key < b->key; }
+
+void keep(std::vector<JobPtr>& list, const JobPtr& before, const JobPtr& after, bool was, bool is) {
+  if (was) list.erase(std::lower_bound(list.begin(), list.end(), before, byKey));
+  if (is) list.insert(std::lower_bound(list.begin(), list.end(), after, byKey), after);
+}
+
+}  // namespace
+
+void JobNotes::follow(const model::SharedList<model::Job>& jobs) {
+  if (jobs.isSameAs(jobs_)) return;
+  moveNotes(jobs);
+  const auto proposes = [](const JobPtr& job) { return job && job->status.gang.proposal.has_value(); };
+  const auto mayStop = [](const JobPtr& job) { return job && core::stoppable(*job); };
+  forEachChange(jobs_, jobs, [&](const JobPtr& before, const JobPtr& after) {
+    keep(proposing_, before, after, proposes(before), proposes(after));
+    keep(stoppable_, before, after, mayStop(before), mayStop(after));
+    if (before) addMembers(*before, -1, members_);
+    if (after) addMembers(*after, 1, members_);
+  });
+  jobs_ = jobs;
+}
+
+void JobNotes::moveNotes(const model::SharedList<model::Job>& jobs) {
+  const auto sameKey = [](const JobPtr& a, const JobPtr& b) { return a == b || a->key == b->key; };
+  if (std::equal(jobs_.begin(), jobs_.end(), jobs.begin(), jobs.end(), sameKey)) {
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      if (jobs_[i] != jobs[i]) notes_[i] = {};
+    }
+    return;
+  }
+  std::vector<Note> notes(jobs.size());
+  auto old = jobs_.begin();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    while (old != jobs_.end() && *old != jobs[i] && (*old)->key < jobs[i]->key) ++old;
+    if (old == jobs_.end() || *old != jobs[i]) continue;
+    notes[i] = std::move(notes_[static_cast<std::size_t>(old - jobs_.begin())]);
+    ++old;
+  }
+  notes_ = std::move(notes);
+}
+
+std::size_t JobNotes::find(const JobPtr& job, std::size_t hint) const {
+  if (hint < jobs_.size() && jobs_[hint] == job) return hint;
+  const auto at = std::lower_bound(jobs_.begin(), jobs_.end(), job, byKey);
+  return static_cast<std::size_t>(at - jobs_.begin());
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/time.h"
+#include "core/place/fragmentation.h"
+#include "model/job.h"
+#include "model/shared_list.h"
+
+namespace trainyard::core {
+
+// What is known of every job of a snapshot, side by side and kept from cycle to cycle until the job changes.
+// In the jobs themselves it lies scattered, and to fetch it from there for twenty thousand of them costs more
+// than to decide. Assumes what CycleCache assumes.
+class JobNotes {
+ public:
+  using JobPtr = std::shared_ptr<const model::Job>;
+  static constexpr std::uint32_t kNoShape = UINT32_MAX;
+
+  struct Note {
+    std::uint32_t shape = kNoShape;  // PlacementCache::shapeOf
+    // Nothing is to be done for it, and only a change of itself, of its pods or of the nodes' names and
+    // labels can give it anything to do: it runs or has ended.
+    bool settled = false;
+    // Without pods, admitted (its template aside), and waits for nothing but places.
+    bool waits = false;
+    // Since when it waits; absent: not looked up yet.
+    std::optional<base::WallTime> waitingSince = std::nullopt;
+    // Its status says all there is to say about why it waits, as long as that is why.
+    std::shared_ptr<const model::Pending> told = nullptr;
+  };
+
+  // Brings it up to the list, sorted by key. What changed is known by no note.
+  void follow(const model::SharedList<model::Job>& jobs);
+  // Forgets all notes; what follows from the jobs alone stays.
+  void clear() { notes_.assign(notes_.size(), {}); }
+  // Whoever waits has to be admitted anew.
+  void clearAdmissions() {
+    for (Note& note : notes_) note.waits = false;
+  }
+
+  // By position in the list.
+  [[nodiscard]] Note& of(std::size_t position) { return notes_[position]; }
+  // Where the job is, which is in the list; looks at `hint` first.
+  [[nodiscard]] std::size_t find(const JobPtr& job, std::size_t hint) const;
+
+  // In the order of the list: jobs that have a proposal; those that may be stopped, time aside.
+  [[nodiscard]] const std::vector<JobPtr>& proposing() const { return proposing_; }
+  [[nodiscard]] const std::vector<JobPtr>& stoppable() const { return stoppable_; }
+  // observedMix() of the list.
+  [[nodiscard]] JobMix mix() const { return heaviest(members_); }
+
+ private:
+  void moveNotes(const model::SharedList<model::Job>& jobs);
+
+  model::SharedList<model::Job> jobs_;
+  std::vector<Note> notes_;
+  std::vector<JobPtr> proposing_;
+  std::vector<JobPtr> stoppable_;
+  MemberCounts members_;
+};
+
+}  // namespace trainyard::core

@@ -1,0 +1,98 @@
+#include "core/place/place.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/place/pack.h"
+#include "core/place/placement_failure.h"
+#include "core/place/problem.h"
+
+namespace trainyard::core {
+namespace {
+
+std::optional<PackedDomain> search(const PlaceProblem& problem, std::size_t widest) {
+  Packer packer(problem);
+  for (std::size_t level = problem.domains().nodeLevel() + 1; level-- > widest;) {
+    if (auto found = packer.packAtLevel(level)) return found;
+  }
+  return std::nullopt;
+}
+
+void assignGroup(const PlaceProblem& problem, const PlaceRequest::Group& group, const PackedDomain& found,
+                 std::vector<std::int64_t>& left, std::vector<model::Assignment>& out) {
+  const std::vector<int>& indices = group.indices.values();
+  std::size_t next = 0;
+  for (std::size_t offset = 0; offset < left.size() && next < indices.size(); ++offset) {
+    const auto count = std::min(static_cast<std::size_t>(left[offset]), indices.size() - next);
+    if (count == 0) continue;
+    const auto first = indices.begin() + static_cast<std::ptrdiff_t>(next);
+    out.push_back({problem.node(found.range.begin + offset).name, group.role->name,
+                   model::IndexSet(std::vector<int>(first, first + static_cast<std::ptrdiff_t>(count)))});
+    next += count;
+    left[offset] -= static_cast<std::int64_t>(count);
+  }
+}
+
+// Indices in topology order; roles of one kind share its places in the order of the request.
+Placement describe(const PlaceProblem& problem, PackedDomain found) {
+  Placement placement;
+  std::uint32_t first = found.range.end;
+  std::uint32_t last = found.range.begin;
+  for (const auto& counts : found.packing) {
+    for (std::uint32_t offset = 0; offset < counts.size(); ++offset) {
+      if (counts[offset] == 0) continue;
+      first = std::min(first, found.range.begin + offset);
+      last = std::max(last, found.range.begin + offset);
+    }
+  }
+  for (std::size_t i = 0; i < problem.request().groups.size(); ++i) {
+    for (std::size_t kind = 0; kind < problem.kinds().size(); ++kind) {
+      const auto& groups = problem.kinds()[kind].groups;
+      if (std::find(groups.begin(), groups.end(), i) == groups.end()) continue;
+      assignGroup(problem, problem.request().groups[i], found, found.packing[kind], placement.assignments);
+    }
+  }
+  // Several kinds may come to lie closer together than the domain they were packed into.
+  const Domains& domains = problem.domains();
+  for (std::size_t level = domains.nodeLevel(); level > 0; --level) {
+    if (domains.domainOf(level, first).end <= last) continue;
+    placement.level = domains.levels()[level].name;
+    placement.domain = domains.path(level, first);
+    break;
+  }
+  return placement;
+}
+
+}  // namespace
+
+std::variant<Placement, PlacementFailure> place(const PlaceRequest& request, const Ledger& ledger,
+                                                const Domains& domains) {
+  const PlaceProblem problem(request, ledger, domains, PlaceProblem::Room::kFree);
+  if (problem.kinds().empty()) return Placement{};
+  const std::string& required = request.job->spec.locality.required;
+  const auto bound = required.empty() ? std::optional<std::size_t>(0) : domains.findLevel(required);
+  if (!bound) return unknownLevel(required, domains);
+  // A level counted from a topology that has fewer now: the node is the tightest there is.
+  const std::size_t widest = std::max(*bound, std::min(request.widest, domains.nodeLevel()));
+  if (auto found = search(problem, widest)) return describe(problem, std::move(*found));
+  return explainNoPlace(problem, widest, *bound);
+}
+
+std::variant<Placement, PlacementFailure> placeAvoiding(PlaceRequest request, const Ledger& ledger,
+                                                        const Domains& domains) {
+  if (const auto& backoff = request.job->status.gang.backoff) request.avoidNodes = backoff->avoidNodes;
+  auto placed = place(request, ledger, domains);
+  if (std::holds_alternative<Placement>(placed) || request.avoidNodes.empty()) return placed;
+  request.avoidNodes.clear();
+  return place(request, ledger, domains);
+}
+
+std::variant<Placement, PlacementFailure> place(const PlaceRequest& request, const Ledger& ledger,
+                                                const std::vector<model::TopologyLevel>& topology) {
+  std::vector<const model::Node*> nodes;
+  nodes.reserve(ledger.nodes().size());
+  for (const Ledger::NodeRoom& room : ledger.nodes()) nodes.push_back(room.node);
+  return place(request, ledger, Domains(nodes, topology));
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,47 @@
+#include "core/place/placement_cache.h"
+
+#include "core/place/shape_key.h"
+
+namespace trainyard::core {
+namespace {
+
+// Stale entries that may stay before anybody sweeps.
+constexpr std::size_t kSlack = 256;
+
+}  // namespace
+
+void PlacementCache::begin(std::uint64_t ledgerVersion) {
+  if (ledgerVersion == version_) return;
+  version_ = ledgerVersion;
+  failures_.clear();
+  attainable.clear();
+}
+
+void PlacementCache::end(std::size_t jobs) {
+  // Numbers are given anew then: nothing may remember the old ones.
+  if (shapes_.size() > jobs + kSlack) clear();
+}
+
+void PlacementCache::clear() {
+  notes.clear();
+  told.clear();
+  shapes_.clear();
+  failures_.clear();
+  attainable.clear();
+}
+
+std::uint32_t PlacementCache::shapeOf(const model::Job& job, std::size_t position) {
+  JobNotes::Note& note = notes.of(position);
+  if (note.shape == JobNotes::kNoShape) {
+    const auto next = static_cast<std::uint32_t>(shapes_.size());
+    note.shape = shapes_.try_emplace(shapeKey(job), next).first->second;
+  }
+  return note.shape;
+}
+
+std::shared_ptr<const model::Pending> PlacementCache::failure(const Question& question) const {
+  const auto found = failures_.find(question);
+  return found == failures_.end() ? nullptr : found->second;
+}
+
+}  // namespace trainyard::core

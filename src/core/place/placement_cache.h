@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "core/place/job_notes.h"
+#include "model/job.h"
+
+namespace trainyard::core {
+
+// What one scheduling leaves to the next: answers that hold as long as no node's room has changed. They
+// change no decision. Assumes what CycleCache assumes.
+class PlacementCache {
+ public:
+  // A shape (core/place/shape_key.h) and how wide it may be placed.
+  using Question = std::pair<std::uint32_t, std::size_t>;
+  // Jobs that are told the same: their queue, shape, how wide they may be placed, when the next wider level
+  // will do, and which.
+  using Words =
+      std::tuple<std::size_t, std::uint32_t, std::size_t, std::optional<base::WallTime>, std::size_t>;
+
+  // First in a cycle: forgets what does not hold for this state of the ledger.
+  void begin(std::uint64_t ledgerVersion);
+  // Last in a cycle: forgets shapes, once many more are known than there are jobs.
+  void end(std::size_t jobs);
+  // Another network: nothing holds any more.
+  void clear();
+
+  // The same number for jobs of the same shape; others for others, until end() or clear(). `position` is the
+  // job's in the list that `notes` follow.
+  [[nodiscard]] std::uint32_t shapeOf(const model::Job& job, std::size_t position);
+
+  // Why a shape has no places while nothing has been taken from the ledger in this cycle; nullptr: not known.
+  [[nodiscard]] std::shared_ptr<const model::Pending> failure(const Question& question) const;
+  void remember(const Question& question, std::shared_ptr<const model::Pending> failure) {
+    failures_[question] = std::move(failure);
+  }
+
+  // Follow the snapshot's jobs.
+  JobNotes notes = {};
+
+  // What they were told last.
+  std::map<Words, std::shared_ptr<const model::Pending>> told = {};
+
+  // Levels that shapes could have on an empty cluster: tightestAttainable().
+  std::map<std::uint32_t, std::size_t> attainable = {};
+
+ private:
+  std::uint64_t version_ = 0;
+  std::unordered_map<std::string, std::uint32_t> shapes_;
+  std::map<Question, std::shared_ptr<const model::Pending>> failures_;
+};
+
+}  // namespace trainyard::core

@@ -1,0 +1,128 @@
+#include "core/place/problem.h"
+
+#include <algorithm>
+
+#include "core/ledger/fit.h"
+#include "model/names.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Resources;
+
+void readAmounts(const Resources& amount, const std::vector<std::string>& dimensions, std::int64_t* out) {
+  out[PlaceProblem::kCpu] = amount.cpu.value;
+  out[PlaceProblem::kMemory] = amount.memory.value;
+  out[PlaceProblem::kStorage] = amount.ephemeralStorage.value;
+  out[PlaceProblem::kPods] = amount.pods;
+  for (std::size_t i = PlaceProblem::kFixedDimensions; i < dimensions.size(); ++i)
+    out[i] = amount.extended(dimensions[i]);
+}
+
+bool harder(const Resources& a, const Resources& b) {
+  if (a.gpus() != b.gpus()) return a.gpus() > b.gpus();
+  if (a.extendedAll() != b.extendedAll()) return a.extendedAll() > b.extendedAll();
+  if (a.cpu != b.cpu) return a.cpu > b.cpu;
+  return a.memory > b.memory;
+}
+
+}  // namespace
+
+PlaceProblem::PlaceProblem(const PlaceRequest& request, const Ledger& ledger, const Domains& domains,
+                           Room room)
+    : request_(&request), ledger_(&ledger), domains_(&domains) {
+  groupKinds();
+  avoided_.assign(domains.nodeCount(), 0);
+  for (const model::NodeName& name : request.avoidNodes) {
+    if (const auto node = ledger.find(name)) avoided_[domains.positionOf(*node)] = 1;
+  }
+  readRoom(room);
+  readFits(room);
+}
+
+void PlaceProblem::groupKinds() {
+  for (std::size_t i = 0; i < request_->groups.size(); ++i) {
+    const auto& group = request_->groups[i];
+    if (group.indices.size() == 0) continue;
+    auto kind = std::find_if(kinds_.begin(), kinds_.end(),
+                             [&](const Kind& known) { return *known.shape == group.role->shape; });
+    if (kind == kinds_.end()) {
+      kinds_.push_back({});
+      kind = std::prev(kinds_.end());
+      kind->shape = &group.role->shape;
+      kind->wantsGpus = group.role->shape.requests.gpus() > 0;
+    }
+    kind->groups.push_back(i);
+    kind->count += static_cast<std::int64_t>(group.indices.size());
+  }
+  std::stable_sort(kinds_.begin(), kinds_.end(),
+                   [](const Kind& a, const Kind& b) { return harder(a.shape->requests, b.shape->requests); });
+
+  dimensions_ = {"cpu", "memory", "ephemeral-storage", "pods"};
+  for (const Kind& kind : kinds_) {
+    for (const auto& [name, amount] : kind.shape->requests.extendedAll()) dimensions_.push_back(name);
+  }
+  std::sort(dimensions_.begin() + kFixedDimensions, dimensions_.end());
+  dimensions_.erase(std::unique(dimensions_.begin() + kFixedDimensions, dimensions_.end()),
+                    dimensions_.end());
+  for (Kind& kind : kinds_) {
+    kind.demand.resize(dimensions_.size());
+    readAmounts(kind.shape->requests, dimensions_, kind.demand.data());
+  }
+}
+
+void PlaceProblem::readRoom(Room room) {
+  const bool wantsGpus =
+      std::any_of(kinds_.begin(), kinds_.end(), [](const Kind& kind) { return kind.wantsGpus; });
+  room_.resize(domains_->nodeCount() * dimensions_.size());
+  busyness_.resize(domains_->nodeCount());
+  for (std::size_t position = 0; position < domains_->nodeCount(); ++position) {
+    const Ledger::NodeRoom& entry = ledger_->nodes()[domains_->nodeAt(position)];
+    const Resources withoutJobs =
+        room == Room::kWithoutJobs ? ledger_->freeWithoutJobs(domains_->nodeAt(position)) : Resources{};
+    const Resources& amount = room == Room::kFree    ? entry.free
+                              : room == Room::kEmpty ? entry.node->allocatable
+                                                     : withoutJobs;
+    readAmounts(amount, dimensions_, room_.data() + position * dimensions_.size());
+    // Room on a closed node is of use to nobody: it makes its rack no emptier.
+    if (!entry.node->ready || entry.node->unschedulable) continue;
+    const std::int64_t freeGpus = std::max<std::int64_t>(0, amount.gpus());
+    busyness_[position].freeGpus = freeGpus;
+    busyness_[position].second =
+        wantsGpus ? freeGpus - entry.node->allocatable.gpus() : std::max<std::int64_t>(0, amount.cpu.value);
+  }
+}
+
+void PlaceProblem::readFits(Room room) {
+  for (Kind& kind : kinds_) {
+    kind.open.assign(domains_->nodeCount(), 0);
+    kind.fits.assign(domains_->nodeCount(), 0);
+    for (std::size_t position = 0; position < domains_->nodeCount(); ++position) {
+      // Room first: it costs a few divisions, the constraints cost string comparisons.
+      const std::int64_t fits = timesCovered(kind, roomAt(position), kind.count);
+      if (fits == 0) continue;
+      const model::Node& where = node(position);
+      const bool left = room == Room::kFree && avoided_[position] != 0;
+      const bool open = room == Room::kEmpty ? !where.deleting && templateMatches(where, *kind.shape)
+                                             : !left && !nodeRefusal(where, *kind.shape);
+      if (!open) continue;
+      kind.open[position] = 1;
+      kind.fits[position] = fits;
+    }
+  }
+}
+
+std::int64_t PlaceProblem::timesCovered(const Kind& kind, const std::int64_t* room,
+                                        std::int64_t limit) const {
+  std::int64_t count = limit;
+  // Extended resources first: on a busy cluster they answer 0 at once.
+  for (std::size_t i = kind.demand.size(); i-- > 0 && count > 0;) {
+    const std::int64_t want = kind.demand[i];
+    if (want <= 0) continue;
+    const std::int64_t have = room[i];
+    count = have < want ? 0 : std::min(count, have / want);
+  }
+  return count;
+}
+
+}  // namespace trainyard::core

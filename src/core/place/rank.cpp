@@ -1,0 +1,76 @@
+#include "core/place/rank.h"
+
+#include <algorithm>
+
+#include "base/saturating.h"
+
+namespace trainyard::core {
+namespace {
+
+using base::saturatingAdd;
+using base::saturatingMultiply;
+using base::saturatingSubtract;
+
+TaskShape demandOf(const PlaceProblem::Kind& kind, std::int64_t count) {
+  const model::Resources& each = kind.shape->requests;
+  return {saturatingMultiply(each.cpu.value, count), saturatingMultiply(each.memory.value, count),
+          saturatingMultiply(each.gpus(), count), kWholeDevice, 0};
+}
+
+}  // namespace
+
+std::int64_t PlaceRank::growth(const PlaceProblem::Kind& kind, std::int64_t count, std::size_t position) {
+  if (problem_->request().mix == nullptr) return 0;
+  return growth(demandOf(kind, count), position);
+}
+
+std::int64_t PlaceRank::growthByAll(std::size_t position) {
+  if (problem_->request().mix == nullptr) return 0;
+  TaskShape all;
+  for (const PlaceProblem::Kind& kind : problem_->kinds()) {
+    const TaskShape demand = demandOf(kind, kind.count);
+    all.cpu = saturatingAdd(all.cpu, demand.cpu);
+    all.memory = saturatingAdd(all.memory, demand.memory);
+    all.devices = saturatingAdd(all.devices, demand.devices);
+  }
+  return growth(all, position);
+}
+
+std::int64_t PlaceRank::growth(const TaskShape& taken, std::size_t position) {
+  const std::int64_t* room = problem_->roomAt(position);
+  const std::int64_t cpu = room[PlaceProblem::kCpu];
+  const std::int64_t memory = room[PlaceProblem::kMemory];
+  const std::int64_t gpus = problem_->busyness(position).freeGpus;
+  const std::int64_t left = std::max<std::int64_t>(0, saturatingSubtract(gpus, taken.devices));
+  return saturatingSubtract(
+      fragmentationOf(saturatingSubtract(cpu, taken.cpu), saturatingSubtract(memory, taken.memory), left),
+      fragmentationOf(cpu, memory, gpus));
+}
+
+std::int64_t PlaceRank::fragmentationOf(std::int64_t cpu, std::int64_t memory, std::int64_t gpus) {
+  if (gpus == 0) return 0;
+  const auto hash = static_cast<std::uint64_t>(cpu) * 0x9E3779B97F4A7C15U ^
+                    static_cast<std::uint64_t>(memory) * 0xC2B2AE3D27D4EB4FU ^
+                    static_cast<std::uint64_t>(gpus) * 0x165667B19E3779F9U;
+  Known& known = known_[hash >> 56U];
+  if (known.gpus != gpus || known.cpu != cpu || known.memory != memory) {
+    DeviceRoom room;
+    room.cpu = cpu;
+    room.memory = memory;
+    room.whole = gpus;
+    known = {cpu, memory, gpus, fragmentation(room, *problem_->request().mix)};
+  }
+  return known.fragmentation;
+}
+
+bool PlaceRank::sharesNetwork(std::size_t position) {
+  if (shares_.empty()) shares_.assign(problem_->domains().nodeCount(), 0);
+  char& known = shares_[position];
+  if (known == 0) {
+    const std::size_t node = problem_->domains().nodeAt(position);
+    known = problem_->ledger().hostsSpreadGang(node, problem_->request().job) ? 2 : 1;
+  }
+  return known == 2;
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,84 @@
+#include "core/place/shape_key.h"
+
+#include <iterator>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace trainyard::core {
+namespace {
+
+// Texts with their length, so that no two lists of texts look the same.
+class KeyWriter {
+ public:
+  void number(std::int64_t value) { fmt::format_to(std::back_inserter(key_), "{},", value); }
+  void text(std::string_view value) {
+    fmt::format_to(std::back_inserter(key_), "{}:{},", value.size(), value);
+  }
+
+  void requests(const model::Resources& amount) {
+    number(amount.cpu.value);
+    number(amount.memory.value);
+    number(amount.ephemeralStorage.value);
+    number(amount.pods);
+    number(static_cast<std::int64_t>(amount.extendedAll().size()));
+    for (const auto& [name, value] : amount.extendedAll()) {
+      text(name);
+      number(value);
+    }
+  }
+  void requirements(const std::vector<model::SelectorRequirement>& all) {
+    number(static_cast<std::int64_t>(all.size()));
+    for (const model::SelectorRequirement& each : all) {
+      text(each.key);
+      number(static_cast<std::int64_t>(each.op));
+      number(static_cast<std::int64_t>(each.values.size()));
+      for (const std::string& value : each.values) text(value);
+    }
+  }
+  void shape(const model::PodShape& shape) {
+    requests(shape.requests);
+    number(static_cast<std::int64_t>(shape.nodeSelector.entries().size()));
+    for (const auto& [key, value] : shape.nodeSelector.entries()) {
+      text(key);
+      text(value);
+    }
+    number(shape.affinity ? static_cast<std::int64_t>(shape.affinity->size()) : -1);
+    if (shape.affinity) {
+      for (const model::NodeSelectorTerm& term : *shape.affinity) {
+        requirements(term.labels);
+        requirements(term.fields);
+      }
+    }
+    number(static_cast<std::int64_t>(shape.tolerations.size()));
+    for (const model::Toleration& each : shape.tolerations) {
+      text(each.key);
+      text(each.value);
+      number(each.exists ? 1 : 0);
+      number(each.effect ? static_cast<std::int64_t>(*each.effect) : -1);
+    }
+  }
+  [[nodiscard]] std::string take() { return std::move(key_); }
+
+ private:
+  std::string key_;
+};
+
+}  // namespace
+
+std::string shapeKey(const model::Job& job) {
+  KeyWriter key;
+  for (const model::Role& role : job.spec.roles) {
+    key.text(role.name);
+    key.number(job.spec.startReplicas(role));
+    key.shape(role.shape);
+  }
+  key.text(job.spec.locality.required);
+  for (const model::LocalityLevel& level : job.spec.locality.levels) {
+    key.text(level.level);
+    key.number(level.wait ? level.wait->count() : -1);
+  }
+  return key.take();
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,45 @@
+#include "core/preemption/claims.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "model/words.h"
+
+namespace trainyard::core {
+
+std::map<model::ObjectKey, model::ObjectKey> claimedGangs(
+    const std::vector<std::shared_ptr<const model::Job>>& proposing,
+    const model::SharedList<model::Pod>& pods) {
+  std::map<model::ObjectKey, model::ObjectKey> claimed;
+  for (const auto& job : proposing) {
+    for (const model::Victim& victim : job->status.gang.proposal->victims) {
+      const auto pod =
+          std::lower_bound(pods.begin(), pods.end(), victim.pod,
+                           [](const auto& each, const model::ObjectKey& key) { return each->key < key; });
+      if (pod == pods.end() || (*pod)->key != victim.pod || (*pod)->uid != victim.uid) continue;
+      if ((*pod)->member) claimed.try_emplace({victim.pod.ns, (*pod)->member->jobName}, job->key);
+    }
+  }
+  return claimed;
+}
+
+std::vector<model::Victim> victimPods(const std::vector<std::shared_ptr<const model::Job>>& gangs,
+                                      const PodGroups& pods) {
+  std::vector<model::Victim> victims;
+  for (const auto& gang : gangs) {
+    for (const auto& pod : pods.of(*gang)) {
+      if (!pod->finished()) victims.push_back({pod->key, pod->uid, pod->node});
+    }
+  }
+  return victims;
+}
+
+std::string namesOf(const std::vector<std::shared_ptr<const model::Job>>& jobs) {
+  std::vector<std::string> names;
+  names.reserve(jobs.size());
+  for (const auto& job : jobs) names.push_back(fmt::format("{}", job->key));
+  return model::joinWords(names);
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,250 @@
+#include "core/preemption/defragment.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/saturating.h"
+#include "core/ledger/what_if.h"
+#include "core/timeline/backfill.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Job;
+using std::chrono::seconds;
+
+seconds wholeSeconds(base::WallTime::duration time) { return std::chrono::duration_cast<seconds>(time); }
+
+class Search {
+ public:
+  Search(const DefragmentInput& input, const Claimant& claimant, std::size_t widest)
+      : in_(input), claimant_(claimant), widest_(widest) {}
+
+  std::optional<Rearrangement> run(const std::vector<Evictable>& stoppable) {
+    if (claimant_.demand[0] == 0 || freeGpus() < claimant_.demand[0]) return std::nullopt;
+    listMovable(stoppable);
+    tryEach();
+    tryPairs();
+    if (!best_ || gain(expectedWait()) < worth(bestLoss_)) return std::nullopt;
+    return std::move(best_);
+  }
+
+ private:
+  struct Movable {
+    const Evictable* gang = nullptr;
+    std::int64_t loss = 0;  // GPU seconds
+    NodeAmounts holds = {};
+  };
+  using Set = std::vector<const Movable*>;
+
+  std::int64_t freeGpus() const {
+    std::int64_t gpus = 0;
+    for (const Ledger::NodeRoom& room : in_.ledger.nodes()) {
+      const bool open = room.node->ready && !room.node->unschedulable && !room.node->deleting;
+      if (open) gpus += std::max<std::int64_t>(room.free.gpus(), 0);
+    }
+    return gpus;
+  }
+
+  // --- step 1
+
+  void listMovable(const std::vector<Evictable>& stoppable) {
+    for (const Evictable& each : stoppable) {
+      const std::int64_t restart =
+          base::saturatingMultiply(kRestart.count(), std::max<std::int64_t>(each.job->status.gpus, 1));
+      const Movable movable{&each, base::saturatingAdd(each.lostWork, restart)};
+      if (gain(expectedRun()) >= worth(movable.loss) && mayMove(each)) movable_.push_back(movable);
+    }
+    std::sort(movable_.begin(), movable_.end(), [](const Movable& a, const Movable& b) {
+      return std::tie(a.loss, a.gang->job->key) < std::tie(b.loss, b.gang->job->key);
+    });
+    if (movable_.size() > kMostMovable) movable_.resize(kMostMovable);
+    for (Movable& each : movable_) each.holds = roomHeldBy(*each.gang->job, in_.ledger);
+    std::erase_if(movable_, [](const Movable& each) { return each.holds.empty(); });
+  }
+
+  bool mayMove(const Evictable& each) const {
+    const auto queue = in_.queues.find(each.job->spec.queue);
+    if (!queue || each.priority > claimant_.priority) return false;
+    const auto& node = in_.queues.node(*queue);
+    if (*queue == claimant_.queue)
+      return node.queue == nullptr || (*node.queue)->withinQueue != model::WithinQueue::kNever;
+    const QueueTree::Branches branches = in_.queues.branches(claimant_.queue, *queue);
+    const QueueTree::Index branch = branches.a == branches.b ? *queue : branches.b;
+    return in_.queues.borrows(branch, claimant_.demand);
+  }
+
+  // --- step 2
+
+  void tryEach() {
+    for (const Movable& each : movable_) {
+      if (consider({&each}, each.loss)) return;
+    }
+  }
+
+  // The cheapest first; what costs as much as one alone is no gain.
+  void tryPairs() {
+    struct Pair {
+      std::int64_t loss = 0;
+      std::size_t a = 0;
+      std::size_t b = 0;
+    };
+    std::vector<Pair> pairs;
+    for (std::size_t a = 0; a < movable_.size(); ++a) {
+      for (std::size_t b = a + 1; b < movable_.size(); ++b) {
+        const std::int64_t loss = base::saturatingAdd(movable_[a].loss, movable_[b].loss);
+        if (!best_ || loss < bestLoss_) pairs.push_back({loss, a, b});
+      }
+    }
+    std::sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) {
+      return std::tie(a.loss, a.a, a.b) < std::tie(b.loss, b.a, b.b);
+    });
+    for (const Pair& pair : pairs) {
+      if (tries_ >= kMostTries || gain(expectedRun()) < worth(pair.loss)) return;
+      if (consider({&movable_[pair.a], &movable_[pair.b]}, pair.loss)) return;
+    }
+  }
+
+  // Takes the set for the best when the claimant and all of them have their places.
+  bool consider(const Set& set, std::int64_t loss) {
+    if (tries_++ >= kMostTries) return false;
+    auto arranged = arrange(set);
+    if (!arranged || !quotasAllow(*arranged)) return false;
+    best_ = std::move(arranged);
+    bestLoss_ = loss;
+    return true;
+  }
+
+  std::optional<Rearrangement> arrange(const Set& set) {
+    WhatIf gone(in_.ledger);
+    for (const Movable* each : set) gone.release(each->holds);
+    auto placement = in_.placer.tryPlace(*claimant_.job, widest_);
+    if (!placement) return std::nullopt;
+    gone.take(amountsOf(*claimant_.job, placement->assignments, in_.ledger));
+    Rearrangement arranged{std::move(*placement), {}};
+    for (const Movable* each : largestFirst(set)) {
+      auto place = placeAgain(*each, set, arranged.placement);
+      if (!place) return std::nullopt;
+      gone.take(amountsOf(*each->gang->job, place->assignments, in_.ledger));
+      arranged.moves.push_back({each->gang->job, std::move(*place)});
+    }
+    return arranged;
+  }
+
+  static Set largestFirst(Set set) {
+    std::stable_sort(set.begin(), set.end(), [](const Movable* a, const Movable* b) {
+      return a->gang->job->status.gpus > b->gang->job->status.gpus;
+    });
+    return set;
+  }
+
+  [[nodiscard]] std::size_t positionOf(const Job& job) const {
+    const auto& jobs = in_.snapshot.jobs;
+    const auto at = std::lower_bound(jobs.begin(), jobs.end(), job.key,
+                                     [](const auto& each, const auto& key) { return each->key < key; });
+    return static_cast<std::size_t>(at - jobs.begin());
+  }
+
+  // As close together as if it had just come.
+  std::optional<Placement> placeAgain(const Movable& moved, const Set& set, const Placement& claimed) {
+    const Job& job = *moved.gang->job;
+    const GangShape shape = in_.placer.shapeOf(job, job.status.gpus, positionOf(job));
+    PlaceRequest request = in_.placer.request(job, shape.relaxation.widest);
+    for (const Movable* other : set) {
+      for (const auto& [node, amount] : other->holds) {
+        const model::NodeName& name = in_.ledger.nodes()[node].node->name;
+        const bool wanted =
+            std::any_of(claimed.assignments.begin(), claimed.assignments.end(),
+                        [&](const model::Assignment& assignment) { return assignment.node == name; });
+        if (other != &moved || wanted) request.avoidNodes.push_back(name);
+      }
+    }
+    auto placed = place(request, in_.ledger, in_.domains);
+    if (auto* placement = std::get_if<Placement>(&placed)) return std::move(*placement);
+    return std::nullopt;
+  }
+
+  // Only types of GPUs can change hands between quotas.
+  bool quotasAllow(const Rearrangement& arranged) {
+    QueueTree& tree = in_.queues;
+    struct Change {
+      QueueTree::Index queue = QueueTree::kCluster;
+      QueueTree::Amounts before, after;
+    };
+    std::vector<Change> changes;
+    for (const GangMove& move : arranged.moves) {
+      changes.push_back({*tree.find(move.job->spec.queue), tree.holdingsOf(*move.job),
+                         tree.heldBy(*move.job, move.placement.assignments)});
+    }
+    for (const Change& each : changes) tree.discharge(each.queue, each.before, false);
+    std::size_t charged = 0;
+    bool allowed = true;
+    for (; charged < changes.size() && allowed; ++charged) {
+      allowed = !tree.beyondLimit(changes[charged].queue, changes[charged].after);
+      tree.charge(changes[charged].queue, changes[charged].after, false);
+    }
+    const auto wanted = tree.heldBy(*claimant_.job, arranged.placement.assignments);
+    allowed = allowed && !tree.beyondLimit(claimant_.queue, wanted);
+    for (std::size_t i = 0; i < charged; ++i) tree.discharge(changes[i].queue, changes[i].after, false);
+    for (const Change& each : changes) tree.charge(each.queue, each.before, false);
+    return allowed;
+  }
+
+  // --- step 3
+
+  seconds expectedRun() const {
+    const Job& job = *claimant_.job;
+    if (job.spec.estimatedDuration) return *job.spec.estimatedDuration;
+    const std::int64_t gpus = std::max<std::int64_t>(job.status.gpus, 1);
+    return std::max(kYoung, seconds(job.status.service.gpuSeconds / gpus));
+  }
+
+  // GPU seconds that the claimant wins when it need not wait so long.
+  std::int64_t gain(seconds wait) const {
+    return base::saturatingMultiply(std::min(wait, expectedRun()).count(), claimant_.demand[0]);
+  }
+
+  std::int64_t worth(std::int64_t loss) const {
+    constexpr std::int64_t kPermille = 1'000;
+    return base::saturatingMultiply(loss, in_.snapshot.policy.defragmentation.gainPermille) / kPermille;
+  }
+
+  // Of all that run, those of unknown length included.
+  std::vector<Ending> endings() const {
+    std::vector<Ending> all;
+    const base::WallTime now = in_.snapshot.now;
+    for (const auto& job : in_.snapshot.jobs) {
+      if (!job->status.gang.placed || job->finished()) continue;
+      const auto young = std::max<base::WallTime::duration>(now - placedSince(*job, now), kYoung);
+      all.push_back({expectedEnd(*job, now).value_or(now + young), job.get(), roomHeldBy(*job, in_.ledger)});
+    }
+    std::sort(all.begin(), all.end(), [](const Ending& a, const Ending& b) {
+      return std::tie(a.at, a.job->key) < std::tie(b.at, b.job->key);
+    });
+    return all;
+  }
+
+  // How long it would wait for others to end; for ever where that does not help.
+  seconds expectedWait() {
+    const Reservation then(in_.placer.request(*claimant_.job, widest_), endings(), in_.ledger, in_.domains);
+    return then.start() ? wholeSeconds(*then.start() - in_.snapshot.now) : seconds::max();
+  }
+
+  const DefragmentInput& in_;
+  const Claimant& claimant_;
+  std::size_t widest_;
+  std::vector<Movable> movable_;  // cheapest first
+  int tries_ = 0;
+  std::optional<Rearrangement> best_;
+  std::int64_t bestLoss_ = 0;
+};
+
+}  // namespace
+
+std::optional<Rearrangement> defragment(const DefragmentInput& input, const Claimant& claimant,
+                                        std::size_t widest, const std::vector<Evictable>& stoppable) {
+  return Search(input, claimant, widest).run(stoppable);
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,495 @@
+#include "core/queues/queue_tree.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/saturating.h"
+#include "core/ledger/list_changes.h"
+#include "core/queues/decayed_usage.h"
+#include "core/queues/namespaces.h"
+#include "model/names.h"
+#include "model/words.h"
+
+namespace trainyard::core {
+namespace {
+
+using Amounts = QueueTree::Amounts;
+using Index = QueueTree::Index;
+
+constexpr std::int64_t kShareUnit = 1'000'000'000'000;
+constexpr std::size_t kGpu = 0;
+constexpr std::size_t kCpu = 1;
+constexpr std::size_t kMemory = 2;
+
+}  // namespace
+
+QueueTree::QueueTree(const model::Snapshot& snapshot) {
+  QueueCache cache;
+  *this = QueueTree(snapshot, cache);
+}
+
+QueueTree::QueueTree(const model::Snapshot& snapshot, QueueCache& cache) {
+  nameDimensions(snapshot);
+  readQueues(snapshot);
+  readCapacity(snapshot, cache);
+  readJobs(snapshot, cache);
+  if (snapshot.policy.chargeOtherPods) readOtherPods(snapshot);
+  averageUsage(snapshot);
+}
+
+void QueueTree::nameDimensions(const model::Snapshot& snapshot) {
+  std::set<std::string> others;
+  std::set<std::string> types;
+  std::set<std::string> guaranteed;
+  for (const auto& queue : snapshot.queues) {
+    for (const auto* quota : {&queue->guaranteed, &queue->limit}) {
+      for (const auto& [name, amount] : quota->entries()) {
+        (name.starts_with(model::kGpuTypePrefix) ? types : others).insert(name);
+        if (quota == &queue->guaranteed) guaranteed.insert(name);
+      }
+    }
+  }
+  dimensions_ = {std::string(model::names::kGpuResource), "cpu", "memory"};
+  for (const std::string& name : dimensions_) others.erase(name);
+  dimensions_.insert(dimensions_.end(), others.begin(), others.end());
+  firstType_ = dimensions_.size();
+  dimensions_.insert(dimensions_.end(), types.begin(), types.end());
+  counts_.assign(dimensions_.size(), 0);
+  for (std::size_t i = 0; i < dimensions_.size(); ++i)
+    counts_[i] = guaranteed.contains(dimensions_[i]) ? 1 : 0;
+  counts_[kGpu] = 1;
+  if (guaranteed.empty()) counts_[kCpu] = counts_[kMemory] = 1;
+}
+
+Amounts QueueTree::amountsOf(const model::Quota& quota, std::int64_t absent) const {
+  Amounts amounts(dimensions_.size(), absent);
+  for (std::size_t i = 0; i < dimensions_.size(); ++i) {
+    if (const auto amount = quota.find(dimensions_[i])) amounts[i] = *amount;
+  }
+  return amounts;
+}
+
+void QueueTree::readQueues(const model::Snapshot& snapshot) {
+  const Amounts none(dimensions_.size(), 0);
+  const Amounts unlimited(dimensions_.size(), kNoLimit);
+  const auto add = [&](std::string name) -> Node& {
+    byName_.emplace(model::QueueName(name), nodes_.size());
+    nodes_.push_back({.name = std::move(name),
+                      .guaranteed = none,
+                      .limit = unlimited,
+                      .usage = none,
+                      .ownUsage = none,
+                      .averaged = none,
+                      .nonPreemptible = none});
+    return nodes_.back();
+  };
+  add("");
+  for (const auto& queue : snapshot.queues) {
+    Node& node = add(queue->name.str());
+    node.queue = &queue;
+    node.weight = std::max<std::int64_t>(queue->weight, 1);
+    node.guaranteed = amountsOf(queue->guaranteed, 0);
+    node.limit = amountsOf(queue->limit, kNoLimit);
+    if (!queue->specError.empty()) {
+      node.problemReason = "InvalidSpec";
+      node.problem = queue->specError;
+    }
+  }
+  if (!byName_.contains(model::QueueName(std::string(model::names::kDefaultQueue)))) {
+    add(std::string(model::names::kDefaultQueue));
+  }
+  findPaths();
+  raiseGuarantees(kCluster);
+}
+
+// A queue whose parents lead nowhere or in a circle hangs below the cluster, so that what its running jobs
+// hold is counted, and is marked.
+void QueueTree::findPaths() {
+  for (Index i = 1; i < nodes_.size(); ++i) {
+    Node& node = nodes_[i];
+    if (node.queue == nullptr) continue;
+    const model::Queue* at = node.queue->get();
+    std::set<model::QueueName> seen = {at->name};
+    while (!at->parent.empty() && node.problem.empty()) {
+      const auto parent = byName_.find(at->parent);
+      if (parent == byName_.end() || nodes_[parent->second].queue == nullptr) {
+        node.problemReason = "ParentNotFound";
+        node.problem = fmt::format("spec.parent: there is no Queue named \"{}\"", at->parent);
+      } else if (!seen.insert(at->parent).second) {
+        node.problemReason = "ParentCycle";
+        node.problem = fmt::format("spec.parent: queue {} is above itself", at->parent);
+      } else {
+        at = nodes_[parent->second].queue->get();
+      }
+    }
+    if (node.problem.empty() && !node.queue->get()->parent.empty()) {
+      node.parent = byName_.find(node.queue->get()->parent)->second;
+    }
+  }
+  for (Index i = 1; i < nodes_.size(); ++i) {
+    nodes_[nodes_[i].parent].children.push_back(i);
+    for (Index at = i; at != kCluster; at = nodes_[at].parent)
+      nodes_[i].path.insert(nodes_[i].path.begin(), at);
+  }
+}
+
+void QueueTree::raiseGuarantees(Index index) {
+  Amounts below(dimensions_.size(), 0);
+  for (const Index child : nodes_[index].children) {
+    raiseGuarantees(child);
+    for (std::size_t d = 0; d < below.size(); ++d) {
+      below[d] = base::saturatingAdd(below[d], nodes_[child].guaranteed[d]);
+    }
+  }
+  for (std::size_t d = 0; d < below.size(); ++d) {
+    nodes_[index].guaranteed[d] = std::max(nodes_[index].guaranteed[d], below[d]);
+  }
+}
+
+void QueueTree::readCapacity(const model::Snapshot& snapshot, QueueCache& cache) {
+  const bool sameDimensions = cache.dimensions_ == dimensions_;
+  const bool same = cache.typeOf_ && sameDimensions && cache.nodes_.isSameAs(snapshot.nodes) &&
+                    cache.gpuTypeLabel_ == snapshot.policy.gpuTypeLabel;
+  if (!same) {
+    cache.dimensions_ = dimensions_;
+    cache.gpuTypeLabel_ = snapshot.policy.gpuTypeLabel;
+    cache.nodes_ = snapshot.nodes;
+    auto types = typesOfNodes(snapshot);
+    // Where nothing that amounts depend on has changed, those of the jobs stay right.
+    if (!sameDimensions || !cache.typeOf_ || *cache.typeOf_ != types) {
+      cache.held_.clear();
+      cache.jobs_ = {};
+    }
+    cache.typeOf_ = std::make_shared<const std::map<model::NodeName, std::size_t>>(std::move(types));
+    cache.capacity_ = capacityOf(snapshot, *cache.typeOf_);
+  }
+  typeOf_ = cache.typeOf_;
+  capacity_ = cache.capacity_;
+}
+
+std::map<model::NodeName, std::size_t> QueueTree::typesOfNodes(const model::Snapshot& snapshot) const {
+  std::map<model::NodeName, std::size_t> types;
+  if (firstType_ == dimensions_.size()) return types;
+  for (const auto& node : snapshot.nodes) {
+    const std::string* label = node->labels.find(snapshot.policy.gpuTypeLabel);
+    if (label == nullptr) continue;
+    const auto known = std::find(dimensions_.begin() + static_cast<std::ptrdiff_t>(firstType_),
+                                 dimensions_.end(), std::string(model::kGpuTypePrefix) + *label);
+    if (known != dimensions_.end())
+      types.emplace(node->name, static_cast<std::size_t>(known - dimensions_.begin()));
+  }
+  return types;
+}
+
+Amounts QueueTree::capacityOf(const model::Snapshot& snapshot,
+                              const std::map<model::NodeName, std::size_t>& types) const {
+  Amounts capacity(dimensions_.size(), 0);
+  for (const auto& node : snapshot.nodes) {
+    if (!node->ready || node->unschedulable || node->deleting) continue;
+    addRequests(node->allocatable, 1, capacity);
+    if (const auto type = types.find(node->name); type != types.end()) {
+      capacity[type->second] = base::saturatingAdd(capacity[type->second], node->allocatable.gpus());
+    }
+  }
+  return capacity;
+}
+
+void QueueTree::addRequests(const model::Resources& requests, std::int64_t count, Amounts& into) const {
+  const auto add = [&](std::size_t dimension, std::int64_t amount) {
+    into[dimension] = base::saturatingAdd(into[dimension], base::saturatingMultiply(amount, count));
+  };
+  add(kGpu, requests.gpus());
+  add(kCpu, requests.cpu.value);
+  add(kMemory, requests.memory.value);
+  for (std::size_t d = kMemory + 1; d < firstType_; ++d) {
+    if (dimensions_[d] == "ephemeral-storage") {
+      add(d, requests.ephemeralStorage.value);
+    } else if (dimensions_[d] == "pods") {
+      add(d, requests.pods);
+    } else {
+      add(d, requests.extended(dimensions_[d]));
+    }
+  }
+}
+
+void QueueTree::readJobs(const model::Snapshot& snapshot, QueueCache& cache) {
+  forEachChange(cache.jobs_, snapshot.jobs, [&](const auto& before, const auto& after) {
+    if (before) addHeld(*before, -1, cache);
+    if (after) addHeld(*after, 1, cache);
+  });
+  cache.jobs_ = snapshot.jobs;
+  std::erase_if(cache.held_, [](const auto& entry) { return entry.second.jobs == 0; });
+  for (const auto& [key, held] : cache.held_) {
+    const Index queue = find(key.first).value_or(kCluster);
+    Amounts amounts(dimensions_.size(), 0);
+    for (std::size_t d = 0; d < amounts.size(); ++d) {
+      amounts[d] = static_cast<std::int64_t>(std::min<QueueCache::Held::Sum>(held.amounts[d], kNoLimit));
+    }
+    charge(queue, amounts, key.second);
+    nodes_[queue].admitted += static_cast<int>(held.jobs);
+  }
+}
+
+void QueueTree::addHeld(const model::Job& job, int sign, QueueCache& cache) const {
+  const model::GangRecord& gang = job.status.gang;
+  if ((!gang.placed && !gang.proposal) || job.finished()) return;
+  QueueCache::Held& held = cache.held_[{job.spec.queue, !job.spec.preemptible}];
+  held.amounts.resize(dimensions_.size(), 0);
+  held.jobs += sign;
+  const Amounts amounts = holdingsOf(job);
+  for (std::size_t d = 0; d < amounts.size(); ++d) {
+    held.amounts[d] += static_cast<QueueCache::Held::Sum>(sign) * amounts[d];
+  }
+}
+
+void QueueTree::readOtherPods(const model::Snapshot& snapshot) {
+  std::map<std::string, std::optional<Index>> queueOf;
+  for (const auto& pod : snapshot.pods) {
+    const bool ours = pod->controllerKind == model::names::kTrainingJobKind;
+    if (ours || !pod->bound() || pod->finished() || pod->shape.requests.gpus() <= 0) continue;
+    const auto [known, isNew] = queueOf.try_emplace(pod->key.ns);
+    if (isNew) known->second = queueOfNamespace(pod->key.ns, snapshot);
+    if (!known->second) continue;
+    Amounts amounts(dimensions_.size(), 0);
+    addRequests(pod->shape.requests, 1, amounts);
+    if (const auto type = typeOf_->find(pod->node); type != typeOf_->end()) {
+      amounts[type->second] = pod->shape.requests.gpus();
+    }
+    charge(*known->second, amounts, true);
+  }
+}
+
+std::optional<Index> QueueTree::queueOfNamespace(const std::string& ns,
+                                                 const model::Snapshot& snapshot) const {
+  for (Index i = 1; i < nodes_.size(); ++i) {
+    if (nodes_[i].queue == nullptr || (*nodes_[i].queue)->namespaceSelector.requirements.empty()) continue;
+    if (namespaceAllowed(**nodes_[i].queue, ns, snapshot)) return i;
+  }
+  return std::nullopt;
+}
+
+void QueueTree::averageUsage(const model::Snapshot& snapshot) {
+  const auto& halfLife = snapshot.policy.usageHalfLife;
+  for (Node& node : nodes_) {
+    node.averaged = node.usage;
+    if (!halfLife || node.queue == nullptr || !(*node.queue)->status.decayedAt) continue;
+    for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+      const std::int64_t decayed =
+          decayedUsage((*node.queue)->status, dimensions_[d], node.usage[d], snapshot.now, *halfLife);
+      node.averaged[d] = averageUse(decayed, *halfLife);
+    }
+  }
+}
+
+std::optional<Index> QueueTree::find(const model::QueueName& name) const {
+  const auto found = byName_.find(name);
+  if (found == byName_.end() || found->second == kCluster) return std::nullopt;
+  return found->second;
+}
+
+Amounts QueueTree::demandOf(const model::Job& job) const {
+  Amounts amounts(dimensions_.size(), 0);
+  for (const model::Role& role : job.spec.roles) {
+    addRequests(role.shape.requests, job.spec.startReplicas(role), amounts);
+  }
+  return amounts;
+}
+
+Amounts QueueTree::heldBy(const model::Job& job, const std::vector<model::Assignment>& places) const {
+  Amounts amounts(dimensions_.size(), 0);
+  for (const model::Assignment& assignment : places) {
+    const model::Role* role = job.spec.findRole(assignment.role);
+    if (role == nullptr) continue;
+    const auto count = static_cast<std::int64_t>(assignment.indices.size());
+    addRequests(role->shape.requests, count, amounts);
+    if (const auto type = typeOf_->find(assignment.node); type != typeOf_->end()) {
+      amounts[type->second] = base::saturatingAdd(
+          amounts[type->second], base::saturatingMultiply(role->shape.requests.gpus(), count));
+    }
+  }
+  return amounts;
+}
+
+// A proposal that takes away and adds holds the larger of both in the end; until then its pods may be on
+// either side, and the ledger knows where. Quotas count what will be.
+Amounts QueueTree::holdingsOf(const model::Job& job) const {
+  const model::GangRecord& gang = job.status.gang;
+  if (gang.placed && !gang.proposal) return heldBy(job, gang.placed->assignments);
+  Amounts amounts(dimensions_.size(), 0);
+  const auto add = [&](const std::vector<model::Assignment>& places, int sign) {
+    const Amounts held = heldBy(job, places);
+    for (std::size_t d = 0; d < held.size(); ++d)
+      amounts[d] = base::saturatingAdd(amounts[d], sign * held[d]);
+  };
+  if (gang.placed) add(gang.placed->assignments, 1);
+  if (gang.proposal) {
+    add(gang.proposal->remove, -1);
+    add(gang.proposal->add, 1);
+  }
+  for (std::int64_t& amount : amounts) amount = std::max<std::int64_t>(amount, 0);
+  return amounts;
+}
+
+void QueueTree::charge(Index queue, const Amounts& amounts, bool nonPreemptible) {
+  for (std::size_t d = 0; d < amounts.size(); ++d) {
+    nodes_[queue].ownUsage[d] = base::saturatingAdd(nodes_[queue].ownUsage[d], amounts[d]);
+    if (nonPreemptible)
+      nodes_[queue].nonPreemptible[d] = base::saturatingAdd(nodes_[queue].nonPreemptible[d], amounts[d]);
+    nodes_[kCluster].usage[d] = base::saturatingAdd(nodes_[kCluster].usage[d], amounts[d]);
+    for (const Index at : nodes_[queue].path) {
+      nodes_[at].usage[d] = base::saturatingAdd(nodes_[at].usage[d], amounts[d]);
+      nodes_[at].averaged[d] = base::saturatingAdd(nodes_[at].averaged[d], amounts[d]);
+    }
+  }
+}
+
+void QueueTree::discharge(Index queue, const Amounts& amounts, bool nonPreemptible) {
+  Amounts negated = amounts;
+  for (std::int64_t& amount : negated) amount = -amount;
+  charge(queue, negated, nonPreemptible);
+}
+
+std::optional<QueueTree::Excess> QueueTree::beyondLimit(Index queue, const Amounts& more) const {
+  const auto& path = nodes_[queue].path;
+  for (auto at = path.rbegin(); at != path.rend(); ++at) {
+    const Node& node = nodes_[*at];
+    for (std::size_t d = 0; d < more.size(); ++d) {
+      if (more[d] > 0 && base::saturatingAdd(node.usage[d], more[d]) > node.limit[d]) {
+        return Excess{*at, d, node.usage[d], node.limit[d]};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<QueueTree::Excess> QueueTree::beyondEmptyLimit(Index queue, const Amounts& more) const {
+  const auto& path = nodes_[queue].path;
+  for (auto at = path.rbegin(); at != path.rend(); ++at) {
+    for (std::size_t d = 0; d < more.size(); ++d) {
+      if (more[d] > nodes_[*at].limit[d]) return Excess{*at, d, 0, nodes_[*at].limit[d]};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<QueueTree::Excess> QueueTree::beyondGuarantee(Index queue, const Amounts& more) const {
+  return beyondGuaranteeUpTo(queue, kCluster, more);
+}
+
+std::optional<QueueTree::Excess> QueueTree::beyondGuaranteeUpTo(Index queue, Index branch,
+                                                                const Amounts& more) const {
+  const auto& path = nodes_[queue].path;
+  for (auto at = path.rbegin(); at != path.rend(); ++at) {
+    const Node& node = nodes_[*at];
+    for (std::size_t d = 0; d < more.size(); ++d) {
+      const bool matters = counts(d) || node.guaranteed[d] > 0;
+      if (!matters || more[d] <= 0) continue;
+      if (base::saturatingAdd(node.usage[d], more[d]) > node.guaranteed[d]) {
+        return Excess{*at, d, node.usage[d], node.guaranteed[d]};
+      }
+    }
+    if (*at == branch) break;
+  }
+  return std::nullopt;
+}
+
+// What a subtree may claim at any moment: the guarantee, or what its jobs that cannot be stopped hold where
+// that is more.
+std::int64_t QueueTree::committed(Index index, std::size_t dimension, Index to, std::int64_t more) const {
+  std::int64_t nonPreemptible = nodes_[index].nonPreemptible[dimension];
+  if (index == to) nonPreemptible = base::saturatingAdd(nonPreemptible, more);
+  for (const Index child : nodes_[index].children) {
+    nonPreemptible = base::saturatingAdd(nonPreemptible, committed(child, dimension, to, more));
+  }
+  return std::max(nonPreemptible, nodes_[index].guaranteed[dimension]);
+}
+
+std::optional<QueueTree::Excess> QueueTree::beyondNonPreemptible(Index queue, const Amounts& more) const {
+  for (std::size_t d = 0; d < more.size(); ++d) {
+    if (more[d] <= 0) continue;
+    // Without a guarantee of this resource anywhere nothing can be taken from anybody.
+    if (nodes_[kCluster].guaranteed[d] == 0) continue;
+    if (committed(kCluster, d, queue, more[d]) <= capacity_[d]) continue;
+    if (const auto beyond = beyondGuarantee(queue, more)) return beyond;
+  }
+  return std::nullopt;
+}
+
+std::int64_t QueueTree::share(const Amounts& usage, const Amounts& more, int sign, const Amounts* guaranteed,
+                              std::int64_t weight) const {
+  std::int64_t largest = 0;
+  for (std::size_t d = 0; d < usage.size(); ++d) {
+    if (!counts(d) || capacity_[d] <= 0) continue;
+    const std::int64_t held = base::saturatingAdd(usage[d], sign * more[d]);
+    const std::int64_t above =
+        guaranteed == nullptr ? held : base::saturatingSubtract(held, (*guaranteed)[d]);
+    if (above <= 0) continue;
+    largest = std::max(largest, base::scaled(above, kShareUnit, capacity_[d]) / weight);
+  }
+  return largest;
+}
+
+std::int64_t QueueTree::shareWith(Index queue, const Amounts& more) const {
+  const Node& node = nodes_[queue];
+  return share(node.usage, more, 1, &node.guaranteed, node.weight);
+}
+
+std::int64_t QueueTree::shareWithout(Index queue, const Amounts& less) const {
+  const Node& node = nodes_[queue];
+  return share(node.usage, less, -1, &node.guaranteed, node.weight);
+}
+
+QueueTree::Branches QueueTree::branches(Index a, Index b) const {
+  const auto& pathA = nodes_[a].path;
+  const auto& pathB = nodes_[b].path;
+  std::size_t depth = 0;
+  while (depth < pathA.size() && depth < pathB.size() && pathA[depth] == pathB[depth]) ++depth;
+  return {depth < pathA.size() ? pathA[depth] : a, depth < pathB.size() ? pathB[depth] : b};
+}
+
+int QueueTree::compareServing(Index a, const Amounts& moreOfA, Index b, const Amounts& moreOfB) const {
+  if (a == b) return 0;
+  const Branches below = branches(a, b);
+  const auto shareOf = [&](Index branch, Index other, const Amounts& more) {
+    const auto& path = nodes_[other].path;
+    const bool isAbove = std::find(path.begin(), path.end(), branch) != path.end();
+    const Node& node = nodes_[branch];
+    return isAbove ? share(node.ownUsage, more, 1, nullptr, 1)
+                   : share(node.averaged, more, 1, &node.guaranteed, node.weight);
+  };
+  const std::int64_t shareA = shareOf(below.a, b, moreOfA);
+  const std::int64_t shareB = shareOf(below.b, a, moreOfB);
+  if (shareA != shareB) return shareA < shareB ? -1 : 1;
+  return 0;
+}
+
+bool QueueTree::borrows(Index queue, const Amounts& wanted) const {
+  const Node& node = nodes_[queue];
+  for (std::size_t d = 0; d < wanted.size(); ++d) {
+    const bool matters = counts(d) || node.guaranteed[d] > 0;
+    if (matters && wanted[d] > 0 && node.usage[d] > node.guaranteed[d]) return true;
+  }
+  return false;
+}
+
+std::vector<model::NodeName> QueueTree::nodesOfType(std::size_t dimension) const {
+  std::vector<model::NodeName> nodes;
+  for (const auto& [node, type] : *typeOf_) {
+    if (type == dimension) nodes.push_back(node);  // NOLINT(*-naming)
+  }
+  return nodes;
+}
+
+std::string QueueTree::amount(std::size_t dimension, std::int64_t amount) const {
+  return model::amountOf(dimensions_[dimension], amount);
+}
+
+std::string QueueTree::plain(std::size_t dimension, std::int64_t amount) const {
+  const std::string text = this->amount(dimension, amount);
+  return text.substr(0, text.find(' '));
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,166 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/queues/queue_cache.h"
+#include "model/gang.h"
+#include "model/job.h"
+#include "model/snapshot.h"
+
+namespace trainyard::core {
+
+// The queues as a tree, with what each may have and holds. Node 0 is the cluster; roots are its children. A
+// queue named "default" is there even without an object.
+//
+// What a queue may have, checked up its whole path:
+//  limit       usage never exceeds it, in no resource that it names
+//  guaranteed  what it can always have; of an inner queue at least what its children are guaranteed together
+//  lending     beyond its guarantee a queue may use whatever is idle, but with jobs that can be stopped only;
+//              others must fit beside everybody's guarantees ("nonPreemptible" use), or guarantees would be
+//              worth nothing
+//
+// Weighted dominant share of a queue (Ghodsi et al., "Dominant Resource Fairness", NSDI 2011, section 4.1,
+// with what lies within the guarantee left out): the largest, over the resources that count, of use above the
+// guarantee / the cluster's capacity / weight. The resources that count are those that some queue guarantees,
+// and GPUs; where nothing is guaranteed GPUs, cpu and memory. (Lost: all resources always. With guarantees of
+// GPUs alone every queue would borrow cpu from its first job on.)
+//
+// With a half-life of usage, queues are compared by what they held on average instead of what they hold at
+// the moment. Limits, guarantees and who may stop whom go by the moment.
+//
+// GPU pods of no TrainingJob are charged, if the policy says so, to the first queue by name whose
+// namespaceSelector is there and selects their namespace, as what cannot be stopped.
+//
+// A queue that has jobs of its own and children competes with the children as one of them, with weight 1.
+class QueueTree {
+ public:
+  using Index = std::size_t;
+  // By dimension, in the resource's own unit.
+  using Amounts = std::vector<std::int64_t>;
+  static constexpr Index kCluster = 0;
+  static constexpr std::int64_t kNoLimit = INT64_MAX;
+
+  // Reads queues, capacity (ready and not cordoned nodes) and what the snapshot's jobs hold.
+  explicit QueueTree(const model::Snapshot& snapshot);
+  // The same, out of what the last tree left in `cache`.
+  QueueTree(const model::Snapshot& snapshot, QueueCache& cache);
+
+  struct Node {
+    std::string name;
+    const std::shared_ptr<const model::Queue>* queue =
+        nullptr;  // nullptr: cluster, or "default" without object
+    Index parent = kCluster;
+    std::vector<Index> path = {};  // from the root queue to itself
+    std::int64_t weight = 1;
+    Amounts guaranteed;
+    Amounts limit;
+    Amounts usage;           // its own and that of the queues below
+    Amounts ownUsage;        // of its own jobs
+    Amounts averaged;        // usage, or its average where older use counts (policy.usageHalfLife)
+    Amounts nonPreemptible;  // what its own jobs that cannot be stopped hold
+    int admitted = 0;        // its own jobs that hold anything
+    std::vector<Index> children = {};
+    std::string problem = {};  // why it cannot be used; empty when it can
+    std::string problemReason = {};
+  };
+
+  [[nodiscard]] std::optional<Index> find(const model::QueueName& name) const;
+  [[nodiscard]] const Node& node(Index index) const { return nodes_[index]; }
+  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
+  [[nodiscard]] const std::vector<std::string>& dimensions() const { return dimensions_; }
+  [[nodiscard]] const Amounts& capacity() const { return capacity_; }
+  // Whether the dimension counts in shares.
+  [[nodiscard]] bool counts(std::size_t dimension) const { return counts_[dimension] != 0; }
+
+  // What the whole gang asks for, GPU types aside: those follow from the places.
+  [[nodiscard]] Amounts demandOf(const model::Job& job) const;
+  // What members on these places hold, with GPU types.
+  [[nodiscard]] Amounts heldBy(const model::Job& job, const std::vector<model::Assignment>& places) const;
+  // What the job holds by its record, placed and proposed.
+  [[nodiscard]] Amounts holdingsOf(const model::Job& job) const;
+
+  void charge(Index queue, const Amounts& amounts, bool nonPreemptible);
+  void discharge(Index queue, const Amounts& amounts, bool nonPreemptible);
+
+  struct Excess {
+    Index queue = kCluster;
+    std::size_t dimension = 0;
+    std::int64_t has = 0;
+    std::int64_t bound = 0;
+  };
+  // The first limit, from the queue upwards, that this much more would exceed.
+  [[nodiscard]] std::optional<Excess> beyondLimit(Index queue, const Amounts& more) const;
+  // The first limit that would be exceeded though nothing ran: the job can never be admitted.
+  [[nodiscard]] std::optional<Excess> beyondEmptyLimit(Index queue, const Amounts& more) const;
+  // The first guarantee that this much more would exceed; nothing when it stays within them on the whole
+  // path.
+  [[nodiscard]] std::optional<Excess> beyondGuarantee(Index queue, const Amounts& more) const;
+  // The same for the part of the path from `branch`, which is on it, down to the queue.
+  [[nodiscard]] std::optional<Excess> beyondGuaranteeUpTo(Index queue, Index branch,
+                                                          const Amounts& more) const;
+  // Whether this much more of what cannot be stopped leaves room for all guarantees; else the first resource
+  // that it does not.
+  [[nodiscard]] std::optional<Excess> beyondNonPreemptible(Index queue, const Amounts& more) const;
+
+  // Weighted dominant share above the guarantee with this much more (or less), in 10^-12 of the cluster.
+  [[nodiscard]] std::int64_t shareWith(Index queue, const Amounts& more) const;
+  [[nodiscard]] std::int64_t shareWithout(Index queue, const Amounts& less) const;
+  // Negative: `a` is served before `b`; compares the branches below their lowest common ancestor.
+  [[nodiscard]] int compareServing(Index a, const Amounts& moreOfA, Index b, const Amounts& moreOfB) const;
+  // The two branches below the lowest common ancestor; equal indices for the same queue, or where one is
+  // above the other the upper one itself.
+  struct Branches {
+    Index a = kCluster;
+    Index b = kCluster;
+  };
+  [[nodiscard]] Branches branches(Index a, Index b) const;
+  // Whether the queue holds more than it is guaranteed of something that `wanted` needs.
+  [[nodiscard]] bool borrows(Index queue, const Amounts& wanted) const;
+
+  // Nodes of the type of GPU that the dimension stands for; none for any other resource.
+  [[nodiscard]] std::vector<model::NodeName> nodesOfType(std::size_t dimension) const;
+  // A resource's amount in the words of a manifest: "8 nvidia.com/gpu".
+  [[nodiscard]] std::string amount(std::size_t dimension, std::int64_t amount) const;
+  // Without the resource's name: "8", "500m".
+  [[nodiscard]] std::string plain(std::size_t dimension, std::int64_t amount) const;
+
+ private:
+  void readQueues(const model::Snapshot& snapshot);
+  void nameDimensions(const model::Snapshot& snapshot);
+  void readCapacity(const model::Snapshot& snapshot, QueueCache& cache);
+  [[nodiscard]] std::map<model::NodeName, std::size_t> typesOfNodes(const model::Snapshot& snapshot) const;
+  [[nodiscard]] Amounts capacityOf(const model::Snapshot& snapshot,
+                                   const std::map<model::NodeName, std::size_t>& types) const;
+  void readJobs(const model::Snapshot& snapshot, QueueCache& cache);
+  void addHeld(const model::Job& job, int sign, QueueCache& cache) const;
+  void readOtherPods(const model::Snapshot& snapshot);
+  void averageUsage(const model::Snapshot& snapshot);
+  [[nodiscard]] std::optional<Index> queueOfNamespace(const std::string& ns,
+                                                      const model::Snapshot& snapshot) const;
+  void findPaths();
+  void raiseGuarantees(Index index);
+  [[nodiscard]] Amounts amountsOf(const model::Quota& quota, std::int64_t absent) const;
+  void addRequests(const model::Resources& requests, std::int64_t count, Amounts& into) const;
+  [[nodiscard]] std::int64_t committed(Index index, std::size_t dimension, Index to, std::int64_t more) const;
+  [[nodiscard]] std::int64_t share(const Amounts& usage, const Amounts& more, int sign,
+                                   const Amounts* guaranteed, std::int64_t weight) const;
+
+  std::vector<Node> nodes_;
+  std::unordered_map<model::QueueName, Index> byName_;
+  std::vector<std::string> dimensions_;
+  std::vector<char> counts_;
+  std::size_t firstType_ = 0;  // dimensions from here on are types of GPUs
+  Amounts capacity_;
+  // Dimension of each node's GPU type where some quota names it.
+  std::shared_ptr<const std::map<model::NodeName, std::size_t>> typeOf_;
+};
+
+}  // namespace trainyard::core

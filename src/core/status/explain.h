@@ -1,0 +1,17 @@
+#pragma once
+
+#include "core/ledger/ledger.h"
+#include "core/place/place.h"
+#include "model/job.h"
+
+namespace trainyard::core {
+
+// What a job that fits nowhere waits for, and who is in its way: the jobs that hold most of the scarce
+// resource in the domain where it came closest, at most three. `since` is left for the writer of the status.
+[[nodiscard]] model::Pending explainFailure(const model::Job& job, const PlacementFailure& failure,
+                                            const Ledger& ledger, const model::Snapshot& snapshot);
+
+// For a job that is not tried because `head` of its queue comes first: "behind vision/bert, which needs …".
+[[nodiscard]] model::Pending explainTurn(const model::Job& head, const model::Pending& headPending);
+
+}  // namespace trainyard::core

@@ -1,0 +1,62 @@
+#include "core/status/explain_queue.h"
+
+#include <fmt/format.h>
+
+namespace trainyard::core {
+
+using model::Pending;
+using model::PendingReason;
+
+Pending explainLimit(const QueueTree& tree, QueueTree::Index queue, const QueueTree::Excess& beyond,
+                     const QueueTree::Amounts& demand) {
+  const std::string above = beyond.queue == queue ? "" : fmt::format(", above {}", tree.node(queue).name);
+  Pending pending;
+  pending.reason = PendingReason::kWaitingForQuota;
+  pending.delay = model::DelayKind::kFairShare;
+  pending.message =
+      fmt::format("queue {}{} is at its limit: it holds {} of {}", tree.node(beyond.queue).name, above,
+                  tree.plain(beyond.dimension, beyond.has), tree.amount(beyond.dimension, beyond.bound));
+  if (demand[beyond.dimension] > 0) {
+    pending.message +=
+        fmt::format(", and this job needs {}", tree.plain(beyond.dimension, demand[beyond.dimension]));
+  }
+  return pending;
+}
+
+Pending explainNonPreemptible(const QueueTree& tree, const QueueTree::Excess& beyond) {
+  Pending pending;
+  pending.reason = PendingReason::kWaitingForShare;
+  pending.delay = model::DelayKind::kFairShare;
+  pending.message = fmt::format(
+      "queue {} holds {} of its guaranteed {}; beyond that it may only borrow, for jobs that are "
+      "preemptible, and this one is not",
+      tree.node(beyond.queue).name, tree.plain(beyond.dimension, beyond.has),
+      tree.amount(beyond.dimension, beyond.bound));
+  return pending;
+}
+
+Pending explainShare(const QueueTree& tree, QueueTree::Index queue, std::size_t dimension,
+                     std::int64_t fairShare, const Pending& failure) {
+  Pending pending = failure;
+  pending.reason = PendingReason::kWaitingForShare;
+  pending.delay = model::DelayKind::kFairShare;
+  pending.message = fmt::format("queue {} holds {}, and its share now is {}; {}", tree.node(queue).name,
+                                tree.plain(dimension, tree.node(queue).usage[dimension]),
+                                tree.amount(dimension, fairShare), failure.message);
+  return pending;
+}
+
+Pending explainReserved(const model::Job& head, const Pending& headPending) {
+  Pending pending;
+  pending.reason = PendingReason::kReservedForOthers;
+  pending.delay = model::DelayKind::kFragmentation;
+  pending.message = fmt::format("would fit, but the places are kept for {}, which came first", head.key);
+  if (headPending.estimatedStart) {
+    pending.message +=
+        fmt::format(" and is expected to start at {}", base::formatTime(*headPending.estimatedStart));
+  }
+  pending.blockedBy = {{head.key}};
+  return pending;
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "core/queues/queue_tree.h"
+#include "model/job.h"
+
+// Why a job waits for its queue, or for a job that came first. `since` is left for the writer of the status.
+namespace trainyard::core {
+
+// WaitingForQuota: "queue vision is at its limit: it holds 28 of 32 nvidia.com/gpu, and this job needs 8".
+[[nodiscard]] model::Pending explainLimit(const QueueTree& tree, QueueTree::Index queue,
+                                          const QueueTree::Excess& beyond, const QueueTree::Amounts& demand);
+
+// WaitingForShare, of a job that cannot be stopped and would need what others are guaranteed.
+[[nodiscard]] model::Pending explainNonPreemptible(const QueueTree& tree, const QueueTree::Excess& beyond);
+
+// WaitingForShare, of a job that finds no room while its queue holds more than its fair share. `failure`
+// tells what is missing.
+[[nodiscard]] model::Pending explainShare(const QueueTree& tree, QueueTree::Index queue,
+                                          std::size_t dimension, std::int64_t fairShare,
+                                          const model::Pending& failure);
+
+// ReservedForOthers: would fit, but its places are kept for `head`.
+[[nodiscard]] model::Pending explainReserved(const model::Job& head, const model::Pending& headPending);
+
+}  // namespace trainyard::core

@@ -1,0 +1,318 @@
+#include "core/status/job_status.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/saturating.h"
+#include "model/names.h"
+#include "model/set_condition.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Condition;
+using model::ConditionStatus;
+using model::Job;
+using model::JobStatus;
+using model::PodPhase;
+namespace conditions = model::conditions;
+
+struct Tally {
+  int desired = 0;
+  int gang = 0;  // as recorded; where nothing is recorded, as desired
+  int bound = 0;
+  int running = 0;
+  int ready = 0;
+  int succeeded = 0;
+};
+
+void count(const Member& member, model::RoleStatus& role, Tally& tally) {
+  const model::Pod* pod = member.pod;
+  if (pod == nullptr) return;
+  tally.bound += pod->bound() ? 1 : 0;
+  tally.running += pod->phase == PodPhase::kRunning ? 1 : 0;
+  switch (pod->phase) {
+    case PodPhase::kSucceeded:
+      ++role.succeeded;
+      ++tally.succeeded;
+      return;
+    case PodPhase::kFailed: ++role.failed; return;
+    default: break;
+  }
+  if (!pod->bound()) return;
+  ++role.active;
+  if (pod->ready) {
+    ++role.ready;
+    ++tally.ready;
+  }
+}
+
+Tally countRoles(const Job& job, const std::vector<Member>& members, std::vector<model::RoleStatus>& roles) {
+  Tally tally;
+  roles.clear();
+  for (const model::Role& role : job.spec.roles) {
+    model::RoleStatus status{role.name, job.spec.startReplicas(role)};
+    for (const Member& member : members) {
+      if (member.role == role.name) count(member, status, tally);
+    }
+    tally.desired += status.desired;
+    roles.push_back(std::move(status));
+  }
+  // Whoever changes the size of a running job changes what is desired, not whether the gang is complete.
+  tally.gang = members.empty() ? tally.desired : static_cast<int>(members.size());
+  return tally;
+}
+
+// What the scale subresource reports: the elastic role, or the whole gang of a rigid job.
+void fillScale(const Job& job, JobStatus& status) {
+  status.selector = fmt::format("{}={}", model::names::kJobNameLabel, job.key.name);
+  status.replicas = 0;
+  for (const model::RoleStatus& role : status.roles) {
+    if (!job.spec.elastic || job.spec.elastic->role == role.name) status.replicas += role.active;
+  }
+  if (job.spec.elastic)
+    status.selector += fmt::format(",{}={}", model::names::kRoleLabel, job.spec.elastic->role);
+}
+
+constexpr std::string_view kPreempted = "Preempted";
+constexpr std::string_view kMoved = "Moved";
+
+class ConditionWriter {
+ public:
+  ConditionWriter(std::vector<Condition>& conditions, base::WallTime now, std::int64_t generation)
+      : conditions_(conditions), now_(now), generation_(generation) {}
+
+  void set(std::string_view type, bool holds, std::string_view reason, std::string message) {
+    setCondition(conditions_, type, holds ? ConditionStatus::kTrue : ConditionStatus::kFalse, reason,
+                 std::move(message), now_, generation_);
+  }
+  [[nodiscard]] bool holdsFor(std::string_view type, std::string_view reason) const {
+    return std::any_of(conditions_.begin(), conditions_.end(), [&](const Condition& c) {
+      return c.type == type && c.status == ConditionStatus::kTrue && c.reason == reason;
+    });
+  }
+  // Says that something has ended, where it was ever said to hold.
+  void clear(std::string_view type, std::string_view reason, std::string message) {
+    const bool known =
+        std::any_of(conditions_.begin(), conditions_.end(), [&](const auto& c) { return c.type == type; });
+    if (known) set(type, false, reason, std::move(message));
+  }
+
+ private:
+  std::vector<Condition>& conditions_;
+  base::WallTime now_;
+  std::int64_t generation_;
+};
+
+void describeWaiting(ConditionWriter& write, const StatusNews& news) {
+  if (news.pending) {
+    const std::string_view reason = model::toString(news.pending->reason);
+    write.set(conditions::kQueued, news.admitted, news.admitted ? reason : "NotAdmitted",
+              news.pending->message);
+    write.set(conditions::kScheduled, false, reason, news.pending->message);
+  }
+}
+
+void describeEnd(ConditionWriter& write, const Verdict& verdict) {
+  const bool success = verdict.outcome == Outcome::kSucceeded;
+  write.set(success ? conditions::kSucceeded : conditions::kFailed, true, verdict.reason, verdict.message);
+  write.clear(conditions::kQueued, "Finished", "the job has ended");
+  write.clear(conditions::kRunning, "Finished", "the job has ended");
+}
+
+// What keeps a container from starting; empty for what every container waits for while it starts. The kubelet
+// says the first of an image and, between its tries, the second: one word for both, or each try would be a
+// write.
+std::string_view obstacle(const model::Pod& pod) {
+  if (pod.phase != PodPhase::kPending || pod.waitingReason.empty()) return {};
+  if (pod.waitingReason == "ContainerCreating" || pod.waitingReason == "PodInitializing") return {};
+  return pod.waitingReason == "ErrImagePull" ? "ImagePullBackOff" : std::string_view(pod.waitingReason);
+}
+
+// "; pod bert-worker-1 on node n3 waits: ErrImageNeverPull": the first that does not start.
+std::string describeObstacle(const std::vector<Member>& members) {
+  for (const Member& member : members) {
+    if (member.pod == nullptr || obstacle(*member.pod).empty()) continue;
+    return fmt::format("; pod {} on node {} waits: {}", member.pod->key.name, member.node,
+                       obstacle(*member.pod));
+  }
+  return {};
+}
+
+void describePlaced(ConditionWriter& write, const StatusNews& news, const Tally& tally,
+                    const std::vector<Member>& members) {
+  write.set(conditions::kQueued, false, "Placed", "the gang has its places");
+  write.set(conditions::kScheduled, true, "GangPlaced",
+            fmt::format("{} of {} pods on {}", tally.bound, tally.gang, news.where));
+  const bool up = tally.running + tally.succeeded == tally.gang;
+  write.set(conditions::kRunning, up, up ? "AllMembersRunning" : "MembersStarting",
+            fmt::format("{} of {} pods run{}", tally.running + tally.succeeded, tally.gang,
+                        describeObstacle(members)));
+}
+
+void describeStarting(ConditionWriter& write, const model::Proposal& proposal, const StatusNews& news) {
+  if (proposal.phase == model::ProposalPhase::kAborting) {
+    write.set(conditions::kScheduled, false, "Aborting", proposal.abortReason);
+    return;
+  }
+  write.set(conditions::kQueued, false, "Reserved", "places are reserved for the whole gang");
+  write.set(conditions::kScheduled, false, "Starting", fmt::format("starts on {}", news.where));
+}
+
+bool restarting(const model::GangRecord& gang) {
+  return gang.proposal && (gang.proposal->kind == model::ProposalKind::kRestart ||
+                           gang.proposal->kind == model::ProposalKind::kReplace);
+}
+
+// "; pod bert-worker-1 on node n3 does not go away": the first that is still there after its grace period.
+std::string describeStuck(const std::vector<Member>& members, base::WallTime now) {
+  for (const Member& member : members) {
+    const model::Pod* pod = member.pod;
+    if (pod == nullptr || !pod->deletionTime || now < *pod->deletionTime) continue;
+    return fmt::format("; pod {} on node {} does not go away", pod->key.name, member.node);
+  }
+  return {};
+}
+
+void describeRestarting(ConditionWriter& write, const model::Proposal& proposal, const StatusNews& news,
+                        const std::string& stuck) {
+  const bool aborting = proposal.phase == model::ProposalPhase::kAborting;
+  if (news.preemptedBy) {
+    const bool moves = !proposal.add.empty();
+    const std::string_view reason = moves ? kMoved : kPreempted;
+    std::string text = fmt::format("makes room for {}; {}", *news.preemptedBy,
+                                   moves ? "starts anew on " + news.where : "waits again");
+    write.set(conditions::kRestarting, true, reason, text);
+    write.set(conditions::kRunning, false, reason, text);
+    return write.set(conditions::kScheduled, false, reason, std::move(text));
+  }
+  // Why it stops was said when it began to.
+  if (proposal.add.empty() && write.holdsFor(conditions::kRestarting, kPreempted)) return;
+  if (!proposal.add.empty() && !aborting && write.holdsFor(conditions::kRestarting, kMoved)) return;
+  std::string text = aborting               ? proposal.abortReason
+                     : proposal.add.empty() ? "there is no room for the gang; it goes back to waiting"
+                                            : fmt::format("starts anew on {}", news.where);
+  text += stuck;
+  write.set(conditions::kRestarting, true, "MemberLost", text);
+  write.set(conditions::kRunning, false, "Restarting", text);
+  write.set(conditions::kScheduled, false, "Restarting", std::move(text));
+}
+
+std::string admittedText(const model::JobSpec& spec) {
+  if (spec.unsupported.empty()) return "the spec is usable";
+  return fmt::format("the spec is usable; not built yet and therefore without effect: {}",
+                     fmt::join(spec.unsupported, ", "));
+}
+
+std::string phaseOf(const JobStatus& status, const StatusNews& news, const Job& job, bool running) {
+  if (news.verdict.outcome == Outcome::kSucceeded) return "Succeeded";
+  if (news.verdict.outcome == Outcome::kFailed) return "Failed";
+  if (job.conditionTrue(conditions::kSucceeded)) return "Succeeded";
+  if (job.conditionTrue(conditions::kFailed)) return "Failed";
+  if (restarting(status.gang)) return "Restarting";
+  if (status.gang.placed) return running ? "Running" : "Starting";
+  if (status.gang.proposal) return "Starting";
+  if (news.suspended) return "Suspended";
+  if (!news.admitted) return "Pending";
+  return news.pending ? "Queued" : "Pending";
+}
+
+// A stretch of waiting is over when the job no longer waits, or waits for something else.
+void addDelay(const JobStatus& before, JobStatus& after, base::WallTime now) {
+  if (!before.pending) return;
+  if (after.pending && after.pending->since == before.pending->since) return;
+  const auto waited = std::max(std::chrono::duration_cast<std::chrono::seconds>(now - before.pending->since),
+                               std::chrono::seconds(0));
+  switch (before.pending->delay) {
+    case model::DelayKind::kNone: return;
+    case model::DelayKind::kFairShare: after.delays.fairShare += waited; return;
+    case model::DelayKind::kFragmentation: after.delays.fragmentation += waited; return;
+  }
+}
+
+// GPUs count while the gang has its places, whether it computes or starts.
+void addService(const JobStatus& before, JobStatus& after, Outcome outcome, base::WallTime now) {
+  const bool held = before.gang.placed.has_value() && !before.completionTime;
+  const bool holds = after.gang.placed.has_value() && !before.completionTime;
+  if (!held && holds) after.service.updatedAt = now;
+  const bool stops = held && (!holds || outcome == Outcome::kSucceeded || outcome == Outcome::kFailed);
+  if (!stops || before.service.updatedAt == base::WallTime{}) return;
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(now - before.service.updatedAt).count();
+  after.service.gpuSeconds = base::saturatingAdd(
+      after.service.gpuSeconds, base::saturatingMultiply(std::max<std::int64_t>(seconds, 0), before.gpus));
+  after.service.updatedAt = now;
+}
+
+}  // namespace
+
+std::int64_t gangGpus(const model::JobSpec& spec) {
+  std::int64_t gpus = 0;
+  for (const model::Role& role : spec.roles) gpus += role.shape.requests.gpus() * spec.startReplicas(role);
+  return gpus;
+}
+
+JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vector<Member>& members,
+                       const StatusNews& news, base::WallTime now) {
+  JobStatus status = job.status;
+  status.gang = std::move(record);
+  status.observedGeneration = job.generation;
+  const Tally tally = countRoles(job, members, status.roles);
+  fillScale(job, status);
+  status.ready = fmt::format("{}/{}", tally.ready, tally.desired);
+  status.gpus = gangGpus(job.spec);
+
+  status.pending = news.pending;
+  if (status.pending) {
+    const bool sameReason = job.status.pending && job.status.pending->reason == status.pending->reason &&
+                            job.status.pending->delay == status.pending->delay;
+    status.pending->since = sameReason ? job.status.pending->since : now;
+  }
+  addDelay(job.status, status, now);
+  addService(job.status, status, news.verdict.outcome, now);
+  if (news.preemptedBy) status.preemptions = {job.status.preemptions.count + 1, now};
+
+  ConditionWriter write(status.conditions, now, job.generation);
+  // A lost member of a gang that runs on is to be replaced later.
+  const bool replacesLater = status.gang.placed && !status.gang.proposal && news.pending.has_value();
+  if (replacesLater) {
+    write.set(conditions::kRestarting, true, model::toString(news.pending->reason), news.pending->message);
+  } else if (!restarting(status.gang)) {
+    write.clear(conditions::kRestarting, "Settled", "no member is being replaced");
+  }
+  if (news.admitted) {
+    write.set(conditions::kAdmitted, true, "Admitted", admittedText(job.spec));
+  } else {
+    write.set(conditions::kAdmitted, false, model::toString(news.pending->reason), news.pending->message);
+  }
+  if (news.suspended) {
+    write.set(conditions::kSuspended, true, "Suspended", "spec.run.suspend is true");
+    write.clear(conditions::kQueued, "Suspended", "spec.run.suspend is true");
+    write.clear(conditions::kScheduled, "Suspended", "spec.run.suspend is true");
+    write.clear(conditions::kRunning, "Suspended", "spec.run.suspend is true");
+  } else {
+    write.clear(conditions::kSuspended, "Resumed", "spec.run.suspend is false");
+  }
+
+  const bool ended = news.verdict.outcome != Outcome::kRunning;
+  const bool running = tally.gang > 0 && tally.running + tally.succeeded == tally.gang;
+  if (ended) {
+    describeEnd(write, news.verdict);
+    status.completionTime = now;
+  } else if (restarting(status.gang)) {
+    describeRestarting(write, *status.gang.proposal, news, describeStuck(members, now));
+  } else if (status.gang.placed && !news.suspended) {
+    describePlaced(write, news, tally, members);
+    if (!status.startTime) status.startTime = now;
+  } else if (status.gang.proposal) {
+    describeStarting(write, *status.gang.proposal, news);
+  } else {
+    describeWaiting(write, news);
+  }
+  status.phase = phaseOf(status, news, job, running);
+  return status;
+}
+
+}  // namespace trainyard::core

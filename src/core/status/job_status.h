@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/gang/outcome.h"
+#include "core/ledger/members.h"
+#include "model/job.h"
+
+namespace trainyard::core {
+
+// What of a job's status is news in this cycle; everything else is derived from the record and the pods.
+struct StatusNews {
+  std::optional<model::Pending> pending = std::nullopt;  // set while the job waits or is refused
+  bool admitted = true;                                  // false: pending says why not
+  bool suspended = false;
+  std::optional<model::ObjectKey> preemptedBy = std::nullopt;  // it has to make room for this job
+  Verdict verdict = {};
+  std::string where = {};  // "4 nodes in rack zone-a/block-1/rack-3", for a gang that has its places
+};
+
+// The status as people should read it: counts, phase, conditions. `record` is the gang record to be written
+// with it; `members` are those of the placed gang, else of the proposal, else none.
+[[nodiscard]] model::JobStatus deriveStatus(const model::Job& job, model::GangRecord record,
+                                            const std::vector<Member>& members, const StatusNews& news,
+                                            base::WallTime now);
+
+// GPUs of the whole gang at its start size.
+[[nodiscard]] std::int64_t gangGpus(const model::JobSpec& spec);
+
+}  // namespace trainyard::core

@@ -1,0 +1,11 @@
+#pragma once
+
+// And otherwise when?
+//
+// What becomes free by itself and when; reservations and who may pass them; expected starts.
+//
+// The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
+#include "core/timeline/backfill.h"
+#include "core/timeline/freed_places.h"
+#include "core/timeline/head.h"
+#include "core/timeline/outlook.h"

@@ -1,0 +1,62 @@
+#include "core/timeline/freed_places.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/ledger/fit.h"
+
+namespace trainyard::core {
+namespace {
+
+// What the latest ends on a node say.
+struct Left {
+  std::optional<base::WallTime> first;  // of those that may keep it
+  bool before = false;                  // it was kept for earlier ones
+};
+
+using LeftNodes = std::map<model::NodeName, Left>;
+
+// A clock that is ahead of ours by less than `keep` counts; what is further off is no time to go by.
+void note(LeftNodes& nodes, const model::NodeName& node, base::WallTime ended, base::WallTime now,
+          std::chrono::milliseconds keep) {
+  const auto age = now - ended;
+  if (age < -keep || age >= 2 * keep) return;
+  Left& left = nodes[node];
+  if (age >= keep)
+    left.before = true;
+  else
+    left.first = std::min(left.first.value_or(ended), ended);
+}
+
+bool memberFits(const Ledger::NodeRoom& room, const model::Job& job) {
+  return std::any_of(job.spec.roles.begin(), job.spec.roles.end(), [&](const model::Role& role) {
+    return room.free.covers(role.shape.requests) && !nodeRefusal(*room.node, role.shape);
+  });
+}
+
+}  // namespace
+
+FreedPlaces freedPlaces(const model::Snapshot& snapshot, const Ledger& ledger, const model::Job& head) {
+  const auto keep = snapshot.policy.backfill.keepFreed;
+  FreedPlaces freed;
+  if (keep.count() == 0) return freed;
+  LeftNodes nodes;
+  for (const auto& pod : snapshot.pods) {
+    if (!pod->finished() || !pod->member || !pod->bound() || !pod->exit || !pod->exit->finishedAt) continue;
+    note(nodes, pod->node, *pod->exit->finishedAt, snapshot.now, keep);
+  }
+  for (const auto& job : snapshot.jobs) {
+    if (!job->status.completionTime || !job->status.gang.placed) continue;
+    for (const auto& place : job->status.gang.placed->assignments)
+      note(nodes, place.node, *job->status.completionTime, snapshot.now, keep);
+  }
+  for (const auto& [name, left] : nodes) {
+    const auto node = ledger.find(name);
+    if (!left.first || left.before || !node || !memberFits(ledger.nodes()[*node], head)) continue;
+    freed.nodes.push_back(name);
+    if (!freed.nextEnd || *left.first + keep < *freed.nextEnd) freed.nextEnd = *left.first + keep;
+  }
+  return freed;
+}
+
+}  // namespace trainyard::core

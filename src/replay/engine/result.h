@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "replay/engine/options.h"
+
+namespace trainyard::replay {
+
+// Of one kind of waiting, over all jobs; seconds.
+struct ReplayDelay {
+  double total = 0;
+  double mean = 0;
+  double p99 = 0;
+};
+
+// The cluster over time, one sample for each change, thinned out in long replays.
+struct ReplaySample {
+  double time = 0;  // s since the first submission
+  std::int64_t gpusInUse = 0;
+  std::int64_t waiting = 0;  // jobs
+};
+
+// GPUs that one placement policy handed out (openb); shares of the cluster, means over the seeds.
+struct ReplayAllocation {
+  ReplayPlacement placement = ReplayPlacement::kDefault;
+  double gpuAllocation = 0;  // in the end
+  double published = 0;      // by the paper that made it known; 0: none
+  // When the pods that had come asked for so many percent of the cluster: [0], [1], …
+  std::vector<double> byArrivals;
+};
+
+// Times are in seconds, shares of the cluster between 0 and 1. The names of the JSON keys are those of the
+// members (replay_text.cpp).
+struct ReplayResult {
+  std::size_t jobs = 0;
+  double meanCompletionSeconds = 0;
+  double medianCompletionSeconds = 0;
+  // Element floor(0.99 n) of the sorted list, counted from 0, as Muri's simulator prints it.
+  double p99CompletionSeconds = 0;
+  double makespanSeconds = 0;
+  // No schedule has a smaller mean: see fluidLowerBound() in replay_meter.h.
+  double fluidLowerBoundSeconds = 0;
+  double gpuUtilization = 0;  // GPU time in which jobs progressed, of the cluster's until the last end
+  double gpuAllocation = 0;   // the same with start-up
+  double fairnessLoss = 0;    // mean share of the cluster held above its holder's fair share
+  ReplayDelay fairShareDelaySeconds;
+  ReplayDelay fragmentationDelaySeconds;
+  std::uint64_t preemptions = 0;  // stops and moves of running jobs
+  std::uint64_t resizes = 0;
+
+  std::vector<ReplayAllocation> allocations;  // openb only, which knows no times
+
+  // For the plot.
+  std::int64_t capacity = 0;  // GPUs
+  std::vector<double> sortedCompletionSeconds;
+  std::vector<ReplaySample> samples;
+  // Printed below the table: what is to be known beside the numbers.
+  std::vector<std::string> notes;
+};
+
+}  // namespace trainyard::replay

@@ -1,0 +1,140 @@
+#include "replay/papers/devices.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trainyard::replay {
+namespace {
+
+using core::DeviceRoom;
+using core::TaskShape;
+
+// The device with the least left of those that hold the part; a whole one only where no other does.
+std::size_t fullestDevice(const DeviceRoom& room, const TaskShape& task) {
+  std::size_t best = DeviceRoom::kFromWhole;
+  for (std::size_t i = 0; i < room.sharedCount; ++i) {
+    if (room.shared[i] < task.perDevice) continue;
+    if (best == DeviceRoom::kFromWhole || room.shared[i] < room.shared[best]) best = i;
+  }
+  return best;
+}
+
+bool isPart(const TaskShape& task) { return task.devices > 0 && task.perDevice < core::kWholeDevice; }
+
+}  // namespace
+
+DeviceCluster::DeviceCluster(std::vector<DeviceNode> nodes, std::vector<TaskShape> kinds,
+                             const std::vector<std::int64_t>& counts, ReplayPlacement placement,
+                             std::uint64_t seed)
+    : nodes_(std::move(nodes)),
+      kinds_(std::move(kinds)),
+      placement_(placement),
+      rng_(seed),
+      versions_(nodes_.size(), 1),
+      prospects_(kinds_.size()) {
+  for (std::size_t i = 0; i < kinds_.size(); ++i) {
+    mix_.add(kinds_[i], counts[i]);
+  }
+  for (const DeviceNode& node : nodes_) {
+    mostCpu_ = std::max(mostCpu_, node.room.cpu);
+    mostDevices_ = std::max(mostDevices_, node.room.deviceAmount());
+    capacity_ += node.room.deviceAmount();
+    fragmentation_.push_back(fragmentationOf(node.room));
+  }
+}
+
+std::optional<std::size_t> DeviceCluster::offer(std::size_t kind) {
+  std::vector<Prospect>& prospects = prospects_[kind];
+  prospects.resize(nodes_.size());
+  std::optional<std::size_t> best;
+  std::uint64_t fitting = 0;
+  for (std::size_t node = 0; node < nodes_.size(); ++node) {
+    Prospect& prospect = prospects[node];
+    if (prospect.version != versions_[node]) prospect = look(node, kind);
+    if (!prospect.fits) continue;
+    ++fitting;
+    if (placement_ == ReplayPlacement::kRandom) {
+      // The n-th that fits replaces the choice in one of n cases: uniform over all of them.
+      if (rng_.below(fitting) == 0) best = node;
+      continue;
+    }
+    if (!best ||
+        std::pair(prospect.cost, prospect.tie) < std::pair(prospects[*best].cost, prospects[*best].tie))
+      best = node;
+  }
+  if (!best) return std::nullopt;
+
+  const TaskShape& task = kinds_[kind];
+  DeviceRoom& room = nodes_[*best].room;
+  std::size_t device = prospects[*best].device;
+  if (placement_ == ReplayPlacement::kRandom && isPart(task)) {
+    std::vector<std::size_t> devices(static_cast<std::size_t>(room.whole), DeviceRoom::kFromWhole);
+    for (std::size_t i = 0; i < room.sharedCount; ++i) {
+      if (room.shared[i] >= task.perDevice) devices.push_back(i);
+    }
+    device = devices[rng_.below(devices.size())];
+  }
+  room.take(task, device);
+  allocated_ += task.deviceAmount();
+  ++versions_[*best];
+  fragmentation_[*best] = fragmentationOf(room);
+  return best;
+}
+
+std::int64_t DeviceCluster::fragmentationOf(const DeviceRoom& room) const {
+  const bool paper = placement_ == ReplayPlacement::kFgd;
+  return core::fragmentation(room, mix_,
+                             paper ? core::FragmentMeasure::kFirstTask : core::FragmentMeasure::kFed);
+}
+
+DeviceCluster::Prospect DeviceCluster::look(std::size_t node, std::size_t kind) {
+  const TaskShape& task = kinds_[kind];
+  const DeviceRoom& room = nodes_[node].room;
+  Prospect prospect;
+  prospect.version = versions_[node];
+  prospect.fits = room.fits(task);
+  if (!prospect.fits || placement_ == ReplayPlacement::kRandom) return prospect;
+  if (placement_ == ReplayPlacement::kBestFit) {
+    prospect.cost = leftAfter(room, task);
+    if (isPart(task)) prospect.device = fullestDevice(room, task);
+    return prospect;
+  }
+  leastGrowth(node, task, prospect);
+  if (placement_ == ReplayPlacement::kDefault) prospect.tie = leftAfter(room, task);
+  return prospect;
+}
+
+void DeviceCluster::leastGrowth(std::size_t node, const TaskShape& task, Prospect& prospect) const {
+  const DeviceRoom& room = nodes_[node].room;
+  const auto growth = [&](std::size_t device) {
+    DeviceRoom after = room;
+    after.take(task, device);
+    return fragmentationOf(after) - fragmentation_[node];
+  };
+  if (!isPart(task)) {
+    prospect.cost = growth(DeviceRoom::kFromWhole);
+    return;
+  }
+  bool any = false;
+  const auto consider = [&](std::size_t device) {
+    const std::int64_t cost = growth(device);
+    if (any && cost >= prospect.cost) return;
+    any = true;
+    prospect.cost = cost;
+    prospect.device = device;
+  };
+  for (std::size_t i = 0; i < room.sharedCount; ++i) {
+    const auto before = room.shared.begin() + static_cast<std::ptrdiff_t>(i);
+    // A device like one before it would come to the same.
+    if (room.shared[i] >= task.perDevice && std::find(room.shared.begin(), before, *before) == before)
+      consider(i);
+  }
+  if (room.whole > 0) consider(DeviceRoom::kFromWhole);
+}
+
+std::int64_t DeviceCluster::leftAfter(const DeviceRoom& room, const TaskShape& task) const {
+  // Both halves over their common denominator.
+  return (room.cpu - task.cpu) * mostDevices_ + (room.deviceAmount() - task.deviceAmount()) * mostCpu_;
+}
+
+}  // namespace trainyard::replay

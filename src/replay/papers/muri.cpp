@@ -1,0 +1,273 @@
+#include "replay/papers/muri.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "core/order/order_policy.h"
+#include "core/order/run_history.h"
+#include "replay/engine/meter.h"
+
+namespace trainyard::replay {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+// Attained GPU-seconds at which Tiresias moves a job to the next queue; the last queue has no end.
+constexpr std::array<double, 2> kDemotion{3250, 7200};
+// How often a policy of ours looks again while somebody waits, s.
+constexpr double kInterval = 1800;
+
+struct Live {
+  std::size_t job = 0;
+  int gpus = 1;
+  double overhead = 0;
+  double remaining = 0;  // s of work
+  double attained = 0;   // s of running, start-up included
+  std::size_t queue = 0;
+  bool running = false;
+  double end = kNever;
+};
+
+class Engine {
+ public:
+  Engine(const MuriTrace& trace, const std::vector<ReplayNode>& cluster, ReplayPolicy policy,
+         bool withDurations, const std::function<void(std::size_t, std::size_t)>& progress)
+      : trace_(trace),
+        cluster_(cluster),
+        policy_(policy),
+        knows_(withDurations),
+        progress_(progress),
+        keys_(trace.jobs.size()),
+        histories_(trace.jobs.size()),
+        meter_(trace.trace, capacity(), false) {
+    for (std::size_t i = 0; i < keys_.size(); ++i) keys_[i] = {"", trace.trace.jobs[i].name};
+  }
+
+  ReplayResult run() {
+    while (next_ < trace_.jobs.size() || !live_.empty()) {
+      const double now = std::min({nextArrival(), nextEnd(), nextDemotion(), nextLook()});
+      meter_.advance(now);
+      step(now);
+      last_ = now;
+    }
+    return meter_.finish();
+  }
+
+ private:
+  std::int64_t capacity() const {
+    std::int64_t gpus = 0;
+    for (const ReplayNode& node : cluster_) gpus += node.gpus;
+    return gpus;
+  }
+
+  double nextArrival() const { return next_ < trace_.jobs.size() ? trace_.jobs[next_].submit : kNever; }
+
+  double nextEnd() const {
+    double end = kNever;
+    for (const Live& live : live_) end = std::min(end, live.end);
+    return end;
+  }
+
+  double nextDemotion() const {
+    if (policy_ != ReplayPolicy::kTiresias) return kNever;
+    double soonest = kNever;
+    for (const Live& live : live_) {
+      if (!live.running || live.queue >= kDemotion.size()) continue;
+      soonest = std::min(soonest, last_ + std::ceil(kDemotion[live.queue] / live.gpus) - live.attained);
+    }
+    return soonest;
+  }
+
+  double nextLook() const {
+    if (policy_ != ReplayPolicy::kDefault && policy_ != ReplayPolicy::kLas) return kNever;
+    const bool waits =
+        std::any_of(live_.begin(), live_.end(), [](const Live& live) { return !live.running; });
+    return waits ? std::max(last_, look_) : kNever;
+  }
+
+  // The order of an event's parts decides ties, and with them digits.
+  void step(double now) {
+    std::erase_if(live_, [&](const Live& live) { return live.end <= now && end(live, now); });
+    for (; next_ < trace_.jobs.size() && trace_.jobs[next_].submit <= now; ++next_) submit();
+    for (Live& live : live_) advance(live, now);
+    std::vector<bool> ran(trace_.jobs.size());
+    for (const Live& live : live_) ran[live.job] = live.running;
+    if (policy_ == ReplayPolicy::kTiresias) {
+      demote();
+      runFromPool();
+    } else {
+      sort(now);
+      runOnNodes();
+    }
+    for (Live& live : live_) {
+      live.end = live.running ? now + live.remaining : kNever;
+      if (ran[live.job] && !live.running) meter_.stopped(live.job);
+      if (!ran[live.job] && live.running) meter_.started(live.job);
+    }
+  }
+
+  bool end(const Live& live, double now) {
+    meter_.ended(live.job);
+    meter_.progressed(trace_.jobs[live.job].work * live.gpus);
+    history_.ended(histories_[live.job], core::RunHistory::Seconds(live.attained + now - last_));
+    progress_(++ended_, trace_.jobs.size());
+    return true;
+  }
+
+  void submit() {
+    const MuriJob& job = trace_.jobs[next_];
+    const int gpus = trace_.trace.jobs[next_].gpus;
+    live_.push_back({.job = next_, .gpus = gpus, .overhead = job.overhead, .remaining = job.work});
+    histories_[next_] = history_.submit(fmt::format("{}", gpus), core::RunHistory::Seconds(job.submit));
+    meter_.submitted(next_);
+  }
+
+  void advance(Live& live, double now) {
+    if (!live.running) return;
+    live.remaining -= std::max(now - last_ - live.overhead, 0.0);
+    live.attained += now - last_;
+    history_.ran(histories_[live.job], core::RunHistory::Seconds(live.attained));
+  }
+
+  void sort(double now) {
+    if (policy_ == ReplayPolicy::kSrtf || policy_ == ReplayPolicy::kSrsf) {
+      const auto left = [this](const Live& live) {
+        return policy_ == ReplayPolicy::kSrsf ? live.remaining * live.gpus : live.remaining;
+      };
+      std::stable_sort(live_.begin(), live_.end(),
+                       [&](const Live& a, const Live& b) { return left(a) < left(b); });
+      return;
+    }
+    if (now >= look_) look_ = now + kInterval;
+    std::vector<std::pair<core::Rank, Live>> ranked;
+    ranked.reserve(live_.size());
+    for (const Live& live : live_) ranked.emplace_back(core::rankOf(viewOf(live), order()), live);
+    std::sort(ranked.begin(), ranked.end(),
+              [](const auto& a, const auto& b) { return a.first.before(b.first); });
+    for (std::size_t i = 0; i < live_.size(); ++i) live_[i] = ranked[i].second;
+  }
+
+  core::OrderSettings order() const {
+    core::OrderSettings settings;
+    if (policy_ == ReplayPolicy::kLas) settings.ordering = model::Ordering::kLas;
+    if (policy_ == ReplayPolicy::kDefault) settings.ordering = model::Ordering::kDefault;
+    return settings;
+  }
+
+  core::OrderView viewOf(const Live& live) {
+    const auto micros = [](double seconds) { return ReplayTime(std::llround(std::max(seconds, 0.0) * 1e6)); };
+    core::OrderView view{.key = &keys_[live.job],
+                         .submitted = base::WallTime(trace_.trace.jobs[live.job].submitted),
+                         .gpus = live.gpus,
+                         .ran = micros(live.attained),
+                         .running = live.running};
+    if (policy_ == ReplayPolicy::kDefault) {
+      if (knows_) {
+        view.remaining = micros(live.remaining);
+      } else {
+        view.gittinsIndex = history_.rate(histories_[live.job]);
+      }
+    }
+    return view;
+  }
+
+  // Up to a node's GPUs never split; larger ones take whole nodes only.
+  void runOnNodes() {
+    std::vector<int> free;
+    for (const ReplayNode& node : cluster_) free.push_back(node.gpus);
+    const int perNode = cluster_.front().gpus;
+    for (Live& live : live_)
+      live.running = live.gpus <= perNode ? fitsOne(free, live) : fitsMany(free, live, perNode);
+  }
+  static bool fitsOne(std::vector<int>& free, const Live& live) {
+    const auto node = std::find_if(free.begin(), free.end(), [&](int each) { return each >= live.gpus; });
+    if (node == free.end()) return false;
+    *node -= live.gpus;
+    return true;
+  }
+  static bool fitsMany(std::vector<int>& free, const Live& live, int perNode) {
+    const auto want = live.gpus / perNode;
+    if (std::count(free.begin(), free.end(), perNode) < want) return false;
+    int taken = 0;
+    for (int& node : free) {
+      if (node != perNode) continue;
+      node = 0;
+      if (++taken == want) break;
+    }
+    return true;
+  }
+
+  // One level at an event; whoever moves comes behind those of the next queue. Queues live in one list, each
+  // in its own order.
+  void demote() {
+    std::vector<Live> kept, moved;
+    for (Live& live : live_) {
+      const bool goes =
+          live.running && live.queue < kDemotion.size() && live.attained * live.gpus >= kDemotion[live.queue];
+      if (goes) ++live.queue;
+      (goes ? moved : kept).push_back(live);
+    }
+    live_ = std::move(kept);
+    live_.insert(live_.end(), moved.begin(), moved.end());
+  }
+
+  // A pool without places: whoever fits runs, queue by queue; then those that wait go behind those that run.
+  void runFromPool() {
+    std::int64_t free = capacity();
+    for (std::size_t queue = 0; queue <= kDemotion.size(); ++queue) {
+      for (Live& live : live_) {
+        if (live.queue != queue) continue;
+        live.running = live.gpus <= free;
+        if (live.running) free -= live.gpus;
+      }
+    }
+    std::stable_partition(live_.begin(), live_.end(), [](const Live& live) { return live.running; });
+  }
+
+  const MuriTrace& trace_;
+  const std::vector<ReplayNode>& cluster_;
+  const ReplayPolicy policy_;
+  const bool knows_;
+  const std::function<void(std::size_t, std::size_t)>& progress_;
+  std::vector<model::ObjectKey> keys_;
+  std::vector<core::RunHistory::Id> histories_;
+  ReplayMeter meter_;
+  core::RunHistory history_;
+  std::vector<Live> live_;
+  std::size_t next_ = 0;
+  std::size_t ended_ = 0;
+  double last_ = 0;
+  double look_ = 0;
+};
+
+}  // namespace
+
+Result<ReplayResult> runMuri(const MuriTrace& trace, const std::vector<ReplayNode>& cluster,
+                             ReplayPolicy policy, bool withDurations,
+                             const std::function<void(std::size_t, std::size_t)>& progress) {
+  const int perNode = cluster.front().gpus;
+  for (const ReplayNode& node : cluster) {
+    if (node.gpus != perNode)
+      return fail(ErrorCode::kInvalid, "Muri's rules know only clusters of nodes with equally many GPUs");
+  }
+  for (const TraceJob& job : trace.trace.jobs) {
+    const bool split = job.gpus > perNode && job.gpus % perNode != 0;
+    if (split || job.gpus > perNode * static_cast<std::int64_t>(cluster.size())) {
+      return fail(ErrorCode::kInvalid,
+                  fmt::format("job {} wants {} GPUs: never on {} nodes of {} by Muri's rules", job.name,
+                              job.gpus, cluster.size(), perNode));
+    }
+  }
+  return Engine(trace, cluster, policy, withDurations, progress).run();
+}
+
+}  // namespace trainyard::replay

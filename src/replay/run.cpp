@@ -1,0 +1,170 @@
+#include "replay/run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "replay/engine/cycle.h"
+#include "replay/engine/slices.h"
+#include "replay/papers/muri.h"
+#include "replay/papers/openb.h"
+#include "replay/papers/pollux_tiresias.h"
+#include "replay/traces/muri_trace.h"
+#include "replay/traces/pollux_trace.h"
+#include "replay/traces/trace.h"
+
+namespace trainyard::replay {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+Result<std::vector<ReplayNode>> readCluster(const ReplayOptions& options, const ReplayOutside& outside) {
+  auto shape = parseClusterShape(options.cluster);
+  // Whatever begins with a digit is meant as a shape, not as a file.
+  if (shape || (!options.cluster.empty() && options.cluster.front() >= '0' && options.cluster.front() <= '9'))
+    return shape;
+  auto text = outside.readFile(options.cluster);
+  if (!text) return fail(text.error());
+  return readClusterFile(options.cluster, std::move(*text));
+}
+
+bool knowsDurations(const ReplayOptions& options) {
+  return options.withDurations || options.policy == ReplayPolicy::kSrtf ||
+         options.policy == ReplayPolicy::kSrsf;
+}
+
+ReplayRules rulesOf(const ReplayOptions& options) {
+  ReplayRules rules;
+  rules.preempts = options.policy != ReplayPolicy::kFifo;
+  rules.knowsDurations = knowsDurations(options);
+  switch (options.policy) {
+    case ReplayPolicy::kFifo: rules.order.ordering = model::Ordering::kFifo; break;
+    case ReplayPolicy::kLas: rules.order.ordering = model::Ordering::kLas; break;
+    case ReplayPolicy::kTiresias:
+      rules.order.ordering = model::Ordering::kLas;
+      rules.order.lasLimits = {3'250, 7'200};
+      break;
+    case ReplayPolicy::kSrtf: rules.order.ordering = model::Ordering::kSrtf; break;
+    case ReplayPolicy::kSrsf: rules.order.ordering = model::Ordering::kSrsf; break;
+    case ReplayPolicy::kDefault: rules.order.ordering = model::Ordering::kDefault; break;
+  }
+  return rules;
+}
+
+void addNotes(const ReplayOptions& options, ReplayResult& result) {
+  if (options.format == ReplayFormat::kOpenb) return;
+  auto& notes = result.notes;
+  if (options.semantics == ReplaySemantics::kMuri) {
+    notes.emplace_back(
+        "Muri's rules: start-up is charged again at every event, as in its published numbers.");
+  } else {
+    notes.emplace_back("Start-up is charged on a start, a resume and a move only.");
+  }
+  notes.emplace_back(knowsDurations(options) ? "The policy knew how long jobs run."
+                                             : "The policy did not know how long jobs run.");
+}
+
+Result<ReplayResult> replayMuri(const ReplayOptions& options, const ReplayOutside& outside) {
+  auto text = outside.readFile(options.jobsFile);
+  if (!text) return fail(text.error());
+  const auto trace = readMuriJobs(options.jobsFile, std::move(*text));
+  if (!trace) return fail(trace.error());
+  const auto cluster = readCluster(options, outside);
+  if (!cluster) return fail(cluster.error());
+  if (options.semantics == ReplaySemantics::kMuri)
+    return runMuri(*trace, *cluster, options.policy, options.withDurations, outside.progress);
+  return runEngine(trace->trace, *cluster, rulesOf(options), {.progress = outside.progress});
+}
+
+Result<ReplayResult> replayJobs(const ReplayOptions& options, const ReplayOutside& outside) {
+  auto text = outside.readFile(options.jobsFile);
+  if (!text) return fail(text.error());
+  const auto trace = options.format == ReplayFormat::kPhilly
+                         ? readPhillyJobs(options.jobsFile, std::move(*text))
+                         : readItpJobs(options.jobsFile, std::move(*text));
+  if (!trace) return fail(trace.error());
+  const auto cluster = readCluster(options, outside);
+  if (!cluster) return fail(cluster.error());
+  if (!options.timeSlices) {
+    const auto relaxation = options.relaxation ? std::optional(model::RelaxationPolicy{})
+                                               : std::optional<model::RelaxationPolicy>();
+    return runCycles(*trace, *cluster, relaxation, {.progress = outside.progress});
+  }
+  ReplayRules rules = rulesOf(options);
+  // Strict FIFO is what it always was: first come, first served, as close together as asked for.
+  if (options.relaxation && options.policy != ReplayPolicy::kFifo) rules.relaxation.emplace();
+  return runEngine(*trace, *cluster, rules, {.progress = outside.progress});
+}
+
+Result<ReplayResult> replayPollux(const ReplayOptions& options, const ReplayOutside& outside) {
+  const auto cluster = readCluster(options, outside);
+  if (!cluster) return fail(cluster.error());
+  int perNode = 0;
+  std::int64_t gpus = 0;
+  for (const ReplayNode& node : *cluster) {
+    perNode = std::max(perNode, node.gpus);
+    gpus += node.gpus;
+  }
+  const auto trace = readPolluxJobs(options.jobsFile, perNode, outside.readFile);
+  if (!trace) return fail(trace.error());
+  if (options.policy != ReplayPolicy::kTiresias)
+    return runEngine(trace->trace, *cluster, rulesOf(options), {.progress = outside.progress});
+  for (const TraceJob& job : trace->trace.jobs) {
+    if (job.gpus > gpus)
+      return fail(ErrorCode::kInvalid,
+                  fmt::format("job {} wants {} GPUs: the cluster has {}", job.name, job.gpus, gpus));
+  }
+  return runPolluxTiresias(*trace, *cluster, outside.progress);
+}
+
+}  // namespace
+
+Result<void> checkReplay(const ReplayOptions& options) {
+  const auto refuse = [](std::string what) { return fail(ErrorCode::kInvalid, std::move(what)); };
+  const bool openb = options.format == ReplayFormat::kOpenb;
+  if (options.semantics == ReplaySemantics::kMuri && options.format != ReplayFormat::kMuri)
+    return refuse("--semantics muri holds for --format muri only: other traces have no iterations");
+  if (options.placement != ReplayPlacement::kDefault && !openb)
+    return refuse("--placement holds for --format openb only: elsewhere gangs are placed, not single pods");
+  if (options.policy != ReplayPolicy::kDefault && openb)
+    return refuse("--policy means nothing for --format openb: its pods are offered in turn");
+  if (options.seeds == 0) return refuse("--seeds must be at least 1");
+  if (options.seeds != 1 && !openb)
+    return refuse("--seeds holds for --format openb only: elsewhere nothing is drawn");
+  const bool production = options.format == ReplayFormat::kPhilly || options.format == ReplayFormat::kItp;
+  if (!options.timeSlices &&
+      (!production || options.policy != ReplayPolicy::kDefault || options.withDurations))
+    return refuse(
+        "--no-time-slices holds for --policy default of --format philly and itp, without --with-durations");
+  if (!options.relaxation && (!production || options.policy == ReplayPolicy::kFifo))
+    return refuse("--no-relaxation holds for --format philly and itp only, and fifo never relaxes");
+  if (options.withDurations && openb)
+    return refuse("--with-durations means nothing for --format openb: its pods never end");
+  if (options.withDurations &&
+      (options.policy == ReplayPolicy::kLas || options.policy == ReplayPolicy::kTiresias))
+    return refuse(
+        "--with-durations means nothing for --policy las and tiresias: they order by attained service");
+  return {};
+}
+
+Result<ReplayResult> runReplay(const ReplayOptions& options, const ReplayOutside& outside) {
+  if (auto good = checkReplay(options); !good) return fail(good.error());
+  auto result = [&]() -> Result<ReplayResult> {
+    switch (options.format) {
+      case ReplayFormat::kMuri: return replayMuri(options, outside);
+      case ReplayFormat::kPhilly:
+      case ReplayFormat::kItp: return replayJobs(options, outside);
+      case ReplayFormat::kOpenb: return runOpenb(options, outside);
+      case ReplayFormat::kPollux: return replayPollux(options, outside);
+    }
+    return fail(ErrorCode::kInternal, "no such format");
+  }();
+  if (result) addNotes(options, *result);
+  return result;
+}
+
+}  // namespace trainyard::replay

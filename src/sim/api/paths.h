@@ -1,0 +1,33 @@
+#pragma once
+
+// Internal to src/sim: what a URL asks for.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/api/status.h"
+
+namespace trainyard::sim {
+
+using Query = std::map<std::string, std::string>;
+
+struct ApiPath {
+  std::string group;
+  std::string version;
+  std::string space;  // namespace, empty for all or where there is none
+  std::string plural;
+  std::string name;
+  std::string subresource;
+  bool resource = false;              // false: discovery or health
+  std::vector<std::string> segments;  // of every path
+  Query query;
+};
+
+// 404 for a path that is no API path at all, 400 for bad percent-encoding.
+[[nodiscard]] Outcome<ApiPath> parseTarget(const std::string& target);
+
+[[nodiscard]] std::string queryText(const Query& query, const std::string& name);
+[[nodiscard]] bool queryFlag(const Query& query, const std::string& name);
+
+}  // namespace trainyard::sim

@@ -1,0 +1,160 @@
+#include "sim/cluster/invariants.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "model/names.h"
+
+namespace trainyard::sim {
+namespace {
+
+bool occupies(const model::Pod& pod) { return pod.bound() && !pod.finished(); }
+
+bool isMember(const model::Pod& pod) {
+  return pod.controllerKind == model::names::kTrainingJobKind && pod.member.has_value();
+}
+
+const model::NodeName* placeOf(const std::vector<model::Assignment>& assignments,
+                               const model::MemberLabels& member) {
+  for (const model::Assignment& each : assignments) {
+    if (each.role == member.role && each.indices.contains(member.index)) return &each.node;
+  }
+  return nullptr;
+}
+
+// Whether a pod of these requests takes what is not there. What it does not ask for may be short without its
+// doing: a device plug-in that restarts leaves a node with less than its pods hold.
+bool overdraws(const model::Resources& free, const model::Resources& requests) {
+  const auto over = [](std::int64_t left, std::int64_t wants) { return left < 0 && wants > 0; };
+  return over(free.cpu.value, requests.cpu.value) || over(free.memory.value, requests.memory.value) ||
+         over(free.pods, requests.pods) ||
+         std::any_of(free.extendedAll().begin(), free.extendedAll().end(),
+                     [&](const auto& each) { return over(each.second, requests.extended(each.first)); });
+}
+
+int wanted(const model::Job& job) { return job.spec.minAvailable.value_or(job.spec.totalReplicas()); }
+
+}  // namespace
+
+Invariants::Invariants(ClusterObserver& observer, base::Executor& executor, InvariantLimits limits)
+    : observer_(observer), executor_(executor), limits_(limits) {
+  observer_.cache().pods.onChange(
+      [this](const PodPtr& before, const PodPtr& after) { podChanged(before, after); });
+  observer_.cache().nodes.onChange([this](const auto& before, const auto& after) {
+    if (before && after && before->allocatable != after->allocatable) allocatableChanged(*before);
+  });
+  observer_.cache().jobs.onChange(
+      [this](const auto& before, const auto& after) { checkGang((after ? after : before)->uid); });
+}
+
+void Invariants::violated(std::string what) {
+  const auto at = std::chrono::duration_cast<std::chrono::milliseconds>(executor_.now().time_since_epoch());
+  violations_.push_back(fmt::format("{} ms: {}", at.count(), what));
+}
+
+void Invariants::podChanged(const PodPtr& before, const PodPtr& after) {
+  if (before && occupies(*before)) used_[before->node].subtract(before->shape.requests);
+  if (after && occupies(*after)) {
+    used_[after->node].add(after->shape.requests);
+    if (!before || !before->bound()) checkNode(after->node, after->shape.requests);
+  }
+  if (before && isMember(*before) && (!after || after->uid != before->uid)) {
+    members_[before->controllerUid].erase(before->key.name);
+    checkGang(before->controllerUid);
+  }
+  if (after && isMember(*after)) {
+    members_[after->controllerUid][after->key.name] = after;
+    checkMember(*after);
+    checkGang(after->controllerUid);
+  }
+}
+
+void Invariants::allocatableChanged(const model::Node& before) {
+  hadUntil_[before.name] = {before.allocatable, executor_.now()};
+}
+
+void Invariants::checkNode(const model::NodeName& name, const model::Resources& arrived) {
+  const auto node = observer_.cache().nodes.find(name);
+  if (!node) return;
+  model::Resources free = node->allocatable;
+  free.subtract(used_[name]);
+  if (!overdraws(free, arrived)) return;
+  const auto had = hadUntil_.find(name);
+  if (had != hadUntil_.end() && executor_.now() - had->second.second < limits_.shrinkUnknown) {
+    model::Resources before = had->second.first;
+    before.subtract(used_[name]);
+    if (!overdraws(before, arrived)) return;
+  }
+  violated(fmt::format("node {} holds more than it has ({} GPUs over)", name, -free.gpus()));
+}
+
+void Invariants::checkMember(const model::Pod& pod) {
+  for (const auto& [name, other] : members_[pod.controllerUid]) {
+    const bool same = other->uid != pod.uid && !other->terminating && !pod.terminating &&
+                      other->member->role == pod.member->role && other->member->index == pod.member->index;
+    if (same) violated(fmt::format("pods {} and {} are the same member", other->key, pod.key));
+  }
+  if (!pod.bound()) return;
+  const auto job = observer_.cache().jobs.find({pod.key.ns, pod.member->jobName});
+  if (!job || job->uid != pod.controllerUid) return;
+  const auto& gang = job->status.gang;
+  const model::NodeName* place = nullptr;
+  if (gang.placed && gang.placed->epoch == pod.member->epoch)
+    place = placeOf(gang.placed->assignments, *pod.member);
+  if (gang.proposal && gang.proposal->epoch == pod.member->epoch)
+    place = placeOf(gang.proposal->add, *pod.member);
+  if (place != nullptr && *place != pod.node) {
+    violated(fmt::format("pod {} is bound to {}, its place is on {}", pod.key, pod.node, *place));
+  }
+}
+
+void Invariants::checkGang(const model::Uid& uid) {
+  const auto& jobs = observer_.cache().jobs.all();
+  const auto found =
+      std::find_if(jobs.begin(), jobs.end(), [&](const auto& each) { return each->uid == uid; });
+  const auto members = members_.find(uid);
+  const bool over =
+      found == jobs.end() || (*found)->finished() || (*found)->deleting || (*found)->spec.run.suspend;
+  if (over || members == members_.end() ||
+      ((*found)->status.gang.placed && !(*found)->status.gang.proposal)) {
+    partlySince_.erase(uid);
+    return;
+  }
+  const auto letGo = std::count_if(members->second.begin(), members->second.end(), [](const auto& each) {
+    return !each.second->gangGated && !each.second->terminating && !each.second->finished();
+  });
+  if (letGo == 0 || letGo >= wanted(**found)) {
+    partlySince_.erase(uid);
+    return;
+  }
+  partlySince_.try_emplace(uid, executor_.now());
+}
+
+void Invariants::checkTime() {
+  for (const auto& [uid, since] : partlySince_) {
+    if (executor_.now() - since < limits_.partlyReleased || !partlyReported_.insert(uid).second) continue;
+    violated(fmt::format("the gang of job uid {} has been let go in part for {} s", uid,
+                         limits_.partlyReleased.count()));
+  }
+}
+
+std::vector<std::string> Invariants::leftovers() const {
+  std::vector<std::string> left;
+  std::set<model::Uid> alive;
+  for (const auto& job : observer_.cache().jobs.all()) {
+    alive.insert(job->uid);
+    if (job->status.gang.proposal) left.push_back(fmt::format("job {} still has a proposal", job->key));
+    if (job->deleting) left.push_back(fmt::format("job {} is still being deleted", job->key));
+  }
+  for (const auto& pod : observer_.cache().pods.all()) {
+    if (pod->controllerKind != model::names::kTrainingJobKind) continue;
+    if (!alive.contains(pod->controllerUid))
+      left.push_back(fmt::format("pod {} has outlived its job", pod->key));
+    if (pod->gangGated) left.push_back(fmt::format("pod {} is still gated", pod->key));
+    if (pod->terminating) left.push_back(fmt::format("pod {} is still going away", pod->key));
+  }
+  return left;
+}
+
+}  // namespace trainyard::sim

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "base/time.h"
+#include "kube/cluster_cache.h"
+#include "model/snapshot.h"
+#include "sim/api/server.h"
+
+namespace trainyard::sim {
+
+// Sees every write at the moment it happens, without the lag that everybody else has: for checks and stories.
+class ClusterObserver {
+ public:
+  ClusterObserver(ApiServer& server, const base::Logger& log);
+  ~ClusterObserver();
+  ClusterObserver(const ClusterObserver&) = delete;
+  ClusterObserver& operator=(const ClusterObserver&) = delete;
+
+  // The present state is shown as changes from nothing. Listeners registered before see it.
+  [[nodiscard]] base::Result<void> start();
+
+  [[nodiscard]] kube::ClusterCache& cache() { return cache_; }
+  [[nodiscard]] const kube::ClusterCache& cache() const { return cache_; }
+  [[nodiscard]] model::Snapshot snapshot(base::WallTime now) const { return cache_.snapshot(now); }
+
+ private:
+  base::Result<void> watch(const kube::ResourceType& type, kube::ReflectorSink& sink);
+
+  ApiServer& server_;
+  kube::ClusterCache cache_;
+  std::vector<std::uint64_t> watches_;
+};
+
+}  // namespace trainyard::sim

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/executor.h"
+#include "sim/cluster/observer.h"
+
+namespace trainyard::sim {
+
+// Tells, line by line, what happens to training jobs: submitted, waiting and why, placed where, running,
+// ended.
+class SandboxStory {
+ public:
+  using Print = std::function<void(const std::string& line)>;
+
+  // Begins to listen at once; `observer` must be started later.
+  SandboxStory(ClusterObserver& observer, base::Executor& executor, Print print, bool colours);
+
+  void tell(std::string_view who, std::string_view text, std::string_view colour = "");
+  // A job that was just created. `expected`: the phase it should end with, empty when nobody said.
+  void submitted(const model::ObjectKey& job, std::string expected, std::string_view source);
+  // Every job has ended, or has come to the phase that it should stay in.
+  [[nodiscard]] bool settled() const;
+  // A table of all jobs; true when each one that has an expectation met it.
+  bool summary();
+
+ private:
+  using JobPtr = std::shared_ptr<const model::Job>;
+  using PodPtr = std::shared_ptr<const model::Pod>;
+  struct Told {
+    std::string expected;
+    std::string phase;
+    std::string reason;  // of the last word on why it waits
+    std::string message;
+    std::string waitedFor;
+    base::Instant toldWait{};
+    base::Instant submitted{};
+    std::optional<base::Instant> firstBound;
+    std::optional<base::Instant> running;
+    std::optional<base::Instant> ended;
+    std::set<std::string> bound;  // pods of this attempt
+    std::int64_t epoch = 0;
+    std::set<model::NodeName> nodes;
+    std::string place;
+  };
+
+  void jobChanged(const JobPtr& job);
+  void podChanged(const PodPtr& before, const PodPtr& after);
+  void phaseChanged(Told& told, const model::Job& job);
+  void waits(Told& told, const model::Job& job);
+  [[nodiscard]] std::string placeOf(const std::set<model::NodeName>& nodes) const;
+  [[nodiscard]] static double seconds(base::Instant::duration span);
+
+  ClusterObserver& observer_;
+  base::Executor& executor_;
+  Print print_;
+  bool colours_;
+  std::map<model::ObjectKey, Told> jobs_;
+};
+
+}  // namespace trainyard::sim

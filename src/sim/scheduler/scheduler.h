@@ -1,0 +1,104 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/executor.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "kube/api_client.h"
+#include "kube/cluster_cache.h"
+#include "kube/reflector.h"
+#include "sim/scheduler/extender.h"
+#include "sim/scheduler/pod.h"
+#include "sim/scheduler/queue.h"
+
+namespace trainyard::sim {
+
+struct SchedulerOptions {
+  std::string name = "default-scheduler";           // of spec.schedulerName; others' pods are only counted
+  std::chrono::microseconds attemptTime{1'000};     // pods are tried one at a time; this long each
+  std::string extenderResource = "nvidia.com/gpu";  // pods that ask for it go through the extender
+  SchedulingQueueTimes queue = {};
+};
+
+// kube-scheduler as far as gangs lean on it: one pod at a time, ignores gated pods, filters by cordon,
+// taints, node affinity and resources, asks the extender, takes the best node by score and then by name,
+// counts the pod there at once, binds it in the background. A pod that finds no node gets PodScheduled=False
+// and waits for an occasion. What it lacks: preemption, pod affinity, ports, volumes, spreading.
+class Scheduler {
+ public:
+  struct Dependencies {
+    kube::ApiClient& api;
+    base::Executor& executor;
+    base::Rng rng;
+    base::Logger log;
+    SchedulerExtender* extender = nullptr;  // nullptr: none is configured
+  };
+
+  Scheduler(SchedulerOptions options, Dependencies dependencies);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  void start();
+
+  [[nodiscard]] std::uint64_t attempts() const { return attempts_; }
+  [[nodiscard]] std::uint64_t bindings() const { return bindings_; }
+
+ private:
+  using PodPtr = std::shared_ptr<const SchedulerPod>;
+
+  // Placed by us, not seen bound yet.
+  struct Assumed {
+    model::NodeName node;
+    model::Resources requests;
+  };
+  // One attempt: the nodes left, and for the others how many were refused for which reason.
+  struct Search {
+    std::vector<std::string> left;
+    std::map<std::string, int> refusals;
+    std::size_t total = 0;
+    bool byExtender = false;
+  };
+
+  void podChanged(const PodPtr& before, const PodPtr& after);
+  void countUsed(const PodPtr& before, const PodPtr& after);
+  void queuePod(const PodPtr& before, const PodPtr& after);
+  [[nodiscard]] bool isOurs(const SchedulerPod& pod) const;
+  void wake();
+  void attemptNext();
+  void attempt(const PodPtr& pod);
+  [[nodiscard]] Search filterNodes(const model::Pod& pod) const;
+  [[nodiscard]] base::Result<void> askExtender(const model::Pod& pod, Search& search);
+  [[nodiscard]] model::NodeName choose(const model::Pod& pod, const Search& search);
+  [[nodiscard]] model::Resources freeOn(const model::Node& node) const;
+  void bind(const PodPtr& pod, const model::NodeName& node);
+  void bindingFailed(const PodPtr& pod, const base::Error& error);
+  void giveUp(const PodPtr& pod, const Search& search);
+  void reportCondition(const PodPtr& pod, const std::string& reason, const std::string& message);
+  void forget(const model::Uid& pod);
+
+  SchedulerOptions options_;
+  Dependencies deps_;
+  kube::ObjectCache<model::Node> nodes_;
+  kube::ObjectCache<SchedulerPod> pods_;
+  std::vector<std::unique_ptr<kube::Reflector>> reflectors_;
+  SchedulingQueue queue_;
+  std::map<model::Uid, model::ObjectKey> keys_;  // of queued pods
+  std::map<model::Uid, Assumed> assumed_;
+  std::map<model::NodeName, model::Resources> used_;
+  base::TimerId wakeTimer_{};
+  base::Instant wakeAt_ = base::Instant::max();
+  base::Instant busyUntil_{};
+  std::uint64_t attempts_ = 0;
+  std::uint64_t bindings_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace trainyard::sim

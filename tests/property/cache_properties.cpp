@@ -1,0 +1,60 @@
+#include <rapidcheck/catch.h>
+#include <catch2/catch.hpp>
+
+#include "core/cycle/cycle.h"
+#include "core/ledger/ledger.h"
+#include "property/living_cluster.h"
+
+using namespace trainyard;        // NOLINT(google-build-using-namespace): test
+using namespace trainyard::core;  // NOLINT(google-build-using-namespace): test
+using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
+
+namespace {
+
+constexpr int kSteps = 20;
+
+// Everything that a ledger says, in its order.
+std::string wordsOf(const Ledger& ledger) {
+  std::string text;
+  for (std::size_t i = 0; i < ledger.nodes().size(); ++i) {
+    const Ledger::NodeRoom& room = ledger.nodes()[i];
+    text += fmt::format("{} free {} gpus {} pods:", room.node->name, room.free.gpus(), room.free.pods);
+    ledger.forEachHolding(i, [&](const Ledger::Holding& holding) {
+      text += fmt::format(" {}/{}={}", holding.job ? holding.job->key.name : "-",
+                          holding.pod ? holding.pod->key.name : "places", holding.amount.gpus());
+    });
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a ledger that follows is the ledger of the snapshot") {
+  rc::prop("step by step, whatever was taken from it meanwhile", [](std::uint64_t seed) {
+    LivingCluster cluster(seed);
+    Ledger followed;
+    for (int step = 0; step < kSteps; ++step) {
+      const CycleInput input = cluster.look();
+      followed.follow(input.snapshot);
+      RC_ASSERT(wordsOf(followed) == wordsOf(Ledger(input.snapshot)));
+      if (step % 3 == 0 && !input.snapshot.nodes.empty()) followed.take(0, gpus(1), 2);
+      cluster.carryOut(cycle(input));
+      cluster.live();
+    }
+  });
+}
+
+TEST_CASE("what a cycle remembers of the last one changes no plan") {
+  rc::prop("a warm cache and an empty one give the same plan, step by step", [](std::uint64_t seed) {
+    LivingCluster cluster(seed);
+    CycleCache cache;
+    for (int step = 0; step < kSteps; ++step) {
+      const CycleInput input = cluster.look();
+      const Plan warm = cycle(input, cache);
+      RC_ASSERT(warm == cycle(input));
+      cluster.carryOut(warm);
+      cluster.live();
+    }
+  });
+}

@@ -1,0 +1,359 @@
+// What people read when a gang waits. The words are specification: they go into condition, event and CLI.
+#include <catch2/catch.hpp>
+
+#include "core/cycle/waiting_order.h"
+#include "core/queues/priority.h"
+#include "core/status/explain.h"
+#include "support/placing.h"
+
+using namespace trainyard;        // NOLINT(google-build-using-namespace): test
+using namespace trainyard::core;  // NOLINT(google-build-using-namespace): test
+using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
+
+namespace {
+
+// Two blocks of two racks of two nodes of 8 GPUs: n0 … n7.
+SnapshotBuilder eightNodes() {
+  SnapshotBuilder builder = cluster();
+  for (int i = 0; i < 8; ++i) {
+    builder.add(node(fmt::format("n{}", i))
+                    .zone("z")
+                    .block(i < 4 ? "b1" : "b2")
+                    .rack(fmt::format("r{}", i / 2))
+                    .gpus(8));
+  }
+  return builder;
+}
+
+model::Pod filler(std::string_view nodeName, std::int64_t gpuCount) {
+  return pod(fmt::format("filler/{}", nodeName)).on(nodeName).gpus(gpuCount);
+}
+
+model::Pending pendingIn(const model::Snapshot& snapshot, std::string_view name) {
+  const Ledger ledger(snapshot);
+  const model::Job& waiting = jobIn(snapshot, name);
+  const auto outcome = place(wholeGang(waiting), ledger, snapshot.policy.topology);
+  REQUIRE(std::holds_alternative<PlacementFailure>(outcome));
+  return explainFailure(waiting, std::get<PlacementFailure>(outcome), ledger, snapshot);
+}
+
+std::string said(const model::Snapshot& snapshot) { return outcomeIn(snapshot, "x/j"); }
+
+}  // namespace
+
+TEST_CASE("no matching nodes: the most common reasons first, at most three") {
+  CHECK(said(cluster().add(job("x/j").role("worker", 1, gpus(1)))) ==
+        "NoMatchingNodes: the cluster has no nodes");
+  CHECK(said(eightNodes().add(job("x/j").role("worker", 2, gpus(8)).select("pool", "train"))) ==
+        "NoMatchingNodes: no node matches the template of role worker: 8 nodes have no label pool=train");
+  const model::Snapshot mixed = cluster()
+                                    .add(node("a").gpus(8).taint("dedicated", "infra"))
+                                    .add(node("b").gpus(8))
+                                    .add(node("c").gpus(8).notReady())
+                                    .add(node("d").gpus(8).label("pool", "train").deleting())
+                                    .add(job("x/j").role("worker", 1, gpus(8)).select("pool", "train"));
+  CHECK(said(mixed) ==
+        "NoMatchingNodes: no node matches the template of role worker: 2 nodes have no label pool=train, 1 "
+        "node has the "
+        "taint dedicated=infra:NoSchedule and 1 node is being deleted");
+}
+
+TEST_CASE("no matching nodes: the role is named") {
+  CHECK(said(eightNodes().add(
+            job("x/j").role("worker", 1, gpus(8)).role("ps", 1, cpus(1)).select("pool", "cpu"))) ==
+        "NoMatchingNodes: no node matches the template of role ps: 8 nodes have no label pool=cpu");
+}
+
+TEST_CASE("a level that this cluster does not have") {
+  CHECK(said(eightNodes().add(job("x/j").role("worker", 2, gpus(8)).required("row"))) ==
+        "NoMatchingNodes: locality.required is row, but the levels of this cluster are zone, block, rack and "
+        "node");
+}
+
+TEST_CASE("too large for any node") {
+  CHECK(said(eightNodes().add(job("x/j").role("worker", 2, gpus(16)))) ==
+        "TooLarge: needs 2 nodes with 16 nvidia.com/gpu each; the largest matching node n0 has 8");
+  CHECK(said(eightNodes().add(job("x/j").role("worker", 1, requests(8, 200)))) ==
+        "TooLarge: needs 1 node with 8 nvidia.com/gpu and 200 cpu; the largest matching node n0 has 8 "
+        "nvidia.com/gpu and "
+        "128 cpu");
+  CHECK(said(eightNodes().add(job("x/j").role("worker", 1, requests(0, 1, 2000)))) ==
+        "TooLarge: needs 1 node with 2000Gi memory; the largest matching node n0 has 1024Gi memory");
+}
+
+TEST_CASE("too large for the required level, or for the cluster") {
+  CHECK(said(eightNodes().add(job("x/j").role("worker", 3, gpus(8)).required("rack"))) ==
+        "TooLarge: needs 3 nodes with 8 nvidia.com/gpu each in one rack; the largest rack, z/b1/r0, has 2 "
+        "even when empty");
+  CHECK(said(eightNodes().add(job("x/j").role("worker", 9, gpus(8)))) ==
+        "TooLarge: needs 9 nodes with 8 nvidia.com/gpu each; the cluster has 8 even when empty");
+  CHECK(said(eightNodes().add(job("x/j").role("worker", 9, gpus(4)).required("block"))) ==
+        "TooLarge: needs room for 9 members with 4 nvidia.com/gpu each in one block; the largest block, "
+        "z/b1, has room "
+        "for 8 even when empty");
+}
+
+TEST_CASE("a required level that no node is labelled for") {
+  CHECK(said(cluster()
+                 .add(node("n1").gpus(8))
+                 .add(node("n2").gpus(8))
+                 .add(job("x/j").role("worker", 2, gpus(8)).required("rack"))) ==
+        "TooLarge: needs 2 nodes with 8 nvidia.com/gpu each in one rack; the largest rack, (n1), has 1 even "
+        "when empty; no "
+        "node has the label cloud.provider.com/topology-rack");
+}
+
+TEST_CASE("waiting for capacity") {
+  CHECK(said(eightNodes()
+                 .add(filler("n0", 1))
+                 .add(filler("n5", 1))
+                 .add(job("x/j").role("worker", 7, gpus(8)))) ==
+        "WaitingForCapacity: needs 7 nodes with 8 nvidia.com/gpu each; the cluster has 6");
+  // Three racks are blocked by one filler each, n6 and n7 by one each: r0, r1 and r2 have one node, r3 none.
+  CHECK(said(eightNodes()
+                 .add(filler("n0", 1))
+                 .add(filler("n2", 1))
+                 .add(filler("n4", 1))
+                 .add(filler("n6", 8))
+                 .add(filler("n7", 8))
+                 .add(filler("n1", 8))
+                 .add(filler("n3", 8))
+                 .add(job("x/j").role("worker", 2, gpus(8)).required("rack"))) ==
+        "WaitingForCapacity: needs 2 nodes with 8 nvidia.com/gpu each in one rack; best rack z/b2/r2 has 1");
+}
+
+TEST_CASE("waiting for topology: enough is free, not together") {
+  const model::Snapshot snapshot = eightNodes()
+                                       .add(filler("n0", 1))
+                                       .add(filler("n2", 1))
+                                       .add(filler("n4", 1))
+                                       .add(filler("n6", 1))
+                                       .add(job("x/j").role("worker", 2, gpus(8)).required("rack"));
+  CHECK(said(snapshot) ==
+        "WaitingForTopology: needs 2 nodes with 8 nvidia.com/gpu each in one rack; best rack z/b1/r0 has 1, "
+        "the whole "
+        "cluster has 4");
+}
+
+TEST_CASE("members that do not fill a node are counted as members") {
+  // r0 has 4 + 8 free: three members of 4 GPUs.
+  CHECK(said(eightNodes()
+                 .add(filler("n0", 4))
+                 .add(filler("n2", 5))
+                 .add(filler("n4", 5))
+                 .add(filler("n6", 5))
+                 .add(job("x/j").role("worker", 4, gpus(4)).required("rack"))) ==
+        "WaitingForTopology: needs room for 4 members with 4 nvidia.com/gpu each in one rack; best rack "
+        "z/b1/r0 has room "
+        "for 3, the whole cluster has room for 9");
+  CHECK(said(eightNodes()
+                 .add(filler("n0", 1))
+                 .add(filler("n1", 1))
+                 .add(filler("n2", 1))
+                 .add(filler("n3", 1))
+                 .add(filler("n4", 1))
+                 .add(filler("n5", 1))
+                 .add(filler("n6", 1))
+                 .add(filler("n7", 1))
+                 .add(job("x/j").role("worker", 8, gpus(1)).required("node"))) ==
+        "WaitingForTopology: needs room for 8 members with 1 nvidia.com/gpu each on one node; best node "
+        "z/b1/r0/n0 has room "
+        "for 7, the whole cluster has room for 56");
+}
+
+TEST_CASE("no node has room for one member: the best node says how much it has") {
+  const auto full = [] {
+    SnapshotBuilder builder = eightNodes();
+    for (int i = 0; i < 8; ++i) builder.add(filler(fmt::format("n{}", i), i == 3 ? 2 : 6));
+    return builder;
+  };
+  CHECK(said(full().add(job("x/j").role("worker", 1, gpus(8)))) ==
+        "WaitingForCapacity: needs 1 node with 8 nvidia.com/gpu; best node n3 has 6");
+  CHECK(said(full().add(job("x/j").role("worker", 2, gpus(8)).required("rack"))) ==
+        "WaitingForCapacity: needs 2 nodes with 8 nvidia.com/gpu each in one rack; best node n3 has 6");
+}
+
+TEST_CASE("cpu and memory are named where they are in the way") {
+  // GPUs are free everywhere; 100 of 128 cpu are taken.
+  SnapshotBuilder builder = eightNodes();
+  for (int i = 0; i < 8; ++i)
+    builder.add(pod(fmt::format("filler/p{}", i)).on(fmt::format("n{}", i)).cpu(100));
+  CHECK(said(builder.add(job("x/j").role("worker", 2, requests(8, 64, 16)))) ==
+        "WaitingForCapacity: needs 2 nodes with 8 nvidia.com/gpu and 64 cpu each; best node n0 has 8 "
+        "nvidia.com/gpu and 28 "
+        "cpu");
+}
+
+TEST_CASE("nodes that would help if they were open are mentioned") {
+  const auto three = [] {
+    return cluster()
+        .add(node("n1").gpus(8))
+        .add(node("n2").gpus(8).cordoned())
+        .add(node("n3").gpus(8).notReady());
+  };
+  CHECK(said(three().add(job("x/j").role("worker", 2, gpus(8)))) ==
+        "WaitingForCapacity: needs 2 nodes with 8 nvidia.com/gpu each; the cluster has 1; 2 more nodes have "
+        "room but 1 is "
+        "cordoned and 1 is not ready");
+  CHECK(said(cluster().add(node("n1").gpus(8).cordoned()).add(job("x/j").role("worker", 1, gpus(8)))) ==
+        "WaitingForCapacity: needs 1 node with 8 nvidia.com/gpu; no matching node is open; 1 more node has "
+        "room but is "
+        "cordoned");
+  // A cordoned node that is full would not help.
+  CHECK(said(cluster()
+                 .add(node("n1").gpus(8))
+                 .add(node("n2").gpus(8).cordoned())
+                 .add(filler("n2", 8))
+                 .add(job("x/j").role("worker", 2, gpus(8)))) ==
+        "WaitingForCapacity: needs 2 nodes with 8 nvidia.com/gpu each; the cluster has 1");
+}
+
+TEST_CASE("several kinds of members are told one by one") {
+  const auto gang = [] {
+    return job("x/j").role("worker", 2, gpus(8)).role("ps", 1, cpus(100)).required("rack");
+  };
+  // Each rack has one whole node left.
+  CHECK(said(eightNodes()
+                 .add(filler("n0", 1))
+                 .add(filler("n2", 1))
+                 .add(filler("n4", 1))
+                 .add(filler("n6", 1))
+                 .add(gang())) ==
+        "WaitingForTopology: needs 2 worker members with 8 nvidia.com/gpu each and 1 ps member with 100 cpu "
+        "in one rack; "
+        "best rack z/b1/r0 has room for 1 and 1, the whole cluster has room for all");
+}
+
+TEST_CASE("shortfall carries the numbers for programs") {
+  const model::Snapshot snapshot = eightNodes()
+                                       .add(filler("n0", 1))
+                                       .add(filler("n2", 1))
+                                       .add(filler("n4", 1))
+                                       .add(filler("n6", 1))
+                                       .add(job("x/j").role("worker", 2, gpus(8)).required("rack"));
+  const auto shortfall = pendingIn(snapshot, "x/j").shortfall.value();
+  CHECK(shortfall.resource == "nvidia.com/gpu");
+  CHECK(shortfall.needed == 16);
+  CHECK(shortfall.available == 15);  // 7 + 8
+  CHECK(shortfall.neededNodes == 2);
+  CHECK(shortfall.availableNodes == 1);
+  CHECK(shortfall.level == "rack");
+  CHECK(shortfall.domain == "z/b1/r0");
+}
+
+TEST_CASE("blockers: who holds most of what is missing in the best domain") {
+  const model::Job bert = job("vision/bert")
+                              .role("worker", 4, gpus(4))
+                              .placed("n0", "worker", "0")
+                              .placed("n2", "worker", "1-2")
+                              .placed("n4", "worker", "3");
+  const model::Snapshot snapshot =
+      eightNodes()
+          .add(bert)
+          .add(job("ml/gpt").role("worker", 1, gpus(2)).placed("n0", "worker", "0"))
+          .add(job("x/j").role("worker", 8, gpus(8)));
+  const model::Pending pending = pendingIn(snapshot, "x/j");
+  CHECK(pending.message ==
+        "needs 8 nodes with 8 nvidia.com/gpu each; the cluster has 5; blocked by vision/bert (3 nodes) and "
+        "ml/gpt (1 node)");
+  REQUIRE(pending.blockedBy.size() == 2);
+  CHECK(pending.blockedBy[0] == model::Blocker{key("vision/bert"), 3, 16});
+  CHECK(pending.blockedBy[1] == model::Blocker{key("ml/gpt"), 1, 2});
+}
+
+TEST_CASE("blockers: only those in the best domain") {
+  // r1 has a free node, the others have none: ml/near holds the other node of r1.
+  const auto holder = [](std::string_view name, std::initializer_list<std::string_view> nodes) {
+    JobBuilder builder = job(name).role("worker", static_cast<int>(nodes.size()), gpus(8));
+    int index = 0;
+    for (const auto& each : nodes) builder.placed(each, "worker", fmt::to_string(index++));
+    return builder;
+  };
+  const model::Snapshot snapshot = eightNodes()
+                                       .add(holder("ml/far", {"n0", "n1", "n4", "n5", "n6", "n7"}))
+                                       .add(holder("ml/near", {"n2"}))
+                                       .add(job("x/j").role("worker", 2, gpus(8)).required("rack"));
+  CHECK(pendingIn(snapshot, "x/j").message ==
+        "needs 2 nodes with 8 nvidia.com/gpu each in one rack; best rack z/b1/r1 has 1; blocked by ml/near "
+        "(1 node)");
+}
+
+TEST_CASE("blockers: at most three are named; strangers are counted") {
+  SnapshotBuilder builder = eightNodes();
+  for (int i = 0; i < 5; ++i) {
+    builder.add(job(fmt::format("ml/j{}", i))
+                    .role("worker", 1, gpus(8 - i))
+                    .placed(fmt::format("n{}", i), "worker", "0"));
+  }
+  SECTION("one stranger") {
+    builder.add(pod("s/notebook").on("n6").gpus(1));
+    CHECK(pendingIn(builder.add(job("x/j").role("worker", 8, gpus(8))), "x/j").message ==
+          "needs 8 nodes with 8 nvidia.com/gpu each; the cluster has 2; blocked by ml/j0 (1 node), ml/j1 (1 "
+          "node), ml/j2 "
+          "(1 node), 2 more jobs and pod s/notebook (1 node)");
+  }
+  SECTION("several; DaemonSets are part of the node") {
+    builder.add(pod("s/a").on("n6").gpus(1))
+        .add(pod("s/b").on("n6").gpus(1))
+        .add(pod("s/d").on("n7").gpus(1).ownedBy("DaemonSet", "d"));
+    const model::Pending pending = pendingIn(builder.add(job("x/j").role("worker", 8, gpus(8))), "x/j");
+    CHECK(pending.message ==
+          "needs 8 nodes with 8 nvidia.com/gpu each; the cluster has 1; blocked by ml/j0 (1 node), ml/j1 (1 "
+          "node), ml/j2 "
+          "(1 node), 2 more jobs and 2 pods of no TrainingJob (1 node)");
+    CHECK(pending.blockedBy.size() == 3);
+  }
+}
+
+TEST_CASE("a job is not blocked by itself") {
+  const model::Job self = job("x/j").role("worker", 8, gpus(8));
+  CHECK(pendingIn(eightNodes().add(self).add(pod("").memberOf(self, "worker", 0, 7).on("n0").terminating()),
+                  "x/j")
+            .message == "needs 8 nodes with 8 nvidia.com/gpu each; the cluster has 7");
+}
+
+TEST_CASE("those behind the first hear what it needs") {
+  const model::Snapshot snapshot =
+      eightNodes().add(filler("n0", 1)).add(job("vision/bert").role("worker", 8, gpus(8)));
+  const model::Pending head = pendingIn(snapshot, "vision/bert");
+  const model::Pending turn = explainTurn(jobIn(snapshot, "vision/bert"), head);
+  CHECK(turn.reason == model::PendingReason::kWaitingForTurn);
+  CHECK(turn.message == "behind vision/bert, which needs 8 nodes with 8 nvidia.com/gpu each");
+  REQUIRE(turn.blockedBy.size() == 1);
+  CHECK(turn.blockedBy[0].job == key("vision/bert"));
+}
+
+TEST_CASE("order: priority, then age, then name") {
+  const model::Snapshot snapshot = cluster()
+                                       .priorityClass("high", 1000)
+                                       .priorityClass("low", -10)
+                                       .add(job("b/young").created(20))
+                                       .add(job("a/old").created(10))
+                                       .add(job("c/urgent").created(30).priority("high"))
+                                       .add(job("a/lazy").created(1).priority("low"))
+                                       .add(job("b/old").created(10))
+                                       .add(job("a/ghost").created(15).priority("deleted"));
+  const QueueTree tree(snapshot);
+  const Priorities priorities(snapshot);
+  RunTimeModel forecast(snapshot);
+  std::vector<WaitingJob> jobs;
+  for (const auto& each : snapshot.jobs) jobs.push_back({each});
+  std::reverse(jobs.begin(), jobs.end());
+  const QueueTree::Amounts demand = tree.demandOf(*jobs.front().job);  // all are alike
+  std::vector<Contender> contenders;
+  for (const WaitingJob& each : jobs) {
+    const int priority = priorities.of(*each.job);
+    contenders.push_back({&each, priority, *tree.find(each.job->spec.queue), demand,
+                          rankOf(*each.job, priority, snapshot, forecast)});
+  }
+  WaitingOrder order(tree, contenders);
+  std::string names;
+  while (const Contender* next = order.next()) names += fmt::format("{} ", next->waiting->job->key);
+  CHECK(names == "c/urgent a/old b/old a/ghost b/young a/lazy ");
+}
+
+TEST_CASE("order: the cluster's default class serves jobs without one") {
+  const model::Snapshot snapshot =
+      cluster().priorityClass("normal", 50, true).priorityClass("other", 70).add(job("a/j"));
+  CHECK(Priorities(snapshot).of(jobIn(snapshot, "a/j")) == 50);
+}

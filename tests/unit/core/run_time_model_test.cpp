@@ -1,0 +1,160 @@
+#include "core/order/run_time_model.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+
+#include "core/order/run_times.h"
+#include "support/builders.h"
+
+using namespace trainyard;        // NOLINT(google-build-using-namespace): test
+using namespace trainyard::core;  // NOLINT(google-build-using-namespace): test
+using std::chrono::seconds;
+
+namespace {
+
+model::Job jobNamed(const std::string& name, std::int64_t submitted, std::int64_t gpus = 1) {
+  model::Job job;
+  job.key = test::key(name);
+  job.uid = model::Uid(name);
+  job.created = test::at(submitted);
+  job.status.gpus = gpus;
+  job.spec.queue = model::QueueName("research");
+  return job;
+}
+
+model::Condition conditionOf(std::string_view type) {
+  model::Condition condition;
+  condition.type = type;
+  condition.status = model::ConditionStatus::kTrue;
+  return condition;
+}
+
+std::shared_ptr<const model::Job> succeeded(const std::string& name, std::int64_t submitted, std::int64_t ran,
+                                            std::int64_t gpus = 1) {
+  model::Job job = jobNamed(name, submitted, gpus);
+  job.status.conditions.push_back(conditionOf(model::conditions::kSucceeded));
+  job.status.service.gpuSeconds = ran * gpus;
+  return std::make_shared<const model::Job>(job);
+}
+
+model::SharedList<model::Job> listOf(std::vector<std::shared_ptr<const model::Job>> jobs) {
+  return model::SharedList<model::Job>(std::move(jobs));
+}
+
+TEST_CASE("a name without the number or the random letters at its end says what a job is") {
+  const auto kind = [](const std::string& name) { return kindsOf(jobNamed(name, 0, 8))[0]; };
+  CHECK(kind("ml/bert") == "job/ml/bert/8");
+  CHECK(kind("ml/bert-17") == "job/ml/bert/8");
+  CHECK(kind("ml/bert-x7k2p") == "job/ml/bert/8");
+  CHECK(kind("ml/bert-lr-3-x7k2p") == "job/ml/bert-lr/8");
+  CHECK(kind("ml/bert-large") == "job/ml/bert-large/8");
+  CHECK(kind("ml/gpt-v2") == "job/ml/gpt-v2/8");
+  CHECK(kind("ml/17") == "job/ml/17/8");
+  CHECK(kindsOf(jobNamed("ml/bert", 0, 8))[1] == "queue/research/8");
+}
+
+TEST_CASE("kinds have equal numbers where they have equal names") {
+  const std::vector<model::Job> jobs{jobNamed("ml/bert-17", 0, 8), jobNamed("ml/bert-x7k2p", 0, 8),
+                                     jobNamed("ml/bert-17", 0, 9), jobNamed("ml/bert-17", 0, 256),
+                                     jobNamed("m/lbert-17", 0, 8), jobNamed("ml/bert-large", 0, 8),
+                                     jobNamed("research/-1", 0, 8)};
+  for (const model::Job& a : jobs) {
+    for (const model::Job& b : jobs) {
+      CHECK((kindNumbersOf(a)[0] == kindNumbersOf(b)[0]) == (kindsOf(a)[0] == kindsOf(b)[0]));
+      CHECK((kindNumbersOf(a)[1] == kindNumbersOf(b)[1]) == (kindsOf(a)[1] == kindsOf(b)[1]));
+      CHECK(kindNumbersOf(a)[0] != kindNumbersOf(b)[1]);
+    }
+  }
+}
+
+TEST_CASE("only jobs that succeeded teach, and each once") {
+  model::RunTimes times;
+  auto failed = jobNamed("ml/a-2", 5);
+  failed.status.conditions.push_back(conditionOf(model::conditions::kFailed));
+  failed.status.service.gpuSeconds = 60;
+  const auto jobs = listOf({succeeded("ml/a-1", 0, 60), std::make_shared<const model::Job>(failed),
+                            succeeded("ml/cpu", 0, 60, 0)});
+  CHECK(learn(times, jobs));
+  CHECK_FALSE(learn(times, jobs));
+  REQUIRE(times.kinds.size() == 2);
+  REQUIRE(times.kinds.at("job/ml/a/1").size() == 1);
+  CHECK(times.kinds.at("job/ml/a/1")[0].submitted == test::at(0));
+  CHECK(times.kinds.at("job/ml/a/1")[0].ran == seconds(60));
+}
+
+TEST_CASE("jobs of a sweep that were submitted and ended together are as many as they are") {
+  model::RunTimes times;
+  const auto jobs =
+      listOf({succeeded("ml/a-1", 0, 60), succeeded("ml/a-2", 0, 60), succeeded("ml/a-3", 0, 60)});
+  CHECK(learn(times, jobs));
+  CHECK(times.kinds.at("job/ml/a/1").size() == 3);
+}
+
+TEST_CASE("of each kind the last 64 are kept, however often they are read") {
+  model::RunTimes times;
+  std::vector<std::shared_ptr<const model::Job>> jobs;
+  for (int i = 0; i < 100; ++i) jobs.push_back(succeeded("ml/a-" + std::to_string(i), i, 10 + i));
+  CHECK(learn(times, listOf(jobs)));
+  CHECK_FALSE(learn(times, listOf(jobs)));
+  const auto& kept = times.kinds.at("job/ml/a/1");
+  REQUIRE(kept.size() == 64);
+  CHECK(kept.front().submitted == test::at(36));
+  CHECK(kept.back().submitted == test::at(99));
+}
+
+TEST_CASE("what two leaders learnt is merged, and counted once") {
+  model::RunTimes one;
+  model::RunTimes two;
+  CHECK(learn(one, listOf({succeeded("ml/a-1", 0, 60), succeeded("ml/a-2", 1, 60)})));
+  CHECK(learn(two, listOf({succeeded("ml/a-2", 1, 60), succeeded("ml/a-3", 2, 60)})));
+  CHECK(merge(one, two));
+  CHECK_FALSE(merge(one, two));
+  CHECK(one.kinds.at("job/ml/a/1").size() == 3);
+}
+
+TEST_CASE("jobs of a kind that ended soon are likelier to end soon") {
+  model::RunTimes times;
+  std::vector<std::shared_ptr<const model::Job>> past;
+  for (int i = 0; i < 3; ++i) {
+    past.push_back(succeeded("ml/sweep-" + std::to_string(i), i, 60));
+    past.push_back(succeeded("ml/pretrain-" + std::to_string(i), i, 36'000));
+  }
+  REQUIRE(learn(times, listOf(past)));
+  model::Snapshot snapshot;
+  snapshot.now = test::at(50'000);
+  snapshot.policy.ordering = model::Ordering::kDefault;
+  snapshot.runTimes = std::make_shared<const model::RunTimes>(times);
+  RunTimeModel forecast(snapshot);
+  CHECK(forecast.rate(jobNamed("ml/sweep-9", 50'000)) >
+        10 * forecast.rate(jobNamed("ml/pretrain-9", 50'000)));
+
+  // One that has run longer than all of its kind is no sweep like the others any more.
+  model::Job late = jobNamed("ml/sweep-9", 50'000);
+  late.status.service.gpuSeconds = 7'200;
+  CHECK(forecast.rate(late) < forecast.rate(jobNamed("ml/sweep-10", 50'000)));
+}
+
+TEST_CASE("jobs of a kind that still run make it no shorter than it is") {
+  model::RunTimes times;
+  std::vector<std::shared_ptr<const model::Job>> past;
+  for (int i = 0; i < 3; ++i) past.push_back(succeeded("ml/a-" + std::to_string(i), i, 60));
+  REQUIRE(learn(times, listOf(past)));
+  model::Snapshot snapshot;
+  snapshot.now = test::at(100'000);
+  snapshot.policy.ordering = model::Ordering::kDefault;
+  snapshot.runTimes = std::make_shared<const model::RunTimes>(times);
+  const double without = RunTimeModel(snapshot).rate(jobNamed("ml/a-9", 100));
+
+  std::vector<std::shared_ptr<const model::Job>> live;
+  for (int i = 3; i < 9; ++i) {
+    model::Job running = jobNamed("ml/a-" + std::to_string(i), i);
+    running.status.gang.placed.emplace();
+    running.status.service.updatedAt = test::at(10);
+    live.push_back(std::make_shared<const model::Job>(running));
+  }
+  snapshot.jobs = listOf(live);
+  CHECK(RunTimeModel(snapshot).rate(jobNamed("ml/a-9", 100)) < without);
+}
+
+}  // namespace
