@@ -33,6 +33,23 @@ struct Elastic {
   int maxReplicas = 0;
 };
 
+// How a job comes through a stop.
+enum class CheckpointMode {
+  kNone,      // it writes one every `every` by itself, or none at all
+  kSignal,    // it writes one on SIGTERM, within the grace period
+  kLauncher,  // trainyard-launch has it write one
+  kHelper,    // the library of examples/ does
+  kHttp,      // it is asked over HTTP
+};
+
+struct Checkpoint {
+  CheckpointMode mode = CheckpointMode::kSignal;
+  std::chrono::seconds gracePeriod{30};
+  std::optional<std::chrono::seconds> every = std::nullopt;  // between two that it writes by itself
+  std::chrono::seconds restart{60};                          // from its places to where it was
+  friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
+};
+
 struct LocalityLevel {
   std::string level;
   std::optional<std::chrono::seconds> wait = std::nullopt;  // absent: grows with the job
@@ -73,6 +90,7 @@ struct JobSpec {
   std::chrono::seconds schedulingTimeout{0};  // 0: wait for ever
   Locality locality;
   std::optional<std::chrono::seconds> estimatedDuration = std::nullopt;
+  std::optional<Checkpoint> checkpoint = std::nullopt;  // absent: a stop loses all since the start
   RunPolicy run;
   SuccessPolicy success;
   RestartScope restartScope = RestartScope::kGang;
@@ -144,6 +162,7 @@ struct Delays {
 // What the job has consumed until `updatedAt`; while it is placed, its GPUs count on from there.
 struct Service {
   std::int64_t gpuSeconds = 0;
+  std::int64_t runSeconds = 0;  // with whatever size
   base::WallTime updatedAt{};
   friend bool operator==(const Service&, const Service&) = default;
 };
