@@ -4,7 +4,7 @@ set(TRAINYARD_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or th
 
 add_library(trainyard_compiler INTERFACE)
 target_compile_options(trainyard_compiler INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast
+  -Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast
   $<$<BOOL:${TRAINYARD_WERROR}>:-Werror>
   $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2 -fstack-protector-strong -D_GLIBCXX_ASSERTIONS>)
 target_compile_definitions(trainyard_compiler INTERFACE TRAINYARD_VERSION="${PROJECT_VERSION}")

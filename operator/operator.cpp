@@ -195,7 +195,7 @@ void Operator::runCycle() {
   input.term = term_;
   input.feedback = executor_.feedback(input.snapshot);
   input.otherFeedback = executor_.otherFeedback();
-  const core::Plan plan = core::cycle(input, cache_);
+  const core::Plan plan = core::cycle(input, cycleCache_);
   executor_.execute(plan);
   queueStatus_.take(plan.queues);
   metrics_.noteCycle(deps_.executor.now() - begin);

@@ -101,7 +101,7 @@ class Operator {
   bool stopping_ = false;
   bool released_ = false;
   std::function<void()> stopped_;
-  core::CycleCache cache_;
+  core::CycleCache cycleCache_;
   base::Instant nextCycle_{};
   base::TimerId wake_{};
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
