@@ -5,8 +5,8 @@
 // The ordering policies, and the one model of how long jobs run.
 //
 // The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
+#include "core/order/job_times.h"
 #include "core/order/order_policy.h"
-#include "core/order/run_history.h"
 #include "core/order/run_time_model.h"
 #include "core/order/run_times.h"
-#include "core/order/time_slice.h"
+#include "core/order/stop_cost.h"

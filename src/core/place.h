@@ -13,3 +13,4 @@
 #include "core/place/placement_cache.h"
 #include "core/place/relaxation.h"
 #include "core/place/shape_cost.h"
+#include "core/place/work_budget.h"

@@ -148,7 +148,9 @@ struct Pending {
   DelayKind delay = DelayKind::kNone;                           // what this wait is counted as
   std::optional<base::WallTime> nextRelaxation = std::nullopt;  // when the next wider level will do
   std::optional<base::WallTime> estimatedStart = std::nullopt;
-  int passes = 0;  // jobs without an estimate that have gone ahead of it
+  int passes = 0;  // jobs that have gone ahead of it on the strength of a word or a guess
+  // Since when places have been kept for it, or room below a limit.
+  std::optional<base::WallTime> reservedSince = std::nullopt;
   friend bool operator==(const Pending&, const Pending&) = default;
 };
 

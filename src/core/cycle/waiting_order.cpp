@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "core/order/run_times.h"
+#include "core/order/stop_cost.h"
 
 namespace trainyard::core {
 namespace {
@@ -25,12 +26,15 @@ Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot
   view.gpus = job.status.gpus;
   view.ran = ranSoFar(job, snapshot.now);
   view.running = job.status.gang.placed.has_value();
-  if (const auto& estimate = job.spec.estimatedDuration) {
-    view.remaining = std::max<std::chrono::microseconds>(*estimate - view.ran, std::chrono::microseconds(0));
+  if (view.running) view.stopCost = stopCost(job, snapshot);
+  if (const auto remaining = estimatedRemaining(job, snapshot.now)) {
+    view.remaining = *remaining;
   } else if (snapshot.policy.ordering == model::Ordering::kDefault) {
     view.gittinsIndex = forecast.rate(job);
   }
-  return rankOf(view, {.ordering = snapshot.policy.ordering});
+  OrderSettings settings{.ordering = snapshot.policy.ordering};
+  if (!snapshot.policy.lasLimits.empty()) settings.lasLimits = snapshot.policy.lasLimits;
+  return rankOf(view, settings);
 }
 
 WaitingOrder::WaitingOrder(const QueueTree& tree, const std::vector<Contender>& contenders) : tree_(tree) {
@@ -46,6 +50,13 @@ WaitingOrder::WaitingOrder(const QueueTree& tree, const std::vector<Contender>& 
 bool WaitingOrder::before(const Line& a, const Line& b) const {
   const Contender& jobA = *a.jobs[a.head];
   const Contender& jobB = *b.jobs[b.head];
+  // Whoever keeps a reservation keeps his turn, too, however shares have moved since.
+  const auto& sinceA = jobA.waiting->job->status.pending;
+  const auto& sinceB = jobB.waiting->job->status.pending;
+  const auto ageOf = [](const std::optional<model::Pending>& pending) {
+    return pending ? pending->reservedSince.value_or(base::WallTime::max()) : base::WallTime::max();
+  };
+  if (ageOf(sinceA) != ageOf(sinceB)) return ageOf(sinceA) < ageOf(sinceB);
   const int order = tree_.compareServing(jobA.queue, jobA.demand, jobB.queue, jobB.demand);
   return order != 0 ? order < 0 : earlier(jobA, jobB);
 }

@@ -55,11 +55,9 @@ Replacement replaceLost(const Job& job, const std::vector<Member>& members, cons
   const NodeAmounts room = roomOf(job, replaced, ledger);
   WhatIf gone(ledger);
   gone.release(room);
-  auto planned = placeAvoiding(requestFor(job, replaced), ledger, domains);
+  auto planned = findPlacesAvoiding(requestFor(job, replaced), ledger, domains);
   Replacement replacement;
-  if (auto* placement = std::get_if<Placement>(&planned)) {
-    replacement.places = std::move(placement->assignments);
-  }
+  if (planned) replacement.places = std::move(planned->assignments);
   const bool restart = whole || replacement.places.empty();
   replacement.record = propose(
       job, restart ? model::ProposalKind::kRestart : model::ProposalKind::kReplace, replacement.places,

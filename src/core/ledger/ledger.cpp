@@ -25,6 +25,7 @@ bool claims(const Job& job) { return job.status.gang.proposal && !job.status.gan
 void Ledger::follow(const model::Snapshot& snapshot) {
   for (const auto& [node, entry] : taken_) markChanged(node);
   taken_.clear();
+  takes_ = 0;
   followNodes(snapshot.nodes);
   std::vector<model::Uid> owners = followJobs(snapshot.jobs);
   const auto& pods = groups_.follow(snapshot.pods);
@@ -197,12 +198,14 @@ bool Ledger::hostsSpreadGang(std::size_t node, const Job* asking) const {
 void Ledger::take(std::size_t node, const Resources& requests, int count, const Job* by) {
   Resources amount = requests.times(count);
   nodes_[node].free.subtract(amount);
+  ++takes_;
   taken_.push_back({node, {.job = by, .places = std::move(amount)}});
 }
 
 void Ledger::giveBack(std::size_t node, const Resources& requests, int count, const Job* by) {
   const Resources amount = requests.times(count);
   nodes_[node].free.add(amount);
+  ++takes_;
   const auto found = std::find_if(taken_.rbegin(), taken_.rend(), [&](const auto& each) {
     return each.first == node && each.second.job == by && each.second.places == amount;
   });

@@ -60,8 +60,8 @@ class Ledger {
   [[nodiscard]] const PodGroups& pods() const { return groups_; }
   // Another number whenever any node's room or holders may have changed.
   [[nodiscard]] std::uint64_t version() const { return version_; }
-  // Whether anything was taken since the last follow().
-  [[nodiscard]] bool untouched() const { return taken_.empty(); }
+  // Another number whenever anything was taken or given back since the last follow(); 0: nothing was.
+  [[nodiscard]] std::uint64_t takes() const { return takes_; }
   // The snapshot's job of this uid; null where there is none.
   [[nodiscard]] std::shared_ptr<const model::Job> jobOf(const model::Uid& uid) const {
     const Owner* owner = findOwner(uid);
@@ -146,6 +146,7 @@ class Ledger {
   std::uint64_t version_ = 0;
   std::vector<std::uint32_t> changed_;  // nodes to add up anew, with repetitions
   std::vector<std::pair<std::size_t, Entry>> taken_;
+  std::uint64_t takes_ = 0;
 };
 
 }  // namespace trainyard::core

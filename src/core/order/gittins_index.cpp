@@ -46,11 +46,13 @@ double bestRate(std::vector<Sample>& samples, double ran) {
 
 }  // namespace
 
+double weightOf(const KnownRun& run) { return 1 / (1 + run.apart / kNear) + kFloor; }
+
 double gittinsIndex(const std::vector<KnownRun>& others, double ran) {
   std::vector<Sample> samples;
   samples.reserve(others.size() + kUnseenMultiples.size());
   for (const KnownRun& other : others) {
-    if (other.ran > ran) samples.push_back({other.ran, 1 / (1 + other.apart / kNear) + kFloor, other.ended});
+    if (other.ran > ran) samples.push_back({other.ran, weightOf(other), other.ended});
   }
   const double scale = std::max(ran, kYoung);
   for (const double multiple : kUnseenMultiples) {

@@ -11,6 +11,9 @@ struct KnownRun {
   bool ended = false;  // by itself; false: it runs still, or was stopped, and would have run longer
 };
 
+// How much a neighbour says: half of what one says that was submitted at the same time, two hours apart.
+[[nodiscard]] double weightOf(const KnownRun& run);
+
 // Chance of ending per second of running that is invested, at the best horizon, of a job that has run for
 // `ran` seconds; higher is better.
 //

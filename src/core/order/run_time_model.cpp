@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/order/remaining_time.h"
 #include "core/order/run_times.h"
 
 namespace trainyard::core {
@@ -30,12 +31,13 @@ auto around(const List& list, base::WallTime submitted) {
 
 }  // namespace
 
-RunTimeModel::RunTimeModel(const model::Snapshot& snapshot) : snapshot_(snapshot) {
-  if (snapshot.policy.ordering != model::Ordering::kDefault) return;
-  for (const auto& job : snapshot.jobs) {
+void RunTimeModel::listRunning() {
+  if (listed_) return;
+  listed_ = true;
+  for (const auto& job : snapshot_.jobs) {
     if (job->finished() || !job->status.gang.placed || job->status.gpus <= 0) continue;
     for (const Kind kind : kindNumbersOf(*job))
-      running_[kind].push_back({job->created, ranSoFar(*job, snapshot.now), job.get()});
+      running_[kind].push_back({job->created, ranSoFar(*job, snapshot_.now), job.get()});
   }
   for (auto& [kind, running] : running_) {
     std::stable_sort(running.begin(), running.end(),
@@ -55,6 +57,7 @@ const RunTimeModel::Past* RunTimeModel::pastOf(const model::Job& job, Kind kind,
 }
 
 double RunTimeModel::rate(const model::Job& job) {
+  listRunning();
   const auto kinds = kindNumbersOf(job);
   const Past* past = pastOf(job, kinds[0], 0);
   const bool narrow = past != nullptr && past->size() >= kEnoughToKnow;
@@ -70,8 +73,23 @@ double RunTimeModel::rate(const model::Job& job) {
   return cached->second;
 }
 
-double RunTimeModel::compute(Kind kind, const Past* past, base::WallTime submitted, double ran,
-                             const model::Job& self) const {
+std::optional<std::chrono::seconds> RunTimeModel::remaining(const model::Job& job, int permille) {
+  constexpr double kAll = 1'000;
+  if (snapshot_.runTimes == nullptr) return std::nullopt;
+  listRunning();
+  const auto kinds = kindNumbersOf(job);
+  const auto ran = static_cast<double>(progressOf(job, snapshot_.now).count());
+  for (std::size_t which = 0; which < kinds.size(); ++which) {
+    const Past* past = pastOf(job, kinds[which], which);
+    if (past == nullptr) continue;
+    const auto left = remainingTime(others(kinds[which], past, job.created, job), ran, permille / kAll);
+    if (left) return std::chrono::seconds(static_cast<std::int64_t>(std::ceil(*left)));
+  }
+  return std::nullopt;
+}
+
+std::vector<KnownRun> RunTimeModel::others(Kind kind, const Past* past, base::WallTime submitted,
+                                           const model::Job& self) const {
   std::vector<KnownRun> others;
   if (past != nullptr) {
     const auto [first, end] = around(*past, submitted);
@@ -88,7 +106,12 @@ double RunTimeModel::compute(Kind kind, const Past* past, base::WallTime submitt
       others.push_back({apart, static_cast<double>(run->ran.count()), false});
     }
   }
-  return gittinsIndex(others, ran);
+  return others;
+}
+
+double RunTimeModel::compute(Kind kind, const Past* past, base::WallTime submitted, double ran,
+                             const model::Job& self) const {
+  return gittinsIndex(others(kind, past, submitted, self), ran);
 }
 
 }  // namespace trainyard::core

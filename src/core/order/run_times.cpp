@@ -84,25 +84,16 @@ bool add(std::vector<model::PastRun>& runs, const model::PastRun& run) {
 
 }  // namespace
 
-std::array<std::string, 2> kindsOf(const model::Job& job) {
+std::array<std::string, 3> kindsOf(const model::Job& job) {
   return {fmt::format("job/{}/{}/{}", job.key.ns, stemOf(job.key.name), job.status.gpus),
-          fmt::format("queue/{}/{}", job.spec.queue, job.status.gpus)};
+          fmt::format("queue/{}/{}", job.spec.queue, job.status.gpus), fmt::format("queue/{}", job.spec.queue)};
 }
 
-std::array<std::uint64_t, 2> kindNumbersOf(const model::Job& job) {
+std::array<std::uint64_t, 3> kindNumbersOf(const model::Job& job) {
   const std::int64_t gpus = job.status.gpus;
   return {Number().add("job").add(job.key.ns).add(stemOf(job.key.name)).add(gpus).value(),
-          Number().add("queue").add(job.spec.queue.str()).add(gpus).value()};
-}
-
-std::chrono::seconds ranSoFar(const model::Job& job, base::WallTime now) {
-  const model::JobStatus& status = job.status;
-  if (status.gpus <= 0) return std::chrono::seconds(0);
-  const std::chrono::seconds before(status.service.gpuSeconds / status.gpus);
-  const bool runs = status.gang.placed.has_value() && !job.finished();
-  if (!runs || status.service.updatedAt == base::WallTime{}) return before;
-  const auto since = std::chrono::floor<std::chrono::seconds>(now - status.service.updatedAt);
-  return before + std::max(since, std::chrono::seconds(0));
+          Number().add("queue").add(job.spec.queue.str()).add(gpus).value(),
+          Number().add("queue").add(job.spec.queue.str()).value()};
 }
 
 bool learn(model::RunTimes& times, const model::SharedList<model::Job>& jobs) {

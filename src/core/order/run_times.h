@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/order/job_times.h"
 #include "model/job.h"
 #include "model/run_times.h"
 #include "model/shared_list.h"
@@ -13,14 +14,11 @@ namespace trainyard::core {
 
 // The kinds that a job teaches and learns from, the narrower first: same namespace, name and GPUs, where a
 // name is what is left without the number or the random letters at its end ("bert-17" and "bert-x7k2p" are
-// "bert"); same queue and GPUs.
-[[nodiscard]] std::array<std::string, 2> kindsOf(const model::Job& job);
+// "bert"); same queue and GPUs; same queue.
+[[nodiscard]] std::array<std::string, 3> kindsOf(const model::Job& job);
 // The same as numbers, equal where the kinds are (and else as good as never): a cycle asks it of every job,
 // and to write twenty thousand names would cost more than all the rest of it.
-[[nodiscard]] std::array<std::uint64_t, 2> kindNumbersOf(const model::Job& job);
-
-// What the job has run in all, as of `now`, by the service that it has had.
-[[nodiscard]] std::chrono::seconds ranSoFar(const model::Job& job, base::WallTime now);
+[[nodiscard]] std::array<std::uint64_t, 3> kindNumbersOf(const model::Job& job);
 
 // What clusters keep of the past, so that the next leader knows it too (operator/run_times_keeper.h).
 //

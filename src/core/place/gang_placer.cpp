@@ -10,20 +10,34 @@ namespace trainyard::core {
 
 using model::Job;
 
-GangShape GangPlacer::shapeOf(const Job& job, std::int64_t gpus, std::size_t position) {
-  GangShape shape{cache_.shapeOf(job, position), {}};
-  const auto [known, isNew] = steps_.try_emplace({shape.key, job.spec.estimatedDuration});
-  std::vector<RelaxationStep>& steps = known->second;
+const GangPlacer::Steps& GangPlacer::stepsOf(const Job& job, std::uint32_t shape, std::int64_t gpus) {
+  const auto [known, isNew] = steps_.try_emplace({shape, job.spec.estimatedDuration});
   if (isNew) {
     const model::Locality& locality = job.spec.locality;
     RelaxationInput input{&locality, gpus, job.spec.estimatedDuration, 0};
-    if (locality.levels.empty()) input.attainable = attainable(job, shape.key);
-    steps = relaxationSteps(input, snapshot_.policy.relaxation, domains_);
+    if (locality.levels.empty()) input.attainable = attainable(job, shape);
+    known->second = relaxationSteps(input, snapshot_.policy.relaxation, domains_);
   }
+  return known->second;
+}
+
+GangShape GangPlacer::shapeOf(const Job& job, std::int64_t gpus, std::size_t position) {
+  GangShape shape{cache_.shapeOf(job, position), {}};
+  const Steps& steps = stepsOf(job, shape.key, gpus);
   const auto waited =
       steps.size() == 1 ? base::WallTime::duration::zero() : snapshot_.now - waitingSinceOf(job, position);
   shape.relaxation = relaxationAt(steps, std::chrono::duration_cast<std::chrono::milliseconds>(waited));
   return shape;
+}
+
+std::vector<GangPlacer::Widening> GangPlacer::widenings(const Job& job, std::uint32_t shape,
+                                                        std::size_t position) {
+  std::vector<Widening> all;
+  for (const RelaxationStep& step : stepsOf(job, shape, job.status.gpus)) {
+    const base::WallTime at = waitingSinceOf(job, position) + step.after;
+    if (at > snapshot_.now) all.push_back({at, step.widest});
+  }
+  return all;
 }
 
 base::WallTime GangPlacer::waitingSinceOf(const Job& job, std::size_t position) {
@@ -54,10 +68,32 @@ PlaceRequest GangPlacer::request(const Job& job, std::size_t widest) {
   return request;
 }
 
-std::optional<Placement> GangPlacer::tryPlace(const Job& job, std::size_t widest) {
-  auto placed = placeAvoiding(request(job, widest), ledger_, domains_);
-  if (auto* placement = std::get_if<Placement>(&placed)) return std::move(*placement);
-  return std::nullopt;
+std::optional<Placement> GangPlacer::place(const Job& job, std::uint32_t shape, std::size_t widest) {
+  const auto& backoff = job.status.gang.backoff;
+  if (backoff && !backoff->avoidNodes.empty()) {
+    budget_.spend(2 * nodes());
+    return findPlacesAvoiding(request(job, widest), ledger_, domains_);
+  }
+  const PlacementCache::Question question{shape, widest};
+  if (cache_.failed(question, ledger_)) return std::nullopt;
+  auto placement = tryPlace(request(job, widest));
+  if (!placement) cache_.remember(question, ledger_);
+  return placement;
+}
+
+std::optional<Placement> GangPlacer::tryPlace(const PlaceRequest& request) {
+  budget_.spend(nodes());
+  return findPlaces(request, ledger_, domains_);
+}
+
+PlacementFailure GangPlacer::failure(const Job& job, std::size_t widest) {
+  // Two searches, and words about every node.
+  constexpr std::int64_t kWordsCost = 8;
+  budget_.spend(kWordsCost * nodes());
+  auto placed = core::place(request(job, widest), ledger_, domains_);
+  if (auto* failure = std::get_if<PlacementFailure>(&placed)) return std::move(*failure);
+  // There is room: what was asked before had less of it.
+  return {};
 }
 
 }  // namespace trainyard::core

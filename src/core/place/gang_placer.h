@@ -14,6 +14,7 @@
 #include "core/place/place.h"
 #include "core/place/placement_cache.h"
 #include "core/place/relaxation.h"
+#include "core/place/work_budget.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -24,7 +25,8 @@ struct GangShape {
   Relaxation relaxation;
 };
 
-// Asks place() for whole gangs, as the cluster's policy and the time that they have waited have it.
+// All that a cycle asks of placement goes through here: whole gangs, as the cluster's policy and the time that they have
+// waited have it. It remembers what was not to be had (PlacementCache), and counts what it looks at (WorkBudget).
 class GangPlacer {
  public:
   GangPlacer(const model::Snapshot& snapshot, const Ledger& ledger, const Domains& domains,
@@ -33,21 +35,44 @@ class GangPlacer {
 
   // `gpus`: of the whole gang; `position`: the job's in the snapshot.
   [[nodiscard]] GangShape shapeOf(const model::Job& job, std::int64_t gpus, std::size_t position);
+  // When it may be placed wider than now, and how wide then.
+  struct Widening {
+    base::WallTime at{};
+    std::size_t widest = 0;
+  };
+  [[nodiscard]] std::vector<Widening> widenings(const model::Job& job, std::uint32_t shape,
+                                                std::size_t position);
   [[nodiscard]] base::WallTime waitingSinceOf(const model::Job& job, std::size_t position);
   // All members, at the size that it starts with. Refers to the job, the policy and this.
   [[nodiscard]] PlaceRequest request(const model::Job& job, std::size_t widest);
-  // Its places in what is free now; placeAvoiding().
-  [[nodiscard]] std::optional<Placement> tryPlace(const model::Job& job, std::size_t widest);
+
+  // Its places in what is free now, off the nodes that failed its last attempt where that is possible.
+  [[nodiscard]] std::optional<Placement> place(const model::Job& job, std::uint32_t shape, std::size_t widest);
+  // The same, of any request, and of a ledger of which something is asked (WhatIf): nothing is remembered.
+  [[nodiscard]] std::optional<Placement> tryPlace(const PlaceRequest& request);
+  [[nodiscard]] std::optional<Placement> tryPlace(const model::Job& job, std::size_t widest) {
+    return tryPlace(request(job, widest));
+  }
+  // Why there are none.
+  [[nodiscard]] PlacementFailure failure(const model::Job& job, std::size_t widest);
+
+  [[nodiscard]] const Domains& domains() const { return domains_; }
+  [[nodiscard]] WorkBudget& budget() { return budget_; }
 
  private:
   [[nodiscard]] std::size_t attainable(const model::Job& job, std::uint32_t shape);
+  [[nodiscard]] std::int64_t nodes() const { return static_cast<std::int64_t>(ledger_.nodes().size()) + 1; }
 
   const model::Snapshot& snapshot_;
   const Ledger& ledger_;
   const Domains& domains_;
   PlacementCache& cache_;
+  WorkBudget budget_;
+  using Steps = std::vector<RelaxationStep>;
+  [[nodiscard]] const Steps& stepsOf(const model::Job& job, std::uint32_t shape, std::int64_t gpus);
+
   // How shapes relax, by what their jobs are expected to take.
-  std::map<std::pair<std::uint32_t, std::optional<std::chrono::seconds>>, std::vector<RelaxationStep>> steps_;
+  std::map<std::pair<std::uint32_t, std::optional<std::chrono::seconds>>, Steps> steps_;
   std::optional<JobMix> mix_;  // asked for by the first that is placed
 };
 

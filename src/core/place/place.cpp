@@ -65,26 +65,50 @@ Placement describe(const PlaceProblem& problem, PackedDomain found) {
 
 }  // namespace
 
-std::variant<Placement, PlacementFailure> place(const PlaceRequest& request, const Ledger& ledger,
-                                                const Domains& domains) {
-  const PlaceProblem problem(request, ledger, domains, PlaceProblem::Room::kFree);
-  if (problem.kinds().empty()) return Placement{};
+namespace {
+
+// As wide as the gang may lie: by what the job requires, and now. Nothing where the cluster has no such level.
+struct Bounds {
+  std::size_t required = 0;
+  std::size_t widest = 0;
+};
+std::optional<Bounds> boundsOf(const PlaceRequest& request, const Domains& domains) {
   const std::string& required = request.job->spec.locality.required;
   const auto bound = required.empty() ? std::optional<std::size_t>(0) : domains.findLevel(required);
-  if (!bound) return unknownLevel(required, domains);
+  if (!bound) return std::nullopt;
   // A level counted from a topology that has fewer now: the node is the tightest there is.
-  const std::size_t widest = std::max(*bound, std::min(request.widest, domains.nodeLevel()));
-  if (auto found = search(problem, widest)) return describe(problem, std::move(*found));
-  return explainNoPlace(problem, widest, *bound);
+  return Bounds{*bound, std::max(*bound, std::min(request.widest, domains.nodeLevel()))};
 }
 
-std::variant<Placement, PlacementFailure> placeAvoiding(PlaceRequest request, const Ledger& ledger,
-                                                        const Domains& domains) {
+}  // namespace
+
+std::optional<Placement> findPlaces(const PlaceRequest& request, const Ledger& ledger,
+                                    const Domains& domains) {
+  const PlaceProblem problem(request, ledger, domains, PlaceProblem::Room::kFree);
+  if (problem.kinds().empty()) return Placement{};
+  const auto bounds = boundsOf(request, domains);
+  if (!bounds) return std::nullopt;
+  auto found = search(problem, bounds->widest);
+  if (!found) return std::nullopt;
+  return describe(problem, std::move(*found));
+}
+
+std::optional<Placement> findPlacesAvoiding(PlaceRequest request, const Ledger& ledger,
+                                            const Domains& domains) {
   if (const auto& backoff = request.job->status.gang.backoff) request.avoidNodes = backoff->avoidNodes;
-  auto placed = place(request, ledger, domains);
-  if (std::holds_alternative<Placement>(placed) || request.avoidNodes.empty()) return placed;
+  auto placed = findPlaces(request, ledger, domains);
+  if (placed || request.avoidNodes.empty()) return placed;
   request.avoidNodes.clear();
-  return place(request, ledger, domains);
+  return findPlaces(request, ledger, domains);
+}
+
+std::variant<Placement, PlacementFailure> place(const PlaceRequest& request, const Ledger& ledger,
+                                                const Domains& domains) {
+  if (auto found = findPlaces(request, ledger, domains)) return std::move(*found);
+  const auto bounds = boundsOf(request, domains);
+  if (!bounds) return unknownLevel(request.job->spec.locality.required, domains);
+  const PlaceProblem problem(request, ledger, domains, PlaceProblem::Room::kFree);
+  return explainNoPlace(problem, bounds->widest, bounds->required);
 }
 
 std::variant<Placement, PlacementFailure> place(const PlaceRequest& request, const Ledger& ledger,

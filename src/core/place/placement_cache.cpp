@@ -14,6 +14,7 @@ void PlacementCache::begin(std::uint64_t ledgerVersion) {
   if (ledgerVersion == version_) return;
   version_ = ledgerVersion;
   failures_.clear();
+  words_.clear();
   attainable.clear();
 }
 
@@ -27,6 +28,7 @@ void PlacementCache::clear() {
   told.clear();
   shapes_.clear();
   failures_.clear();
+  words_.clear();
   attainable.clear();
 }
 
@@ -39,9 +41,15 @@ std::uint32_t PlacementCache::shapeOf(const model::Job& job, std::size_t positio
   return note.shape;
 }
 
-std::shared_ptr<const model::Pending> PlacementCache::failure(const Question& question) const {
+bool PlacementCache::failed(const Question& question, const Ledger& ledger) const {
   const auto found = failures_.find(question);
-  return found == failures_.end() ? nullptr : found->second;
+  return found != failures_.end() && found->second == stateOf(ledger);
+}
+
+std::shared_ptr<const model::Pending> PlacementCache::words(const Question& question,
+                                                            const Ledger& ledger) const {
+  const auto found = words_.find(question);
+  return found != words_.end() && found->second.first == stateOf(ledger) ? found->second.second : nullptr;
 }
 
 }  // namespace trainyard::core

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/ledger/ledger.h"
 #include "core/place/job_notes.h"
 #include "model/job.h"
 
@@ -37,10 +38,16 @@ class PlacementCache {
   // job's in the list that `notes` follow.
   [[nodiscard]] std::uint32_t shapeOf(const model::Job& job, std::size_t position);
 
-  // Why a shape has no places while nothing has been taken from the ledger in this cycle; nullptr: not known.
-  [[nodiscard]] std::shared_ptr<const model::Pending> failure(const Question& question) const;
-  void remember(const Question& question, std::shared_ptr<const model::Pending> failure) {
-    failures_[question] = std::move(failure);
+  // Whether a shape had no places in this very state of the ledger.
+  [[nodiscard]] bool failed(const Question& question, const Ledger& ledger) const;
+  void remember(const Question& question, const Ledger& ledger) { failures_[question] = stateOf(ledger); }
+
+  // Why a shape has no places, in this very state of the ledger; nullptr: nobody asked.
+  [[nodiscard]] std::shared_ptr<const model::Pending> words(const Question& question,
+                                                            const Ledger& ledger) const;
+  void remember(const Question& question, const Ledger& ledger,
+                std::shared_ptr<const model::Pending> words) {
+    words_[question] = {stateOf(ledger), std::move(words)};
   }
 
   // Follow the snapshot's jobs.
@@ -53,9 +60,14 @@ class PlacementCache {
   std::map<std::uint32_t, std::size_t> attainable = {};
 
  private:
+  // Of the ledger: what it follows, and how much was taken since.
+  using State = std::pair<std::uint64_t, std::uint64_t>;
+  [[nodiscard]] static State stateOf(const Ledger& ledger) { return {ledger.version(), ledger.takes()}; }
+
   std::uint64_t version_ = 0;
   std::unordered_map<std::string, std::uint32_t> shapes_;
-  std::map<Question, std::shared_ptr<const model::Pending>> failures_;
+  std::map<Question, State> failures_;
+  std::map<Question, std::pair<State, std::shared_ptr<const model::Pending>>> words_;
 };
 
 }  // namespace trainyard::core

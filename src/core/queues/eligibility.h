@@ -1,9 +1,11 @@
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <optional>
 
+#include "core/order/job_times.h"
 #include "core/order/order_policy.h"
+#include "core/order/stop_cost.h"
 #include "core/queues/queue_tree.h"
 #include "model/snapshot.h"
 
@@ -15,8 +17,17 @@ struct Claimant {
   int priority = 0;
   QueueTree::Index queue = QueueTree::kCluster;
   QueueTree::Amounts demand;
-  bool isHead = false;  // the first of all that has to wait
-  Rank rank = {};       // in its queue
+  // Since when places are kept for it (core/timeline/reservation.h); absent: none are.
+  std::optional<base::WallTime> reservedSince = std::nullopt;
+  Rank rank = {};  // in its queue
+};
+
+// Who might go for it.
+struct Victim {
+  const model::Job* job = nullptr;
+  int priority = 0;
+  const QueueTree::Amounts& held;     // QueueTree::holdingsOf()
+  const std::function<Rank()>& rank;  // in its queue; asked for only where it matters
 };
 
 // Whether anybody may stop the job at all, sooner or later: it is preemptible, placed and at peace.
@@ -27,35 +38,35 @@ struct Claimant {
 [[nodiscard]] std::optional<base::WallTime> stoppableFrom(const model::Job& job,
                                                           const model::Snapshot& snapshot);
 
-// Since when the job has had its places, and since when it has waited; now, where its status does not tell.
-[[nodiscard]] base::WallTime placedSince(const model::Job& job, base::WallTime now);
-[[nodiscard]] base::WallTime waitingSince(const model::Job& job, base::WallTime now);
-
-// Whether `claimant` may stop `victim`, which holds `held` and may be stopped by now. One of:
+// Whether `claimant` may stop `victim`, which may be stopped by now. One of:
 //  within the queue   the victim's priority is lower, and the queue's preemption.withinQueue allows it
-//  passed             the victim has no higher priority, would be served later, and started while the
-//                     claimant, now the head, waited: it was let past because it can be stopped
+//  passed             the victim started while places were kept for the claimant: it was let past because it can be
+//                     stopped. In the same queue only one of no higher priority that comes later in the order; of
+//                     another queue only one that holds more than it is guaranteed
 //  reclaim            the claimant's queue may reclaim; the victim's branch of the tree holds more than it is
 //                     guaranteed of something that is wanted; and the claimant stays within the guarantees of
 //                     its own branch, or ends with no larger share than the victim's branch keeps (as Kueue's
 //                     LessThanOrEqualToFinalShare; so nobody ever wins back what was just taken)
 // Equal priority in the same queue, except as mayTakeTurns() and isAhead() say, and whoever is within its
 // guarantee, is never stopped.
-[[nodiscard]] bool mayStop(const Claimant& claimant, const model::Job& victim, int victimPriority,
-                           const QueueTree::Amounts& held, const QueueTree& tree,
+[[nodiscard]] bool mayStop(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
                            const model::Snapshot& snapshot);
 
-// When the present turn of a placed job ends by the policy's time slicing: turns are counted from when it got
-// its places, and twice as long with each time that it was stopped before. Nothing where nobody takes turns.
+// Whether the cluster's policy lets jobs take turns at all: an order that says only who came first stops
+// nobody.
+[[nodiscard]] bool takesTurns(const model::Policy& policy);
+
+// When somebody may ask for a placed job's turn anew: at its end, and then whenever another one would end.
+// Nothing where it never takes turns.
 [[nodiscard]] std::optional<base::WallTime> turnEnds(const model::Job& job, const model::Snapshot& snapshot);
 
-// Whether jobs take turns and the victim, of the claimant's own queue and priority, has had a whole one; not
-// in a queue where preemption.withinQueue is Never. It is the claimant's turn then if the order of service
-// puts it before the victim by more than a stop costs: isAhead(). Among equals nobody is stopped.
+// Whether jobs take turns, the victim says that it comes through a stop (survivesStops()), and it is of the
+// claimant's own queue and priority and has had a whole turn; not in a queue where preemption.withinQueue is
+// Never. It is the claimant's turn then if that is worth a stop: isAhead().
 [[nodiscard]] bool mayTakeTurns(const Claimant& claimant, const model::Job& victim, int victimPriority,
                                 const QueueTree& tree, const model::Snapshot& snapshot);
-// A running job's merit counts what a stop costs (core/order/order_policy.h); where the order goes by
-// estimates alone, which know nothing of that, the claimant must be ahead by a tenth.
-[[nodiscard]] bool isAhead(const Claimant& claimant, const Rank& victimRank, model::Ordering ordering);
+[[nodiscard]] inline bool isAhead(const Claimant& claimant, const Rank& victimRank) {
+  return worthAStop(claimant.rank, victimRank);
+}
 
 }  // namespace trainyard::core

@@ -1,4 +1,4 @@
-#include "core/timeline/outlook.h"
+#include "core/timeline/expected_starts.h"
 
 #include <algorithm>
 #include <chrono>
@@ -13,18 +13,28 @@ constexpr std::size_t kProbedNodes = 100'000;
 
 }  // namespace
 
-Outlook::Outlook(const Reservation& first, const model::Job& firstJob, const std::vector<Ending>& endings,
-                 Ledger& ledger, const Domains& domains)
-    : ledger_(ledger), domains_(domains), held_(ledger) {
-  if (!first.start()) return;
-  endings_.assign(endings.begin(),
-                  endings.begin() + static_cast<std::ptrdiff_t>(std::min(endings.size(), kMostEndings)));
+ExpectedStarts::ExpectedStarts(const std::vector<Reservation>& reservations, const model::Snapshot& snapshot,
+                               Ledger& ledger, Ends& ends, RunTimeModel& runs, GangPlacer& placer)
+    : snapshot_(snapshot), ledger_(ledger), runs_(runs), placer_(placer), held_(ledger) {
+  const auto known = [](const Reservation& each) {
+    return each.start() && each.start()->basis != Basis::kGuess;
+  };
+  if (!std::any_of(reservations.begin(), reservations.end(), known)) return;
+  // What follows a guess is one.
+  for (std::size_t i = 0; i < ends.all().size() && endings_.size() < kMostEndings; ++i) {
+    if (ends.all()[i].basis == Basis::kGuess) continue;
+    (void)ends.holds(i);
+    endings_.push_back(ends.all()[i]);
+  }
   const std::size_t affordable = kProbedNodes / std::max<std::size_t>(ledger.nodes().size(), 1);
   probes_ = static_cast<int>(std::min<std::size_t>(affordable, kMostProbes));
-  hold(firstJob, first.places(), *first.start());
+  for (const Reservation& each : reservations) {
+    if (known(each)) hold(*each.holder().job, each.places(), each.start()->at);
+  }
 }
 
-std::optional<base::WallTime> Outlook::start(const PlaceRequest& request, std::uint32_t shape) {
+std::optional<base::WallTime> ExpectedStarts::start(const model::Job& job, std::uint32_t shape) {
+  const PlaceRequest request = placer_.request(job, 0);
   std::size_t enough = endings_.size();
   std::size_t tooFew = 0;
   std::optional<Placement> places;
@@ -50,22 +60,23 @@ std::optional<base::WallTime> Outlook::start(const PlaceRequest& request, std::u
   if (enough == 0) return std::nullopt;
   const base::WallTime at = endings_[enough - 1].at;
   notBefore_[shape] = at;
-  hold(*request.job, places->assignments, at);
+  hold(job, places->assignments, at);
   return at;
 }
 
-std::optional<Placement> Outlook::placeAfter(const PlaceRequest& request, std::size_t count) {
+std::optional<Placement> ExpectedStarts::placeAfter(const PlaceRequest& request, std::size_t count) {
   if (probes_-- <= 0 || count == 0) return std::nullopt;
   WhatIf ended(ledger_);
-  for (std::size_t i = 0; i < count; ++i) ended.release(endings_[i].holds);
-  auto placed = place(request, ledger_, domains_);
-  if (auto* placement = std::get_if<Placement>(&placed)) return std::move(*placement);
-  return std::nullopt;
+  for (std::size_t i = 0; i < count; ++i) ended.release(*endings_[i].holds);
+  return placer_.tryPlace(request);
 }
 
-void Outlook::hold(const model::Job& job, const std::vector<model::Assignment>& places, base::WallTime from) {
-  held_.take(amountsOf(job, places, ledger_));
-  addEnding(endings_, job, places, from, ledger_);
+void ExpectedStarts::hold(const model::Job& job, const std::vector<model::Assignment>& places, base::WallTime from) {
+  NodeAmounts amounts = amountsOf(job, places, ledger_);
+  held_.take(amounts);
+  const ExpectedRun run = expectedRun(job, snapshot_.now, runs_);
+  if (run.basis == Basis::kGuess) return;
+  insertEnding(endings_, {from + run.time, &job, run.basis, std::move(amounts)});
 }
 
 std::optional<base::WallTime> steadyEstimate(const model::Job& job, std::optional<base::WallTime> estimate,

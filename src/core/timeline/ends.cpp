@@ -1,0 +1,93 @@
+#include "core/timeline/ends.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "core/order/job_times.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Job;
+using std::chrono::seconds;
+
+constexpr int kHalf = 500;
+constexpr int kNineOfTen = 900;
+
+bool before(const Ending& a, const Ending& b) {
+  return std::tie(a.at, a.job->key) < std::tie(b.at, b.job->key);
+}
+
+bool goes(const Job& job) {
+  const auto& proposal = job.status.gang.proposal;
+  return job.deleting || job.finished() || job.spec.run.suspend ||
+         (proposal && (proposal->phase == model::ProposalPhase::kAborting ||
+                       (proposal->kind == model::ProposalKind::kRestart && proposal->add.empty())));
+}
+
+base::WallTime overrunEnd(base::WallTime end, base::WallTime now) {
+  return now + std::max<base::WallTime::duration>(now - end, kLeastOverrun);
+}
+
+}  // namespace
+
+ExpectedTime expectedEnd(const Job& job, base::WallTime now, RunTimeModel& runs) {
+  if (goes(job)) return {now + kLeastOverrun, Basis::kStated};
+  const bool runsNow = job.status.gang.placed.has_value();
+  if (const auto& estimate = job.spec.estimatedDuration) {
+    // To the moment where its places tell since when it runs: service counts whole seconds.
+    const bool fresh = job.spec.checkpoint && job.status.preemptions.count > 0;
+    const base::WallTime end =
+        runsNow && !fresh ? placedSince(job, now) + *estimate : now + *estimatedRemaining(job, now);
+    return {end > now ? end : overrunEnd(end, now), Basis::kStated};
+  }
+  if (const auto left = runs.remaining(job, kHalf))
+    return {now + std::max(*left, seconds(1)), Basis::kLearnt};
+  const seconds ran = runsNow ? progressOf(job, now) : seconds(0);
+  return {now + std::max(ran, kYoung), Basis::kGuess};
+}
+
+ExpectedRun expectedRun(const Job& job, base::WallTime now, RunTimeModel& runs) {
+  if (const auto left = estimatedRemaining(job, now)) return {std::max(*left, seconds(1)), Basis::kStated};
+  if (const auto left = runs.remaining(job, kHalf)) return {*left, Basis::kLearnt};
+  return {std::max(progressOf(job, now), kYoung), Basis::kGuess};
+}
+
+ExpectedRun cautiousRun(const Job& job, base::WallTime now, RunTimeModel& runs) {
+  const auto learnt = runs.remaining(job, kNineOfTen);
+  if (const auto left = estimatedRemaining(job, now))
+    return {std::max(*left, learnt.value_or(seconds(0))), Basis::kStated};
+  if (learnt) return {*learnt, Basis::kLearnt};
+  return {std::max(progressOf(job, now), kYoung), Basis::kGuess};
+}
+
+const std::vector<Ending>& Ends::all() {
+  if (listed_) return all_;
+  listed_ = true;
+  for (const auto& job : snapshot_.jobs) {
+    if (!job->status.gang.placed && !job->status.gang.proposal) continue;
+    const ExpectedTime end = expectedEnd(*job, snapshot_.now, runs_);
+    all_.push_back({end.at, job.get(), end.basis});
+  }
+  std::sort(all_.begin(), all_.end(), before);
+  return all_;
+}
+
+const NodeAmounts& Ends::holds(std::size_t index) {
+  Ending& ending = all_[index];
+  if (!ending.holds) ending.holds = roomHeldBy(*ending.job, ledger_);
+  return *ending.holds;
+}
+
+void Ends::add(const Job& job, const std::vector<model::Assignment>& places) {
+  (void)all();
+  const ExpectedRun run = expectedRun(job, snapshot_.now, runs_);
+  insertEnding(all_, {snapshot_.now + run.time, &job, run.basis, amountsOf(job, places, ledger_)});
+}
+
+void insertEnding(std::vector<Ending>& endings, Ending ending) {
+  endings.insert(std::upper_bound(endings.begin(), endings.end(), ending, before), std::move(ending));
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "core/ledger/ledger.h"
+#include "core/ledger/what_if.h"
+#include "core/order/run_time_model.h"
+#include "model/snapshot.h"
+
+namespace trainyard::core {
+
+// What a time that lies ahead rests on, the weakest first.
+enum class Basis {
+  kGuess,   // nothing tells
+  kLearnt,  // what others of the kind took (core/order/run_time_model.h)
+  kStated,  // the owner's estimate, or that it is going away already
+};
+
+struct ExpectedTime {
+  base::WallTime at{};
+  Basis basis = Basis::kGuess;
+};
+
+// When a gang that holds room will have left it.
+//
+// Assumes: what is going away (a gang that is deleted or stopped, an attempt that is given up) is gone after
+// kLeastOverrun. A job ends when its owner's estimate says, which is of the whole job: what it has behind it counts
+// (core/order/job_times.h). One that has outrun its estimate ends after as long again as it has outrun it, at least
+// kLeastOverrun: whoever is a second late will be done in moments, and the longer it takes the less is known. (Lost: it
+// may run for ever. Then half a second too much gives the reserved places to somebody who keeps them for hours.) Without
+// an estimate it ends when half of its kind have ended; where nobody knows its kind, about as late again as it is old, an
+// hour at first.
+[[nodiscard]] ExpectedTime expectedEnd(const model::Job& job, base::WallTime now, RunTimeModel& runs);
+// How long one will run that gets its places now, by the same rules.
+struct ExpectedRun {
+  std::chrono::seconds time{0};
+  Basis basis = Basis::kGuess;
+};
+[[nodiscard]] ExpectedRun expectedRun(const model::Job& job, base::WallTime now, RunTimeModel& runs);
+// The same where it must not be less: an owner's estimate counts, but no less than what nine of ten of the kind took.
+[[nodiscard]] ExpectedRun cautiousRun(const model::Job& job, base::WallTime now, RunTimeModel& runs);
+
+inline constexpr std::chrono::seconds kLeastOverrun{10};
+inline constexpr std::chrono::seconds kYoung{3'600};
+
+// A gang that holds room, when it is expected to leave it, and the room.
+struct Ending {
+  base::WallTime at{};
+  const model::Job* job = nullptr;
+  Basis basis = Basis::kGuess;
+  std::optional<NodeAmounts> holds = std::nullopt;  // asked for only where it matters: there are thousands that run
+};
+
+// All that becomes free by itself; the earlier first, then by namespace and name.
+class Ends {
+ public:
+  // Costs nothing until somebody asks. All outlive this.
+  Ends(const model::Snapshot& snapshot, const Ledger& ledger, RunTimeModel& runs)
+      : snapshot_(snapshot), ledger_(ledger), runs_(runs) {}
+
+  [[nodiscard]] const std::vector<Ending>& all();
+  // What the one at `index` leaves.
+  [[nodiscard]] const NodeAmounts& holds(std::size_t index);
+  // A gang that the same plan starts.
+  void add(const model::Job& job, const std::vector<model::Assignment>& places);
+
+ private:
+  const model::Snapshot& snapshot_;
+  const Ledger& ledger_;
+  RunTimeModel& runs_;
+  bool listed_ = false;
+  std::vector<Ending> all_;
+};
+
+// Keeps the list in order.
+void insertEnding(std::vector<Ending>& endings, Ending ending);
+
+}  // namespace trainyard::core
