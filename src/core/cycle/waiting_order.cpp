@@ -6,6 +6,7 @@
 
 #include "core/order/run_times.h"
 #include "core/order/stop_cost.h"
+#include "model/gang_size.h"
 
 namespace trainyard::core {
 namespace {
@@ -23,7 +24,7 @@ Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot
   view.key = &job.key;
   view.priority = priority;
   view.submitted = job.created;
-  view.gpus = job.status.gpus;
+  view.gpus = model::gangGpus(job.spec, job.status.gang);
   view.ran = ranSoFar(job, snapshot.now);
   view.running = job.status.gang.placed.has_value();
   if (view.running) view.stopCost = stopCost(job, snapshot);

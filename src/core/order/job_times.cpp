@@ -29,8 +29,7 @@ base::WallTime waitingSince(const Job& job, base::WallTime now) {
 
 seconds ranSoFar(const Job& job, base::WallTime now) {
   const model::JobStatus& status = job.status;
-  if (status.gpus <= 0) return seconds(0);
-  const seconds before(status.service.gpuSeconds / status.gpus);
+  const seconds before(status.service.runSeconds);
   const bool runs = status.gang.placed.has_value() && !job.finished();
   if (!runs || status.service.updatedAt == base::WallTime{}) return before;
   const auto since = std::chrono::floor<seconds>(now - status.service.updatedAt);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "model/conditions.h"
+#include "model/gang_size.h"
 
 namespace trainyard::core {
 namespace {
@@ -85,12 +86,13 @@ bool add(std::vector<model::PastRun>& runs, const model::PastRun& run) {
 }  // namespace
 
 std::array<std::string, 3> kindsOf(const model::Job& job) {
-  return {fmt::format("job/{}/{}/{}", job.key.ns, stemOf(job.key.name), job.status.gpus),
-          fmt::format("queue/{}/{}", job.spec.queue, job.status.gpus), fmt::format("queue/{}", job.spec.queue)};
+  const std::int64_t gpus = model::desiredGpus(job.spec);
+  return {fmt::format("job/{}/{}/{}", job.key.ns, stemOf(job.key.name), gpus),
+          fmt::format("queue/{}/{}", job.spec.queue, gpus), fmt::format("queue/{}", job.spec.queue)};
 }
 
 std::array<std::uint64_t, 3> kindNumbersOf(const model::Job& job) {
-  const std::int64_t gpus = job.status.gpus;
+  const std::int64_t gpus = model::desiredGpus(job.spec);
   return {Number().add("job").add(job.key.ns).add(stemOf(job.key.name)).add(gpus).value(),
           Number().add("queue").add(job.spec.queue.str()).add(gpus).value(),
           Number().add("queue").add(job.spec.queue.str()).value()};
@@ -99,8 +101,8 @@ std::array<std::uint64_t, 3> kindNumbersOf(const model::Job& job) {
 bool learn(model::RunTimes& times, const model::SharedList<model::Job>& jobs) {
   bool changed = false;
   for (const auto& job : jobs) {
-    if (!job->conditionTrue(model::conditions::kSucceeded) || job->status.service.gpuSeconds <= 0) continue;
-    if (job->status.gpus <= 0) continue;
+    if (!job->conditionTrue(model::conditions::kSucceeded) || job->status.service.runSeconds <= 0) continue;
+    if (model::desiredGpus(job->spec) <= 0) continue;
     const model::PastRun run{std::chrono::floor<std::chrono::seconds>(job->created),
                              ranSoFar(*job, job->created), fingerprintOf(job->uid)};
     for (const std::string& kind : kindsOf(*job)) changed = add(times.kinds[kind], run) || changed;
