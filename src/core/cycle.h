@@ -13,3 +13,4 @@
 #include "core/cycle/schedule.h"
 #include "core/cycle/simulate.h"
 #include "core/cycle/waiting_order.h"
+#include "core/cycle/waiting_words.h"

@@ -6,5 +6,5 @@
 //
 // The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
 #include "core/preemption/claims.h"
-#include "core/preemption/defragment.h"
+#include "core/preemption/concession.h"
 #include "core/preemption/preemption.h"

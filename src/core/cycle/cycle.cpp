@@ -338,8 +338,14 @@ class Cycle {
                                         .waiting = std::move(waiting_),
                                         .startingMembers = starting_,
                                         .mostStartingMembers = input_.settings.startingMembers});
-    for (GangStart& start : schedule.starts) {
-      if (!start.silent) begin(start);
+    std::vector<Change> payments;  // for the next start
+    for (Change& change : schedule.changes) {
+      if (change.kind != ChangeKind::kStart) {
+        payments.push_back(std::move(change));
+        continue;
+      }
+      if (!change.silent) begin(change, payments);
+      payments.clear();
     }
     for (const GangWait& wait : schedule.waits) {
       if (wait.silent || timedOut(wait)) continue;
@@ -398,41 +404,42 @@ class Cycle {
     explain(wait, Urgency::kSpare);
   }
 
-  void begin(GangStart& start) {
-    std::vector<JobPtr> gone = start.victims;
-    for (const GangMove& each : start.moves) gone.push_back(each.job);
+  void begin(Change& start, const std::vector<Change>& payments) {
+    std::vector<JobPtr> gone;
+    for (const Change& each : payments) gone.push_back(each.job);
     StatusNews news;
-    news.where = describePlaces(start.placement.assignments, ledger_, input_.snapshot.policy.topology);
+    news.where = describePlaces(start.add.assignments, ledger_, input_.snapshot.policy.topology);
     JobDecision& decision =
         derive(start.job,
-               propose(*start.job, model::ProposalKind::kStart, std::move(start.placement.assignments), {},
+               propose(*start.job, model::ProposalKind::kStart, std::move(start.add.assignments), {},
                        victimPods(gone, ledger_.pods()), author()),
                news);
     decision.urgency = Urgency::kNow;
     if (gone.empty()) return;
+    const bool moves = payments.front().kind == ChangeKind::kMove;
     decision.events.push_back(
-        {false, "Preempting",
-         fmt::format("{} {} to make room", start.moves.empty() ? "stops" : "moves", namesOf(gone))});
-    for (const GangMove& each : start.moves) move(each, start.job->key);
+        {false, "Preempting", fmt::format("{} {} to make room", moves ? "moves" : "stops", namesOf(gone))});
+    for (const Change& each : payments) {
+      if (each.kind == ChangeKind::kMove) move(each);
+    }
   }
 
   // Its new places are its own from the same plan on. One whose last write is under way is stopped by the
   // claim later, and waits again.
-  void move(const GangMove& move, const model::ObjectKey& claimant) {
-    const auto told = input_.feedback.find(move.job->key);
+  void move(const Change& change) {
+    const auto told = input_.feedback.find(change.job->key);
     if (told != input_.feedback.end() && told->second.busy) return;
-    std::erase_if(plan_.decisions, [&](const JobDecision& decision) { return decision.job == move.job; });
+    std::erase_if(plan_.decisions, [&](const JobDecision& decision) { return decision.job == change.job; });
     StatusNews news;
-    news.preemptedBy = claimant;
-    news.where = describePlaces(move.placement.assignments, ledger_, input_.snapshot.policy.topology);
-    JobDecision& decision =
-        derive(move.job,
-               propose(*move.job, model::ProposalKind::kRestart, move.placement.assignments,
-                       move.job->status.gang.placed->assignments, {}, author()),
-               news);
+    news.preemptedBy = change.pays;
+    news.where = describePlaces(change.add.assignments, ledger_, input_.snapshot.policy.topology);
+    JobDecision& decision = derive(change.job,
+                                   propose(*change.job, model::ProposalKind::kRestart, change.add.assignments,
+                                           change.remove, {}, author()),
+                                   news);
     decision.urgency = Urgency::kNow;
     decision.events.push_back(
-        {true, "Moved", fmt::format("makes room for {}; starts anew on {}", claimant, news.where)});
+        {true, "Moved", fmt::format("makes room for {}; starts anew on {}", *change.pays, news.where)});
   }
 
   void explain(const GangWait& wait, Urgency ofNews = Urgency::kNow) {

@@ -13,7 +13,7 @@
 #include "core/queues/eligibility.h"
 #include "core/queues/queue_tree.h"
 #include "core/status/describe.h"
-#include "core/timeline/backfill.h"
+#include "core/timeline/ends.h"
 #include "model/conditions.h"
 #include "model/gang_size.h"
 #include "model/set_condition.h"
@@ -91,7 +91,9 @@ class Future {
   void noteEnd(const Job& job) {
     ends_.erase(job.key);
     if (!job.status.gang.placed || job.finished()) return;
-    if (const auto end = expectedEnd(job, snapshot_.now)) ends_[job.key] = *end;
+    RunTimeModel runs(snapshot_);
+    const ExpectedTime end = expectedEnd(job, snapshot_.now, runs);
+    if (end.basis != Basis::kGuess) ends_[job.key] = end.at;
   }
 
   std::vector<WaitingJob> waiting(const QueueTree& tree) {
@@ -128,15 +130,18 @@ class Future {
     cache_.end(snapshot_.jobs.size());
     wakeAt(schedule.wakeAt);
     bool stopped = false;
-    for (const GangStart& start : schedule.starts) {
-      if (whom_.contains(start.job->key)) expect(start);
-      for (const JobPtr& victim : start.victims) stop(*victim);
-      for (const GangMove& move : start.moves) {
-        stop(*move.job);
-        begin(*move.job, move.placement);
+    std::vector<const Change*> payments;  // for the next start
+    for (const Change& change : schedule.changes) {
+      if (change.kind == ChangeKind::kStart) {
+        if (whom_.contains(change.job->key)) expect(change, payments);
+        begin(*change.job, change.add);
+        payments.clear();
+        continue;
       }
-      begin(*start.job, start.placement);
-      stopped = stopped || !start.victims.empty();
+      payments.push_back(&change);
+      stop(*change.job);
+      if (change.kind == ChangeKind::kMove) begin(*change.job, change.add);
+      stopped = stopped || change.kind == ChangeKind::kStop;
     }
     for (const GangWait& wait : schedule.waits) keep(wait);
     for (const QueueNews& news : schedule.queues) {
@@ -150,11 +155,11 @@ class Future {
     return stopped;
   }
 
-  void expect(const GangStart& start) {
+  void expect(const Change& start, const std::vector<const Change*>& payments) {
     Expectation expectation{
         .start = snapshot_.now,
-        .places = start.placement.assignments,
-        .where = describePlaces(start.placement.assignments, cache_.ledger(), snapshot_.policy.topology)};
+        .places = start.add.assignments,
+        .where = describePlaces(start.add.assignments, cache_.ledger(), snapshot_.policy.topology)};
     const auto touches = [&](const Ended& ended) {
       return std::any_of(expectation.places.begin(), expectation.places.end(),
                          [&](const auto& place) { return ended.nodes.contains(place.node); });
@@ -168,8 +173,8 @@ class Future {
         if (ended.end.at == snapshot_.now) expectation.after.push_back(ended.end);
       }
     }
-    for (const JobPtr& victim : start.victims) expectation.stops.push_back(victim->key);
-    for (const GangMove& move : start.moves) expectation.moves.push_back(move.job->key);
+    for (const Change* each : payments)
+      (each->kind == ChangeKind::kMove ? expectation.moves : expectation.stops).push_back(each->job->key);
     if (const auto wider = relaxations_.find(start.job->key);
         wider != relaxations_.end() && wider->second <= snapshot_.now) {
       expectation.relaxation = wider->second;

@@ -78,12 +78,14 @@ model::Pending QueueReport::classify(const Contender& contender, const model::Pe
 }
 
 std::vector<QueueNews> QueueReport::news(const model::Snapshot& snapshot, const Schedule& schedule) {
-  for (const GangStart& start : schedule.starts) {
+  for (const Change& start : schedule.changes) {
+    if (start.kind != ChangeKind::kStart) continue;
     if (const auto queue = tree_.find(start.job->spec.queue)) --waiting_[*queue];
   }
   admitted_.assign(tree_.size(), 0);
   for (QueueTree::Index i = 1; i < tree_.size(); ++i) admitted_[i] = tree_.node(i).admitted;
-  for (const GangStart& start : schedule.starts) {
+  for (const Change& start : schedule.changes) {
+    if (start.kind != ChangeKind::kStart) continue;
     if (const auto queue = tree_.find(start.job->spec.queue)) ++admitted_[*queue];
   }
   std::vector<QueueNews> all;

@@ -10,30 +10,29 @@
 
 #include "core/cycle/queue_report.h"
 #include "core/cycle/waiting_order.h"
+#include "core/cycle/waiting_words.h"
 #include "core/place/gang_placer.h"
-#include "core/preemption/defragment.h"
 #include "core/preemption/preemption.h"
 #include "core/queues/eligibility.h"
 #include "core/queues/priority.h"
 #include "core/queues/queue_tree.h"
 #include "core/status/explain.h"
 #include "core/status/explain_queue.h"
-#include "core/timeline/backfill.h"
-#include "core/timeline/head.h"
+#include "core/timeline/earliest_fit.h"
+#include "core/timeline/ends.h"
+#include "core/timeline/limit_hold.h"
+#include "core/timeline/reservation.h"
 
 namespace trainyard::core {
 namespace {
 
 using model::Job;
 using model::Pending;
-using model::PendingReason;
 using JobPtr = std::shared_ptr<const Job>;
 using PendingPtr = std::shared_ptr<const Pending>;
 
-bool waitsForRoom(const Pending& pending) {
-  return pending.reason == PendingReason::kWaitingForCapacity ||
-         pending.reason == PendingReason::kWaitingForTopology;
-}
+// Pools for which something is kept at the same time; each costs some placements.
+constexpr std::size_t kMostReservations = 8;
 
 class Scheduler {
  public:
@@ -43,13 +42,16 @@ class Scheduler {
         ledger_(request.ledger),
         tree_(request.queues),
         placer_(snapshot_, ledger_, request.domains, request.cache),
-        forecast_(snapshot_),
+        runs_(snapshot_),
+        ends_(snapshot_, ledger_, runs_),
         preemption_(
-            snapshot_, request.cache.notes, ledger_, tree_, placer_,
-            [this](const Job& job, int priority) { return rankOf(job, priority, snapshot_, forecast_); }),
+            snapshot_, request.cache.notes, ledger_, tree_, placer_, ends_, runs_,
+            [this](const Job& job, int priority) { return rankOf(job, priority, snapshot_, runs_); }),
         report_(tree_),
+        words_({snapshot_, ledger_, tree_, placer_, request.cache, report_, ends_, runs_}),
         starting_(request.startingMembers) {
     request.cache.notes.follow(snapshot_.jobs);
+    unreachedBefore_ = std::exchange(request.cache.unreached, std::nullopt);
   }
 
   Schedule run() {
@@ -59,12 +61,9 @@ class Scheduler {
     while (const Contender* contender = order.next()) {
       if (consider(*contender)) order.charged();
     }
-    if (head_) {
-      tellOthers();
-      keepHead();
-    }
-    request_.cache.told = std::move(told_);
+    words_.explain(reservations_, schedule_);
     wakeAt(preemption_.wakeAt());
+    wakeAt(words_.wakeAt());
     schedule_.queues = report_.news(snapshot_, schedule_);
     return std::move(schedule_);
   }
@@ -83,114 +82,134 @@ class Scheduler {
       const auto [demand, isNew] = demands_.try_emplace(request_.cache.shapeOf(job, position));
       if (isNew) demand->second = tree_.demandOf(job);
       contenders.push_back({&waiting, priority, tree_.find(job.spec.queue).value_or(QueueTree::kCluster),
-                            demand->second, rankOf(job, priority, snapshot_, forecast_), position++});
+                            demand->second, rankOf(job, priority, snapshot_, runs_), position++});
     }
     return contenders;
   }
 
   // Returns whether it was charged to its queue.
   bool consider(const Contender& contender) {
-    if (starting_ >= request_.mostStartingMembers) {
-      wait(contender, startingPending_, true);
-      return false;
-    }
+    if (starting_ >= request_.mostStartingMembers) return words_.behindStarting(contender, schedule_);
+    if (!reached(contender)) return words_.notReached(contender, schedule_);
     if (const auto stopped = stopped_.find(contender.queue); stopped != stopped_.end()) {
-      wait(contender, stopped->second);
-      return false;
+      return words_.say(contender, stopped->second, schedule_);
     }
     if (const auto beyond = tree_.beyondLimit(contender.queue, contender.demand)) {
       return outOfQuota(contender, *beyond);
     }
     if (!contender.waiting->job->spec.preemptible) {
       if (const auto beyond = tree_.beyondNonPreemptible(contender.queue, contender.demand)) {
-        wait(contender, std::make_shared<Pending>(explainNonPreemptible(tree_, *beyond)));
-        return false;
+        return words_.say(contender, std::make_shared<Pending>(explainNonPreemptible(tree_, *beyond)), schedule_);
       }
     }
     return findPlaces(contender);
   }
 
-  bool findPlaces(const Contender& contender) {
-    const GangShape shape = shapeOf(contender);
-    if (const PendingPtr known = knownFailure(contender, shape))
-      return withoutPlaces(contender, shape, known);
-    if (equalWasHeldBack(contender, shape)) return false;
-    auto placed = placeInQuota(contender, shape);
-    if (auto* placement = std::get_if<Placement>(&placed)) {
-      const Head::Verdict verdict = judge(contender, *placement);
-      if (verdict != Head::Verdict::kPasses) {
-        auto beside = besideKept(contender, shape);
-        if (!beside) {
-          holdBack(contender, shape, verdict == Head::Verdict::kKeptBriefly);
-          return false;
-        }
-        *placement = std::move(*beside);
-      }
-      start(contender, std::move(*placement), {});
-      return true;
-    }
-    auto pending = std::make_shared<const Pending>(std::move(std::get<Pending>(placed)));
-    remember(contender, shape, pending);
-    return withoutPlaces(contender, shape, pending);
-  }
-
-  bool withoutPlaces(const Contender& contender, const GangShape& shape, const PendingPtr& pending) {
-    if (claims(contender, shape)) return true;
-    if (!head_ && waitsForRoom(*pending) && movesOthers(contender, shape)) return true;
-    takeOverClaim(contender, shape);
-    noPlaces(contender, shape, pending);
+  // Half of the work is for the first, the other half for those whom the last cycle did not reach.
+  bool reached(const Contender& contender) {
+    const model::ObjectKey& key = contender.waiting->job->key;
+    if (unreachedBefore_ == key) unreachedBefore_.reset();
+    const bool theirTurn = unreachedBefore_ && placer_.budget().left() < WorkBudget::kPerCycle / 2;
+    if (!theirTurn && !placer_.budget().exhausted()) return true;
+    if (!request_.cache.unreached && !theirTurn) request_.cache.unreached = key;
     return false;
-  }
-
-  // Places only become fewer during a cycle: what failed for a shape fails for its equals.
-  PendingPtr knownFailure(const Contender& contender, const GangShape& shape) const {
-    const auto mine = failed_.find({contender.queue, shape.key, shape.relaxation.widest});
-    if (mine != failed_.end()) return mine->second;
-    const auto anybodys = failed_.find({QueueTree::kCluster, shape.key, shape.relaxation.widest});
-    if (anybodys != failed_.end()) return anybodys->second;
-    return ledger_.untouched() ? request_.cache.failure({shape.key, shape.relaxation.widest}) : nullptr;
-  }
-
-  // A quota's refusal is the queue's own.
-  void remember(const Contender& contender, const GangShape& shape, const PendingPtr& failure) {
-    const bool own = failure->reason == PendingReason::kWaitingForQuota;
-    failed_[{own ? contender.queue : QueueTree::kCluster, shape.key, shape.relaxation.widest}] = failure;
-    if (!own && ledger_.untouched()) request_.cache.remember({shape.key, shape.relaxation.widest}, failure);
   }
 
   // --- phase 5
 
-  GangShape shapeOf(const Contender& contender) {
-    return placer_.shapeOf(*contender.waiting->job, contender.demand[0], contender.position);
-  }
-
-  // The gang's places; without them why it waits. Nodes of a type of GPU that the queue has had enough of are
-  // left out.
-  std::variant<Placement, Pending> placeInQuota(const Contender& contender, const GangShape& shape) {
-    const Job& job = *contender.waiting->job;
-    PlaceRequest request = placer_.request(job, shape.relaxation.widest);
-    std::optional<QueueTree::Excess> exhausted;
-    while (true) {
-      auto placed = exhausted ? place(request, ledger_, request_.domains)
-                              : placeAvoiding(request, ledger_, request_.domains);
-      if (const auto* failure = std::get_if<PlacementFailure>(&placed)) {
-        if (exhausted) return explainLimit(tree_, contender.queue, *exhausted, contender.demand);
-        return explainFailure(job, *failure, ledger_, snapshot_);
-      }
-      auto& placement = std::get<Placement>(placed);
-      const auto beyond = tree_.beyondLimit(contender.queue, tree_.heldBy(job, placement.assignments));
-      if (!beyond) return std::move(placement);
-      exhausted = beyond;
-      const auto nodes = tree_.nodesOfType(beyond->dimension);
-      request.avoidNodes.insert(request.avoidNodes.end(), nodes.begin(), nodes.end());
+  bool findPlaces(const Contender& contender) {
+    const GangShape shape = placer_.shapeOf(*contender.waiting->job, contender.demand[0], contender.position);
+    if (equalWasHeldBack(contender, shape)) return false;
+    if (auto found = placeInQuota(contender, shape.key, shape.relaxation.widest)) {
+      return startOrHoldBack(contender, shape, std::move(*found));
     }
+    if (claims(contender, shape)) return true;
+    if (reservations_.empty() && movesOthers(contender, shape)) return true;
+    if (const auto widest = widerThatPays(contender, shape)) {
+      if (auto found = placeInQuota(contender, shape.key, *widest))
+        return startOrHoldBack(contender, shape, std::move(*found));
+    }
+    takeOverClaim(contender, shape);
+    keepPlaces(contender, shape);
+    if (exhausted_)
+      words_.say(contender, limitWords(contender), schedule_);
+    else
+      words_.later(contender, shape, schedule_);
+    if (!snapshot_.policy.backfill.enabled) stopQueueIfRoomIsShort(contender, shape);
+    return false;
   }
 
-  void start(const Contender& contender, Placement placement, std::vector<JobPtr> victims) {
+  // The gang's places. Nodes of a type of GPU that its queue has had enough of, or that are kept below a limit, are left
+  // out.
+  std::optional<Placement> placeInQuota(const Contender& contender, std::uint32_t shape, std::size_t widest) {
+    const Job& job = *contender.waiting->job;
+    exhausted_.reset();
+    keptBelow_.reset();
+    auto placement = placer_.place(job, shape, widest);
+    std::vector<model::NodeName> avoid;
+    while (placement) {
+      const QueueTree::Amounts held = tree_.heldBy(job, placement->assignments);
+      auto beyond = tree_.beyondLimit(contender.queue, held);
+      if (beyond) keptBelow_.reset();
+      if (!beyond) beyond = keptBelowLimit(contender, held);
+      if (!beyond) return placement;
+      if (!exhausted_) exhausted_ = beyond;
+      const auto nodes = tree_.nodesOfType(beyond->dimension);
+      if (nodes.empty()) return std::nullopt;
+      avoid.insert(avoid.end(), nodes.begin(), nodes.end());
+      PlaceRequest request = placer_.request(job, widest);
+      request.avoidNodes = avoid;
+      placement = placer_.tryPlace(request);
+    }
+    return std::nullopt;
+  }
+
+  PendingPtr limitWords(const Contender& contender) const {
+    if (keptBelow_) return std::make_shared<Pending>(explainKeptBelowLimit(tree_, exhausted_->queue, *keptBelow_));
+    return std::make_shared<Pending>(explainLimit(tree_, contender.queue, *exhausted_, contender.demand));
+  }
+
+  std::optional<QueueTree::Excess> keptBelowLimit(const Contender& contender, const QueueTree::Amounts& held) {
+    for (const LimitHold& hold : limitHolds_) {
+      if (hold.leavesRoom(tree_, contender.queue, held) || entitled(contender)) continue;
+      if (hold.own == contender.queue && contender.rank.before(hold.rank)) continue;
+      if (hold.endsInTime(cautiousRun(*contender.waiting->job, snapshot_.now, runs_), snapshot_.now)) continue;
+      keptBelow_ = hold.job;
+      const QueueTree::Node& node = tree_.node(hold.at);
+      return QueueTree::Excess{hold.at, hold.dimension, node.usage[hold.dimension], node.limit[hold.dimension]};
+    }
+    return std::nullopt;
+  }
+
+  bool entitled(const Contender& contender) const {
+    const auto& guaranteed = tree_.node(contender.queue).guaranteed;
+    return std::any_of(guaranteed.begin(), guaranteed.end(), [](auto each) { return each > 0; }) &&
+           !tree_.beyondGuarantee(contender.queue, contender.demand);
+  }
+
+  bool startOrHoldBack(const Contender& contender, const GangShape& shape, Placement placement) {
+    const auto verdict = judge(contender, placement.assignments);
+    if (verdict != Reservation::Verdict::kPasses) {
+      auto beside = besideKept(contender, shape, placement);
+      if (!beside) {
+        holdBack(contender, shape, verdict == Reservation::Verdict::kKeptBriefly);
+        return false;
+      }
+      placement = std::move(*beside);
+    }
+    start(contender, std::move(placement));
+    return true;
+  }
+
+  void start(const Contender& contender, Placement placement) {
     const JobPtr& job = contender.waiting->job;
     take(*job, placement);
+    ends_.add(*job, placement.assignments);
     tree_.charge(contender.queue, tree_.heldBy(*job, placement.assignments), !job->spec.preemptible);
-    schedule_.starts.push_back({job, contender.waiting->silent, std::move(placement), std::move(victims)});
+    schedule_.changes.push_back({.job = job,
+                                 .kind = ChangeKind::kStart,
+                                 .add = std::move(placement),
+                                 .silent = contender.waiting->silent});
     claimedInVain_.clear();
     heldBack_.clear();
   }
@@ -204,43 +223,67 @@ class Scheduler {
     }
   }
 
+  // Holding out for a closer place is an expectation. Where a job stated no wish, and one is known to come later than
+  // closeness is worth over the run that is expected, the closest that there is will do: how wide that is.
+  std::optional<std::size_t> widerThatPays(const Contender& contender, const GangShape& shape) {
+    const Job& job = *contender.waiting->job;
+    if (!shape.relaxation.next || !job.spec.locality.levels.empty()) return std::nullopt;
+    const auto widenings = placer_.widenings(job, shape.key, contender.position);
+    for (const GangPlacer::Widening& wider : widenings) {
+      if (!placer_.place(job, shape.key, wider.widest)) continue;
+      const auto closer = earliestFit(job, {}, shape.relaxation.widest, ledger_, ends_, placer_);
+      if (closer && closer->time.basis == Basis::kGuess) return std::nullopt;
+      const ExpectedRun run = expectedRun(job, snapshot_.now, runs_);
+      if (!closer || closer->time.at - snapshot_.now > run.time * kSpreadCostPermille / 1'000) return wider.widest;
+      return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
   // --- phase 6
 
   Claimant claimantOf(const Contender& contender) const {
-    return {contender.waiting->job.get(), contender.priority, contender.queue, contender.demand,
-            !head_.has_value(),           contender.rank};
+    std::optional<base::WallTime> since;
+    const auto& pending = contender.waiting->job->status.pending;
+    if (pending && !keptByAnother(contender)) since = pending->reservedSince;
+    return {contender.waiting->job.get(), contender.priority, contender.queue, contender.demand, since,
+            contender.rank};
   }
 
-  // Whether victims make room for it; then it starts at once, as a claim.
+  // Whether who makes room for it pays for it; then it starts at once, as a claim.
   bool claims(const Contender& contender, const GangShape& shape) {
     if (contender.waiting->silent || !preemption_.anyRunning()) return false;
-    // Its equals ask the same, but the head, and those of whom one may be in turn before another.
-    const bool equalsAsk = head_ && !snapshot_.policy.timeSlicing.enabled;
+    const Claimant claimant = claimantOf(contender);
+    // Its equals ask the same, but who has a reservation, and those of whom one may be in turn before another.
+    const bool equalsAsk = !claimant.reservedSince && !takesTurns(snapshot_.policy);
     const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest};
     if (equalsAsk && claimedInVain_.contains(asked)) return false;
-    auto claim = preemption_.claim(claimantOf(contender), shape.relaxation.widest);
+    auto claim = preemption_.claim(claimant, shape.relaxation.widest);
     if (!claim) {
       if (equalsAsk) claimedInVain_.insert(asked);
       return false;
     }
-    start(contender, std::move(claim->placement), std::move(claim->victims));
+    carryOut(contender, std::move(*claim));
     return true;
   }
 
   // Whether others make room for it by going elsewhere; asked once, for the first that has to wait.
   bool movesOthers(const Contender& contender, const GangShape& shape) {
-    if (contender.waiting->silent || askedToMove_ || !snapshot_.policy.defragmentation.enabled) return false;
-    askedToMove_ = true;
-    auto arranged = defragment({snapshot_, ledger_, tree_, request_.domains, placer_}, claimantOf(contender),
-                               shape.relaxation.widest, preemption_.stoppable());
-    if (!arranged) return false;
-    start(contender, std::move(arranged->placement), {});
-    for (const GangMove& move : arranged->moves) {
-      take(*move.job, move.placement);
-      preemption_.spare(*move.job);
-    }
-    schedule_.starts.back().moves = std::move(arranged->moves);
+    if (contender.waiting->silent || exhausted_) return false;
+    auto claim = preemption_.move(claimantOf(contender), shape.relaxation.widest);
+    if (!claim) return false;
+    carryOut(contender, std::move(*claim));
     return true;
+  }
+
+  void carryOut(const Contender& contender, Claim claim) {
+    for (Change& change : claim.concessions) schedule_.changes.push_back(std::move(change));
+    const std::size_t first = schedule_.changes.size() - claim.concessions.size();
+    start(contender, std::move(claim.placement));
+    for (std::size_t i = first; i + 1 < schedule_.changes.size(); ++i) {
+      const Change& change = schedule_.changes[i];
+      if (change.kind == ChangeKind::kMove) take(*change.job, change.add);
+    }
   }
 
   void takeOverClaim(const Contender& contender, const GangShape& shape) {
@@ -251,51 +294,119 @@ class Scheduler {
 
   // --- phase 7
 
-  // Who found places that are kept for the head: queue, shape, how wide, and whether it can be stopped.
+  // Who found places that are kept for others: queue, shape, how wide, and whether it can be stopped.
   using HeldBackKey = std::tuple<QueueTree::Index, std::uint32_t, std::size_t, bool>;
   struct HeldBack {
-    std::optional<std::chrono::seconds> estimate;
+    std::chrono::seconds run{0};
     bool briefly = false;
+    std::size_t by = 0;  // index into reservations_
   };
   static HeldBackKey heldBackKey(const Contender& contender, const GangShape& shape) {
     return {contender.queue, shape.key, shape.relaxation.widest, contender.waiting->job->spec.preemptible};
   }
 
-  void becomeHead(const Contender& contender, const Pending& pending) {
-    const JobPtr& job = contender.waiting->job;
-    std::vector<Ending> ends = endings(snapshot_, ledger_);
-    for (const GangStart& start : schedule_.starts)
-      addEnding(ends, *start.job, start.placement.assignments, snapshot_.now, ledger_);
-    // By the time it starts it may be placed as wide as it ever will.
-    head_.emplace(job, contender.waiting->silent, pending, placer_.request(*job, 0), std::move(ends),
-                  snapshot_, ledger_, request_.domains);
-    headPosition_ = contender.position;
-    reserved_ = std::make_shared<Pending>(explainReserved(*head_->job(), head_->pending()));
-    wakeAt(head_->wakeAt());
+  // Whether an earlier one keeps what it waits for.
+  bool keptByAnother(const Contender& contender) const {
+    if (reservations_.empty()) return false;
+    const std::vector<char> pool = poolOf(*contender.waiting->job, ledger_);
+    return std::any_of(reservations_.begin(), reservations_.end(),
+                       [&](const Reservation& each) { return each.samePool(pool); });
   }
 
-  Head::Verdict judge(const Contender& contender, const Placement& placement) {
-    if (!head_) return Head::Verdict::kPasses;
-    const auto& guaranteed = tree_.node(contender.queue).guaranteed;
-    const bool entitled =
-        std::any_of(guaranteed.begin(), guaranteed.end(), [](auto each) { return each > 0; }) &&
-        !tree_.beyondGuarantee(contender.queue, contender.demand);
-    return head_->judge(*contender.waiting->job, entitled, placement.assignments);
+  // The first that waits for room in its pool keeps a reservation there, and room below its limits.
+  void keepPlaces(const Contender& contender, const GangShape& shape) {
+    if (!snapshot_.policy.backfill.enabled) return;
+    const JobPtr& job = contender.waiting->job;
+    if (exhausted_) {
+      holdBelowLimit(contender, *exhausted_);
+      return;
+    }
+    const std::uint32_t pool = request_.cache.poolOf(*job, shape.key);
+    if (pools_.contains(pool) || reservations_.size() >= kMostReservations) return;
+    if (!words_.waitsForRoom(contender, shape) || keptByAnother(contender)) return;
+    pools_.insert(pool);
+    Holder holder{.job = job,
+                  .silent = contender.waiting->silent,
+                  .position = contender.position,
+                  .queue = contender.queue,
+                  .rank = contender.rank,
+                  .shape = shape.key,
+                  .widest = shape.relaxation.widest,
+                  .since = job->status.pending ? job->status.pending->reservedSince.value_or(snapshot_.now)
+                                               : snapshot_.now};
+    reservations_.emplace_back(std::move(holder), snapshot_, ledger_, ends_, placer_);
+    wakeAt(reservations_.back().wakeAt());
+    keepBelowLimits(contender);
+  }
+
+  void keepBelowLimits(const Contender& contender) {
+    for (const QueueTree::Index at : tree_.node(contender.queue).path) {
+      for (std::size_t d = 0; d < contender.demand.size(); ++d) {
+        if (contender.demand[d] <= 0 || tree_.node(at).limit[d] == QueueTree::kNoLimit) continue;
+        limitHolds_.push_back({.job = contender.waiting->job,
+                               .own = contender.queue,
+                               .rank = contender.rank,
+                               .at = at,
+                               .dimension = d,
+                               .demand = contender.demand[d]});
+      }
+    }
+  }
+
+  void holdBelowLimit(const Contender& contender, const QueueTree::Excess& beyond) {
+    const auto same = [&](const LimitHold& each) {
+      return each.at == beyond.queue && each.dimension == beyond.dimension;
+    };
+    if (std::any_of(limitHolds_.begin(), limitHolds_.end(), same)) return;
+    // A type of GPU is nobody's demand: all that it asks for may be of it.
+    const std::int64_t demand =
+        contender.demand[beyond.dimension] > 0 ? contender.demand[beyond.dimension] : contender.demand[0];
+    limitHolds_.push_back({contender.waiting->job, contender.queue, contender.rank, beyond.queue, beyond.dimension,
+                           demand, roomBelowLimit(tree_, beyond.queue, beyond.dimension, demand, ends_)});
+    words_.keepsLimit(contender);
+  }
+
+  Reservation::Verdict judge(const Contender& contender, const std::vector<model::Assignment>& places) {
+    using Verdict = Reservation::Verdict;
+    const Job& job = *contender.waiting->job;
+    std::optional<Reservation::Asking> asking;
+    Verdict worst = Verdict::kPasses;
+    for (std::size_t i = 0; i < reservations_.size(); ++i) {
+      Reservation& each = reservations_[i];
+      if (!each.concerns(places)) continue;
+      if (!asking)
+        asking = {&job, entitled(contender), cautiousRun(job, snapshot_.now, runs_)};
+      Reservation::Asking own = *asking;
+      own.entitled = own.entitled || (each.holder().queue == contender.queue &&
+                                      contender.rank.before(each.holder().rank));
+      const Verdict verdict = each.judge(own, places);
+      if (verdict == Verdict::kPasses) continue;
+      keeper_ = i;
+      if (worst != Verdict::kKept) worst = verdict;
+    }
+    return worst;
   }
 
   // Places with which it may pass: off the nodes that somebody has just left, or off the reserved ones as
   // well.
-  std::optional<Placement> besideKept(const Contender& contender, const GangShape& shape) {
-    std::vector<model::NodeName> avoid = head_->freedNodes();
-    if (!avoid.empty()) {
-      auto places = placeOff(avoid, contender, shape);
-      if (places && judge(contender, *places) == Head::Verdict::kPasses) return places;
+  std::optional<Placement> besideKept(const Contender& contender, const GangShape& shape,
+                                      const Placement& found) {
+    std::vector<model::NodeName> freed;
+    std::vector<model::NodeName> reserved;
+    for (const Reservation& each : reservations_) {
+      if (!each.concerns(found.assignments)) continue;
+      freed.insert(freed.end(), each.freedNodes().begin(), each.freedNodes().end());
+      const auto nodes = each.reservedNodes();
+      reserved.insert(reserved.end(), nodes.begin(), nodes.end());
     }
-    const std::vector<model::NodeName> reserved = head_->reservedNodes();
+    if (!freed.empty()) {
+      auto places = placeOff(freed, contender, shape);
+      if (places && judge(contender, places->assignments) == Reservation::Verdict::kPasses) return places;
+    }
     if (reserved.empty()) return std::nullopt;
-    avoid.insert(avoid.end(), reserved.begin(), reserved.end());
-    auto places = placeOff(std::move(avoid), contender, shape);
-    if (places && judge(contender, *places) == Head::Verdict::kPasses) return places;
+    freed.insert(freed.end(), reserved.begin(), reserved.end());
+    auto places = placeOff(std::move(freed), contender, shape);
+    if (places && judge(contender, places->assignments) == Reservation::Verdict::kPasses) return places;
     return std::nullopt;
   }
 
@@ -304,112 +415,45 @@ class Scheduler {
     const Job& job = *contender.waiting->job;
     PlaceRequest request = placer_.request(job, shape.relaxation.widest);
     request.avoidNodes = std::move(nodes);
-    auto placed = place(request, ledger_, request_.domains);
-    auto* placement = std::get_if<Placement>(&placed);
-    if (placement == nullptr) return std::nullopt;
-    if (tree_.beyondLimit(contender.queue, tree_.heldBy(job, placement->assignments))) return std::nullopt;
-    return std::move(*placement);
+    auto placement = placer_.tryPlace(request);
+    if (!placement) return std::nullopt;
+    const QueueTree::Amounts held = tree_.heldBy(job, placement->assignments);
+    if (tree_.beyondLimit(contender.queue, held) || keptBelowLimit(contender, held)) return std::nullopt;
+    return placement;
   }
 
-  // What is kept from one is kept from its equals, unless they say that they end earlier, or keep off nodes
-  // of their own.
+  // What is kept from one is kept from its equals, unless they end earlier, or keep off nodes of their own.
   bool equalWasHeldBack(const Contender& contender, const GangShape& shape) {
     const auto equal = heldBack_.find(heldBackKey(contender, shape));
     const Job& job = *contender.waiting->job;
     if (equal == heldBack_.end() || job.status.gang.backoff) return false;
-    const auto& mine = job.spec.estimatedDuration;
-    const auto& estimate = equal->second.estimate;
-    if (mine && (!estimate || *mine < *estimate)) return false;
-    sayHeldBack(contender, shape, equal->second.briefly);
+    if (cautiousRun(job, snapshot_.now, runs_).time < equal->second.run) return false;
+    sayHeldBack(contender, shape, equal->second);
     return true;
   }
 
   // It found places, but they are not for it.
   void holdBack(const Contender& contender, const GangShape& shape, bool briefly) {
     const Job& job = *contender.waiting->job;
-    if (!job.status.gang.backoff)
-      heldBack_[heldBackKey(contender, shape)] = {job.spec.estimatedDuration, briefly};
-    sayHeldBack(contender, shape, briefly);
+    const HeldBack held{cautiousRun(job, snapshot_.now, runs_).time, briefly, keeper_};
+    if (!job.status.gang.backoff) heldBack_[heldBackKey(contender, shape)] = held;
+    sayHeldBack(contender, shape, held);
   }
 
-  // Where the places will be anybody's in a moment, it goes on saying what it said: two writes for each of
-  // thousands, otherwise, whenever a job ends.
-  void sayHeldBack(const Contender& contender, const GangShape& shape, bool briefly) {
-    const auto& said = contender.waiting->job->status.pending;
-    const bool same = briefly && said && waitsForRoom(*said);
+  void sayHeldBack(const Contender& contender, const GangShape& shape, const HeldBack& held) {
     if (const auto& next = shape.relaxation.next)
       wakeAt(placer_.waitingSinceOf(*contender.waiting->job, contender.position) + next->after);
-    wait(contender, same ? std::make_shared<Pending>(*said) : reserved_);
-  }
-
-  // When those behind the head will start, as far as it is cheap to know.
-  void tellOthers() {
-    Outlook outlook = head_->outlook();
-    for (GangWait& wait : schedule_.waits) {
-      if (outlook.exhausted()) return;
-      if (!waitsForRoom(*wait.pending) && wait.pending->reason != PendingReason::kReservedForOthers) continue;
-      const auto start =
-          outlook.start(placer_.request(*wait.job, 0), request_.cache.shapeOf(*wait.job, wait.position));
-      if (!start) continue;
-      auto told = std::make_shared<Pending>(*wait.pending);
-      told->estimatedStart = steadyEstimate(*wait.job, start, snapshot_.now);
-      wait.pending = std::move(told);
-    }
-  }
-
-  void keepHead() {
-    schedule_.waits.push_back(
-        {head_->job(), head_->silent(), std::make_shared<Pending>(head_->pending()), false, headPosition_});
-  }
-
-  // --- phase 9
-
-  void noPlaces(const Contender& contender, const GangShape& shape, const PendingPtr& pending) {
-    // Nothing in it is the job's own where no relaxation is ahead; queues that stop need to know who stops
-    // them.
-    const bool shared = snapshot_.policy.backfill.enabled && (head_ || !waitsForRoom(*pending));
-    const auto& next = shape.relaxation.next;
-    const bool relaxes = next && waitsForRoom(*pending);
-    std::optional<base::WallTime> nextAt;
-    if (relaxes) nextAt = placer_.waitingSinceOf(*contender.waiting->job, contender.position) + next->after;
-    const PlacementCache::Words key{contender.queue, shape.key, shape.relaxation.widest, nextAt,
-                                    relaxes ? next->widest : 0};
-    if (const auto told = told_.find(key); shared && told != told_.end())
-      return wait(contender, told->second);
-    Pending own = report_.classify(contender, *pending);
-    if (relaxes) {
-      own.nextRelaxation = nextAt;
-      own.message +=
-          fmt::format("; {} will do at {}", levelWords(next->widest), base::formatTime(*own.nextRelaxation));
-      wakeAt(own.nextRelaxation);
-    }
-    if (waitsForRoom(*pending)) {
-      if (!snapshot_.policy.backfill.enabled)
-        stopQueue(contender, own);
-      else if (!head_)
-        return becomeHead(contender, own);
-    }
-    auto words = std::make_shared<const Pending>(std::move(own));
-    // Words that did not change are the same object: then nobody compares them job by job.
-    if (const auto before = request_.cache.told.find(key);
-        before != request_.cache.told.end() && *before->second == *words)
-      words = before->second;
-    if (shared) told_.emplace(key, words);
-    wait(contender, words);
-  }
-
-  // "one rack", "any place".
-  std::string levelWords(std::size_t level) const {
-    return level == 0 ? "any place" : fmt::format("one {}", request_.domains.levels()[level].name);
+    words_.heldBack(contender, reservations_[held.by], held.briefly, schedule_);
   }
 
   bool outOfQuota(const Contender& contender, const QueueTree::Excess& beyond) {
-    if (claims(contender, shapeOf(contender))) return true;
+    const GangShape shape = placer_.shapeOf(*contender.waiting->job, contender.demand[0], contender.position);
+    if (claims(contender, shape)) return true;
     const auto pending =
         std::make_shared<Pending>(explainLimit(tree_, contender.queue, beyond, contender.demand));
     stopQueue(contender, *pending);
-    wait(contender, pending);
-    return false;
+    if (snapshot_.policy.backfill.enabled) holdBelowLimit(contender, beyond);
+    return words_.say(contender, pending, schedule_);
   }
 
   void stopQueue(const Contender& contender, const Pending& pending) {
@@ -418,9 +462,9 @@ class Scheduler {
     stopped_.emplace(contender.queue, std::move(behind));
   }
 
-  void wait(const Contender& contender, const PendingPtr& pending, bool behindStarting = false) {
-    schedule_.waits.push_back(
-        {contender.waiting->job, contender.waiting->silent, pending, behindStarting, contender.position});
+  void stopQueueIfRoomIsShort(const Contender& contender, const GangShape& shape) {
+    if (exhausted_ || !words_.waitsForRoom(contender, shape)) return;
+    stopQueue(contender, words_.classified(contender, shape));
   }
 
   void wakeAt(std::optional<base::WallTime> time) {
@@ -432,27 +476,28 @@ class Scheduler {
   Ledger& ledger_;
   QueueTree& tree_;
   GangPlacer placer_;
-  RunTimeModel forecast_;
+  RunTimeModel runs_;
+  Ends ends_;
   Preemption preemption_;
   QueueReport report_;
+  WaitingWords words_;
   Schedule schedule_;
   std::int64_t starting_ = 0;
+  std::optional<model::ObjectKey> unreachedBefore_;
 
-  // Shapes without places, by queue and how wide they may be placed.
-  std::map<std::tuple<QueueTree::Index, std::uint32_t, std::size_t>, PendingPtr> failed_;
-  std::map<PlacementCache::Words, PendingPtr> told_;
   std::map<std::uint32_t, QueueTree::Amounts> demands_;  // of shapes
+  // The limit for which the present one found no places, if that is why.
+  std::optional<QueueTree::Excess> exhausted_;
+  JobPtr keptBelow_;  // for whom room below it is kept, if that is why
   // Since the last start: queue, priority, shape, how wide.
   std::set<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t>> claimedInVain_;
   std::map<HeldBackKey, HeldBack> heldBack_;
   std::map<QueueTree::Index, PendingPtr> stopped_;  // queues whose first is out of quota
-  PendingPtr startingPending_ = std::make_shared<Pending>(
-      Pending{PendingReason::kWaitingForTurn, "behind others whose pods are being started"});
 
-  bool askedToMove_ = false;
-  std::optional<Head> head_;
-  PendingPtr reserved_;  // what those are told from whom something is kept for it
-  std::size_t headPosition_ = 0;  // in the snapshot
+  std::vector<Reservation> reservations_;
+  std::set<std::uint32_t> pools_;  // PlacementCache::poolOf, for which somebody keeps one
+  std::size_t keeper_ = 0;         // of what the present one was refused
+  std::vector<LimitHold> limitHolds_;
 };
 
 }  // namespace

@@ -7,9 +7,9 @@
 
 #include "core/ledger/domains.h"
 #include "core/ledger/ledger.h"
+#include "core/place/change.h"
 #include "core/place/place.h"
 #include "core/place/placement_cache.h"
-#include "core/preemption/defragment.h"
 #include "core/queues/queue_tree.h"
 #include "model/snapshot.h"
 
@@ -20,15 +20,6 @@ struct WaitingJob {
   std::shared_ptr<const model::Job> job;
   // Keeps its turn, but nothing can be written for it now.
   bool silent = false;
-};
-
-// A gang that starts, on these places; `victims` must go first, and those in `moves` to their new places.
-struct GangStart {
-  std::shared_ptr<const model::Job> job;
-  bool silent = false;
-  Placement placement;
-  std::vector<std::shared_ptr<const model::Job>> victims = {};
-  std::vector<GangMove> moves = {};
 };
 
 struct GangWait {
@@ -53,7 +44,7 @@ struct QueueNews {
 };
 
 struct Schedule {
-  std::vector<GangStart> starts;
+  std::vector<Change> changes;  // those that pay for a start come before it
   std::vector<GangWait> waits;
   std::vector<GangYield> yields;
   std::vector<QueueNews> queues;  // those that have changed
@@ -72,23 +63,24 @@ struct ScheduleRequest {
 };
 
 // Who starts, where, and at whose cost; why everybody else waits. The scheduling mind, without protocol: the
-// replay of traces asks it in the same way as the operator's cycle. Phases, as numbered in
-// docs/architecture.md:
+// replay of traces and what is foretold (core/cycle/foresee.h) ask it in the same way as the operator's cycle.
+// Phases, as numbered in docs/architecture.md:
 //  3 shares    the queue tree with what each queue holds (core/queues/queue_tree.h, core/queues/fair_share.h)
-//  4 order     between queues the smallest weighted dominant share above the guarantee, counted with the job
-//  in
-//              question, branch by branch from the top; in a queue priority, then the policy's order, then
-//              earlier creation. Ties: earlier creation, then namespace and name.
+//  4 order     between queues whoever keeps a reservation first, the oldest before the others; then the smallest
+//              weighted dominant share above the guarantee, counted with the job in question, branch by branch
+//              from the top; in a queue priority, then the policy's order, then earlier creation. Ties: earlier
+//              creation, then namespace and name.
 //  5 place     whole gangs only (core/place/place.h)
-//  6 preempt   for the first job that has no places, and for whoever is entitled to
-//  (core/queues/eligibility.h): the
-//              fewest, cheapest victims with which it has places (core/preemption/victims.h); its places are
-//              then kept, but for a job of higher priority in the same queue that would fit there
-//  6 move      for the first job that has to wait, where room is free but lies apart: whoever makes room by
-//              going elsewhere (core/preemption/defragment.h)
-//  7 backfill  the first job that has to wait is the head; others pass it only where it lets them
-//              (core/timeline/head.h)
-//  9 explain   everyone who still waits
+//  6 make room for a job that has no places and is entitled to (core/queues/eligibility.h): the fewest, cheapest
+//              who stop for it (core/preemption/stops.h); its places are then kept, but for a job of higher
+//              priority in the same queue that would fit there. For the first job that has to wait, where room is
+//              free but lies apart: whoever goes elsewhere for it (core/preemption/moves.h)
+//  7 reserve   the first job that has to wait for room in a pool of nodes, or below a limit, keeps a reservation;
+//              others pass it only where it lets them (core/timeline/reservation.h, core/timeline/limit_hold.h)
+//  9 explain   everyone who still waits, by what is left when all have had their turn
+//
+// What it looks at is bounded (core/place/work_budget.h): past that nobody else is searched a place or told anything
+// new; the next one keeps half of its budget for those that this one did not reach.
 [[nodiscard]] Schedule schedule(const ScheduleRequest& request);
 
 }  // namespace trainyard::core

@@ -27,6 +27,8 @@ void PlacementCache::clear() {
   notes.clear();
   told.clear();
   shapes_.clear();
+  pools_.clear();
+  poolOfShape_.clear();
   failures_.clear();
   words_.clear();
   attainable.clear();
@@ -39,6 +41,15 @@ std::uint32_t PlacementCache::shapeOf(const model::Job& job, std::size_t positio
     note.shape = shapes_.try_emplace(shapeKey(job), next).first->second;
   }
   return note.shape;
+}
+
+std::uint32_t PlacementCache::poolOf(const model::Job& job, std::uint32_t shape) {
+  const auto [known, isNew] = poolOfShape_.try_emplace(shape, 0);
+  if (isNew) {
+    const auto next = static_cast<std::uint32_t>(pools_.size());
+    known->second = pools_.try_emplace(poolKey(job), next).first->second;
+  }
+  return known->second;
 }
 
 bool PlacementCache::failed(const Question& question, const Ledger& ledger) const {

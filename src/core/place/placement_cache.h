@@ -38,6 +38,9 @@ class PlacementCache {
   // job's in the list that `notes` follow.
   [[nodiscard]] std::uint32_t shapeOf(const model::Job& job, std::size_t position);
 
+  // The same number for jobs of the same shape's pool of nodes (poolKey()); others for others, as above.
+  [[nodiscard]] std::uint32_t poolOf(const model::Job& job, std::uint32_t shape);
+
   // Whether a shape had no places in this very state of the ledger.
   [[nodiscard]] bool failed(const Question& question, const Ledger& ledger) const;
   void remember(const Question& question, const Ledger& ledger) { failures_[question] = stateOf(ledger); }
@@ -53,6 +56,9 @@ class PlacementCache {
   // Follow the snapshot's jobs.
   JobNotes notes = {};
 
+  // Where the last cycle stopped searching, its budget spent: the first job that it did not reach.
+  std::optional<model::ObjectKey> unreached = std::nullopt;
+
   // What they were told last.
   std::map<Words, std::shared_ptr<const model::Pending>> told = {};
 
@@ -66,6 +72,8 @@ class PlacementCache {
 
   std::uint64_t version_ = 0;
   std::unordered_map<std::string, std::uint32_t> shapes_;
+  std::unordered_map<std::string, std::uint32_t> pools_;
+  std::unordered_map<std::uint32_t, std::uint32_t> poolOfShape_;
   std::map<Question, State> failures_;
   std::map<Question, std::pair<State, std::shared_ptr<const model::Pending>>> words_;
 };

@@ -1,5 +1,6 @@
 #include "core/place/shape_key.h"
 
+#include <algorithm>
 #include <iterator>
 #include <string_view>
 
@@ -40,6 +41,9 @@ class KeyWriter {
   }
   void shape(const model::PodShape& shape) {
     requests(shape.requests);
+    constraints(shape);
+  }
+  void constraints(const model::PodShape& shape) {
     number(static_cast<std::int64_t>(shape.nodeSelector.entries().size()));
     for (const auto& [key, value] : shape.nodeSelector.entries()) {
       text(key);
@@ -79,6 +83,16 @@ std::string shapeKey(const model::Job& job) {
   for (const model::LocalityLevel& level : job.spec.locality.levels) {
     key.text(level.level);
     key.number(level.wait ? level.wait->count() : -1);
+  }
+  return key.take();
+}
+
+std::string poolKey(const model::Job& job) {
+  const bool gpus = std::any_of(job.spec.roles.begin(), job.spec.roles.end(),
+                                [](const model::Role& role) { return role.shape.requests.gpus() > 0; });
+  KeyWriter key;
+  for (const model::Role& role : job.spec.roles) {
+    if (!gpus || role.shape.requests.gpus() > 0) key.constraints(role.shape);
   }
   return key.take();
 }

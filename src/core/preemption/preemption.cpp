@@ -4,8 +4,11 @@
 #include <tuple>
 #include <utility>
 
+#include "base/saturating.h"
 #include "core/ledger/what_if.h"
+#include "core/order/stop_cost.h"
 #include "core/preemption/claims.h"
+#include "core/preemption/moves.h"
 #include "core/queues/priority.h"
 
 namespace trainyard::core {
@@ -14,58 +17,77 @@ namespace {
 using model::Job;
 using JobPtr = Preemption::JobPtr;
 
-constexpr int kSearchesPerCycle = 4;
-// Questions whether one may stop another; some 10 ms.
-constexpr std::size_t kRightsPerCycle = 100'000;
+// Counts like looking at a tenth of a node.
+constexpr std::int64_t kRightsForANode = 10;
+
+// What a gang that was stopped so often is spared, in GPU seconds.
+std::int64_t grievanceOf(const Job& job) {
+  constexpr int kMostDoublings = 10;
+  constexpr std::int64_t kHalfAnHour = 1'800;
+  const int count = std::clamp(job.status.preemptions.count, 0, kMostDoublings);
+  return base::saturatingMultiply(kHalfAnHour * ((1 << count) - 1), std::max<std::int64_t>(job.status.gpus, 1));
+}
+
+bool touches(const NodeAmounts& frees, const std::vector<char>& pool) {
+  return std::any_of(frees.begin(), frees.end(), [&](const auto& each) { return pool[each.first] != 0; });
+}
 
 }  // namespace
 
-std::int64_t lostWork(const Job& job, const model::Snapshot& snapshot) {
-  const auto ran = std::min<base::WallTime::duration>(snapshot.now - placedSince(job, snapshot.now),
-                                                      snapshot.policy.preemption.maxLostWork);
-  return std::chrono::duration_cast<std::chrono::seconds>(ran).count() *
-         std::max<std::int64_t>(job.status.gpus, 1);
-}
-
 std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t widest) {
-  if (searches_ >= kSearchesPerCycle || rightsAsked_ > kRightsPerCycle) return std::nullopt;
-  const std::vector<Evictable> candidates = evictables(claimant);
+  if (placer_.budget().exhausted()) return std::nullopt;
+  const std::vector<Concession> candidates = concessions(claimant);
   if (candidates.empty()) return std::nullopt;
-  ++searches_;
-  auto choice =
-      chooseVictims({candidates, stoppableTogether(claimant, candidates), ledger_,
-                     [&] { return placer_.tryPlace(*claimant.job, widest); },
-                     [&](const Chosen& gone) { return quotaAllowsWithout(claimant, candidates, gone); },
-                     [&](const Chosen& gone) { return mayStopAll(claimant, candidates, gone); }});
+  auto choice = chooseStops(
+      {*claimant.job, claimant.demand[0], widest, candidates, stoppableTogether(claimant, candidates), ledger_,
+       placer_, [&](const Chosen& gone) { return quotaAllowsWithout(claimant, candidates, gone); },
+       [&](const Chosen& gone) { return mayStopAll(claimant, candidates, gone); },
+       [&](const Chosen& gone) { return deficitWithout(claimant, candidates, gone); }});
   if (!choice) return std::nullopt;
   Claim claim{std::move(choice->placement), {}};
   for (const std::size_t index : choice->victims) {
-    const Evictable& victim = candidates[index];
+    const Concession& victim = candidates[index];
     stopped_.insert(victim.job.get());
     discharge(victim);
-    claim.victims.push_back(victim.job);
+    claim.concessions.push_back({.job = victim.job,
+                                 .kind = ChangeKind::kStop,
+                                 .remove = victim.job->status.gang.placed->assignments,
+                                 .pays = claimant.job->key});
   }
   return claim;
 }
 
-std::vector<Evictable> Preemption::stoppable() {
+std::optional<Claim> Preemption::move(const Claimant& claimant, std::size_t widest) {
+  if (askedToMove_ || !snapshot_.policy.defragmentation.enabled) return std::nullopt;
+  askedToMove_ = true;
+  auto claim = chooseMoves({snapshot_, ledger_, tree_, placer_, ends_, runs_}, claimant, widest, stoppable());
+  if (!claim) return std::nullopt;
+  for (const Change& change : claim->concessions) stopped_.insert(change.job.get());
+  return claim;
+}
+
+std::vector<Concession> Preemption::stoppable() {
   listRunning();
-  std::vector<Evictable> left;
-  for (const Evictable& running : running_) {
+  std::vector<Concession> left;
+  for (const Concession& running : running_) {
     if (!stopped_.contains(running.job.get())) left.push_back(running);
   }
   return left;
 }
 
 // Whom the claimant may stop, were it the only one; cheapest first.
-std::vector<Evictable> Preemption::evictables(const Claimant& claimant) {
+std::vector<Concession> Preemption::concessions(const Claimant& claimant) {
   listRunning();
-  std::vector<Evictable> candidates;
+  std::vector<Concession> candidates;
+  // Room elsewhere helps nobody but where a quota is short.
+  const bool anywhere = tree_.beyondLimit(claimant.queue, claimant.demand).has_value();
+  std::vector<char> pool;
   for (const std::size_t index : whomMayStop(claimant)) {
-    Evictable& running = running_[index];
+    Concession& running = running_[index];
     if (stopped_.contains(running.job.get())) continue;
-    if (running.holds.empty()) running.holds = roomHeldBy(*running.job, ledger_);
-    candidates.push_back(running);
+    if (running.frees.empty()) running.frees = roomHeldBy(*running.job, ledger_);
+    if (pool.empty()) pool = poolOf(*claimant.job, ledger_);
+    if (anywhere || touches(running.frees, pool)) candidates.push_back(running);
   }
   return candidates;
 }
@@ -73,17 +95,19 @@ std::vector<Evictable> Preemption::evictables(const Claimant& claimant) {
 // Indices into running_, ascending. One question for all that are alike: there are thousands that run.
 std::vector<std::size_t> Preemption::whomMayStop(const Claimant& claimant) {
   std::vector<std::size_t> found;
-  if (claimant.isHead) {
-    rightsAsked_ += running_.size();
+  if (claimant.reservedSince) {
+    spend(running_.size());
     for (std::size_t i = 0; i < running_.size(); ++i) {
       if (mayTakeFrom(claimant, running_[i])) found.push_back(i);
     }
     return found;
   }
-  rightsAsked_ += alike_.size();
+  spend(alike_.size());
+  // Only who lets others pass is asked for a rank.
+  const std::function<Rank()> noRank = [] { return Rank{}; };
   for (const Alike& alike : alike_) {
-    const Evictable& any = running_[alike.front()];
-    if (mayStop(claimant, *any.job, any.priority, any.held, tree_, snapshot_))
+    const Concession& any = running_[alike.front()];
+    if (mayStop(claimant, {any.job.get(), any.priority, any.held, noRank}, tree_, snapshot_))
       found.insert(found.end(), alike.begin(), alike.end());
   }
   if (snapshot_.policy.timeSlicing.enabled) addTurns(claimant, found);
@@ -94,21 +118,21 @@ std::vector<std::size_t> Preemption::whomMayStop(const Claimant& claimant) {
 
 void Preemption::addTurns(const Claimant& claimant, std::vector<std::size_t>& found) {
   const auto known = noTurnFor_.find({claimant.queue, claimant.priority});
-  if (known != noTurnFor_.end() && claimant.rank.merit <= known->second) return;
+  if (known != noTurnFor_.end() && claimant.rank.expected >= known->second) return;
   const std::vector<std::size_t>& ofQueue = runningOf_[claimant.queue];
-  rightsAsked_ += ofQueue.size();
+  spend(ofQueue.size());
   bool any = false;
   for (const std::size_t index : ofQueue) {
     if (!mayTakeTurn(claimant, running_[index])) continue;
     found.push_back(index);
     any = true;
   }
-  if (!any) noTurnFor_[{claimant.queue, claimant.priority}] = claimant.rank.merit;
+  if (!any) noTurnFor_[{claimant.queue, claimant.priority}] = claimant.rank.expected;
 }
 
 // Of these, cheapest first, whoever may still be stopped when those before are gone.
-Preemption::Chosen Preemption::stoppableTogether(const Claimant& claimant,
-                                                 const std::vector<Evictable>& candidates) {
+Chosen Preemption::stoppableTogether(const Claimant& claimant,
+                                                 const std::vector<Concession>& candidates) {
   Chosen together;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (!mayTakeFrom(claimant, candidates[i])) continue;
@@ -120,7 +144,7 @@ Preemption::Chosen Preemption::stoppableTogether(const Claimant& claimant,
 }
 
 // In some order: as given, or the smallest first, so that the largest is the last that a queue gives back.
-bool Preemption::mayStopAll(const Claimant& claimant, const std::vector<Evictable>& candidates, Chosen gone) {
+bool Preemption::mayStopAll(const Claimant& claimant, const std::vector<Concession>& candidates, Chosen gone) {
   if (mayStopInTurn(claimant, candidates, gone)) return true;
   std::stable_sort(gone.begin(), gone.end(), [&](std::size_t a, std::size_t b) {
     return candidates[a].job->status.gpus < candidates[b].job->status.gpus;
@@ -128,7 +152,7 @@ bool Preemption::mayStopAll(const Claimant& claimant, const std::vector<Evictabl
   return mayStopInTurn(claimant, candidates, gone);
 }
 
-bool Preemption::mayStopInTurn(const Claimant& claimant, const std::vector<Evictable>& candidates,
+bool Preemption::mayStopInTurn(const Claimant& claimant, const std::vector<Concession>& candidates,
                                const Chosen& gone) {
   std::size_t count = 0;
   while (count < gone.size() && mayTakeFrom(claimant, candidates[gone[count]]))
@@ -137,24 +161,29 @@ bool Preemption::mayStopInTurn(const Claimant& claimant, const std::vector<Evict
   return count == gone.size();
 }
 
-void Preemption::discharge(const Evictable& running) {
-  tree_.discharge(*tree_.find(running.job->spec.queue), running.held, false);
+void Preemption::discharge(const Concession& running) {
+  tree_.discharge(running.queue, running.held, false);
 }
 
-void Preemption::chargeAgain(const Evictable& running) {
-  tree_.charge(*tree_.find(running.job->spec.queue), running.held, false);
+void Preemption::chargeAgain(const Concession& running) {
+  tree_.charge(running.queue, running.held, false);
 }
 
-bool Preemption::mayTakeFrom(const Claimant& claimant, const Evictable& running) {
-  if (mayStop(claimant, *running.job, running.priority, running.held, tree_, snapshot_)) return true;
+bool Preemption::mayTakeFrom(const Claimant& claimant, const Concession& running) {
+  const std::function<Rank()> rank = [&] { return rankOf(running); };
+  if (mayStop(claimant, {running.job.get(), running.priority, running.held, rank}, tree_, snapshot_)) return true;
   return mayTakeTurn(claimant, running);
 }
 
-bool Preemption::mayTakeTurn(const Claimant& claimant, const Evictable& running) {
-  if (!mayTakeTurns(claimant, *running.job, running.priority, tree_, snapshot_)) return false;
+bool Preemption::mayTakeTurn(const Claimant& claimant, const Concession& running) {
+  return mayTakeTurns(claimant, *running.job, running.priority, tree_, snapshot_) &&
+         isAhead(claimant, rankOf(running));
+}
+
+Rank Preemption::rankOf(const Concession& running) {
   const auto [rank, isNew] = ranks_.try_emplace(running.job.get());
   if (isNew) rank->second = rankOf_(*running.job, running.priority);
-  return isAhead(claimant, rank->second, snapshot_.policy.ordering);
+  return rank->second;
 }
 
 std::optional<JobPtr> Preemption::takeOver(const Claimant& claimant, std::size_t widest) {
@@ -215,7 +244,12 @@ void Preemption::listRunning() {
       continue;
     }
     wakeAt(turnEnds(*job, snapshot_));
-    running_.push_back({job, priorities.of(*job), lostWork(*job, snapshot_), tree_.holdingsOf(*job)});
+    const QueueTree::Index queue = tree_.find(job->spec.queue).value_or(QueueTree::kCluster);
+    running_.push_back({.job = job,
+                        .priority = priorities.of(*job),
+                        .queue = queue,
+                        .cost = base::saturatingAdd(lostWork(*job, snapshot_), grievanceOf(*job)),
+                        .held = tree_.holdingsOf(*job)});
   }
   sortByCost(running_);
   listAlike();
@@ -224,8 +258,8 @@ void Preemption::listRunning() {
 void Preemption::listAlike() {
   std::map<std::tuple<QueueTree::Index, int, QueueTree::Amounts>, std::size_t> known;
   for (std::size_t i = 0; i < running_.size(); ++i) {
-    const Evictable& running = running_[i];
-    const QueueTree::Index queue = tree_.find(running.job->spec.queue).value_or(QueueTree::kCluster);
+    const Concession& running = running_[i];
+    const QueueTree::Index queue = running.queue;
     const auto [at, isNew] = known.try_emplace({queue, running.priority, running.held}, alike_.size());
     if (isNew) alike_.emplace_back();
     alike_[at->second].push_back(i);
@@ -233,7 +267,30 @@ void Preemption::listAlike() {
   }
 }
 
-bool Preemption::quotaAllowsWithout(const Claimant& claimant, const std::vector<Evictable>& candidates,
+// Of other branches of the tree: its own queue's guarantee is the claimant's, too.
+std::int64_t Preemption::deficitWithout(const Claimant& claimant, const std::vector<Concession>& candidates,
+                                        const Chosen& gone) {
+  constexpr std::size_t kGpu = 0;
+  std::set<QueueTree::Index> queues;
+  for (const std::size_t index : gone) {
+    if (candidates[index].queue != claimant.queue) queues.insert(candidates[index].queue);
+  }
+  if (queues.empty()) return 0;
+  for (const std::size_t index : gone) discharge(candidates[index]);
+  std::int64_t deficit = 0;
+  for (const QueueTree::Index queue : queues) {
+    const QueueTree::Node& node = tree_.node(queue);
+    deficit += std::max<std::int64_t>(node.guaranteed[kGpu] - node.usage[kGpu], 0);
+  }
+  for (const std::size_t index : gone) chargeAgain(candidates[index]);
+  return deficit;
+}
+
+void Preemption::spend(std::size_t rights) {
+  placer_.budget().spend(static_cast<std::int64_t>(rights) / kRightsForANode + 1);
+}
+
+bool Preemption::quotaAllowsWithout(const Claimant& claimant, const std::vector<Concession>& candidates,
                                     const Chosen& gone) {
   for (const std::size_t index : gone) discharge(candidates[index]);
   const bool nonPreemptible = !claimant.job->spec.preemptible;

@@ -14,24 +14,21 @@
 #include "core/ledger/ledger.h"
 #include "core/place/gang_placer.h"
 #include "core/place/job_notes.h"
-#include "core/preemption/victims.h"
+#include "core/preemption/concession.h"
+#include "core/preemption/stops.h"
 #include "core/queues/eligibility.h"
 #include "core/queues/queue_tree.h"
+#include "core/timeline/ends.h"
+#include "core/timeline/reservation.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
 
-// A gang's places, and who must go first.
-struct Claim {
-  Placement placement;
-  std::vector<std::shared_ptr<const model::Job>> victims;
-};
-
 // Phase 6 of one schedule: who is stopped for whom. It remembers whom it has given away.
 //
-// Assumes: a search for victims asks for many placements; who is not served now is served by the next cycle.
-// Steps: whom a claimant may stop (core/queues/eligibility.h), cheapest first; who of them must go
-// (core/preemption/victims.h).
+// Assumes: a search asks for many placements, which the cycle's WorkBudget bounds; who is not served now is served by
+// the next cycle. Steps: whom a claimant may stop (core/queues/eligibility.h), cheapest first; who of them must go
+// (core/preemption/stops.h); where nobody may be stopped, who may go elsewhere (core/preemption/moves.h).
 class Preemption {
  public:
   using JobPtr = std::shared_ptr<const model::Job>;
@@ -41,12 +38,14 @@ class Preemption {
 
   // `notes` follow the snapshot.
   Preemption(const model::Snapshot& snapshot, const JobNotes& notes, Ledger& ledger, QueueTree& tree,
-             GangPlacer& placer, RankOf rankOf)
+             GangPlacer& placer, Ends& ends, RunTimeModel& runs, RankOf rankOf)
       : snapshot_(snapshot),
         notes_(notes),
         ledger_(ledger),
         tree_(tree),
         placer_(placer),
+        ends_(ends),
+        runs_(runs),
         rankOf_(std::move(rankOf)) {}
 
   // Whether anybody may be stopped, and whether anybody has a claim under way; else nobody need ask.
@@ -57,22 +56,18 @@ class Preemption {
   // where nobody may be stopped, or that would not help.
   [[nodiscard]] std::optional<Claim> claim(const Claimant& claimant, std::size_t widest);
 
+  // Places for the claimant, with those who go elsewhere for it. Asked once, for the first that has to wait.
+  [[nodiscard]] std::optional<Claim> move(const Claimant& claimant, std::size_t widest);
+
   // Victims of a claim are still going away when somebody of higher priority comes: he waits for them
   // instead, and nobody else is stopped. Whose claim that is. One at a time: what it frees is seen in the
   // next cycle.
   [[nodiscard]] std::optional<JobPtr> takeOver(const Claimant& claimant, std::size_t widest);
 
-  // Who may be stopped by now and was not, cheapest first; without the room that they hold.
-  [[nodiscard]] std::vector<Evictable> stoppable();
-  // Nobody else may stop it in this schedule.
-  void spare(const model::Job& job) { stopped_.insert(&job); }
-
   // When somebody who may not be stopped yet may be, or has had his turn, if anybody asked.
   [[nodiscard]] std::optional<base::WallTime> wakeAt() const { return wakeAt_; }
 
  private:
-  using Chosen = std::vector<std::size_t>;  // indices into candidates
-
   // Running gangs that are alike to whoever may not stop one because it passed him, nor takes turns: indices
   // into running_, ascending.
   using Alike = std::vector<std::size_t>;
@@ -82,18 +77,24 @@ class Preemption {
   [[nodiscard]] std::vector<std::size_t> whomMayStop(const Claimant& claimant);
   void addTurns(const Claimant& claimant, std::vector<std::size_t>& found);
   void wakeAt(std::optional<base::WallTime> time);
-  [[nodiscard]] bool mayTakeFrom(const Claimant& claimant, const Evictable& running);
-  [[nodiscard]] bool mayTakeTurn(const Claimant& claimant, const Evictable& running);
-  [[nodiscard]] std::vector<Evictable> evictables(const Claimant& claimant);
-  [[nodiscard]] Chosen stoppableTogether(const Claimant& claimant, const std::vector<Evictable>& candidates);
-  [[nodiscard]] bool mayStopAll(const Claimant& claimant, const std::vector<Evictable>& candidates,
+  [[nodiscard]] bool mayTakeFrom(const Claimant& claimant, const Concession& running);
+  [[nodiscard]] bool mayTakeTurn(const Claimant& claimant, const Concession& running);
+  [[nodiscard]] std::vector<Concession> concessions(const Claimant& claimant);
+  // Who may be stopped by now and was not, cheapest first; without the room that they hold.
+  [[nodiscard]] std::vector<Concession> stoppable();
+  [[nodiscard]] Rank rankOf(const Concession& running);
+  [[nodiscard]] std::int64_t deficitWithout(const Claimant& claimant, const std::vector<Concession>& candidates,
+                                            const Chosen& gone);
+  void spend(std::size_t rights);
+  [[nodiscard]] Chosen stoppableTogether(const Claimant& claimant, const std::vector<Concession>& candidates);
+  [[nodiscard]] bool mayStopAll(const Claimant& claimant, const std::vector<Concession>& candidates,
                                 Chosen gone);
-  [[nodiscard]] bool mayStopInTurn(const Claimant& claimant, const std::vector<Evictable>& candidates,
+  [[nodiscard]] bool mayStopInTurn(const Claimant& claimant, const std::vector<Concession>& candidates,
                                    const Chosen& gone);
-  [[nodiscard]] bool quotaAllowsWithout(const Claimant& claimant, const std::vector<Evictable>& candidates,
+  [[nodiscard]] bool quotaAllowsWithout(const Claimant& claimant, const std::vector<Concession>& candidates,
                                         const Chosen& gone);
-  void discharge(const Evictable& running);
-  void chargeAgain(const Evictable& running);
+  void discharge(const Concession& running);
+  void chargeAgain(const Concession& running);
   [[nodiscard]] bool fitsWithout(const model::Job& claimant, const Claimant& asking, std::size_t widest);
 
   const model::Snapshot& snapshot_;
@@ -101,13 +102,14 @@ class Preemption {
   Ledger& ledger_;
   QueueTree& tree_;
   GangPlacer& placer_;
+  Ends& ends_;
+  RunTimeModel& runs_;
   RankOf rankOf_;
-  int searches_ = 0;
-  std::size_t rightsAsked_ = 0;
+  bool askedToMove_ = false;
   bool listed_ = false;
   bool tookOver_ = false;
   std::optional<std::vector<JobPtr>> claiming_;  // whose start waits for victims to go away
-  std::vector<Evictable> running_;               // who may be stopped at all, cheapest first
+  std::vector<Concession> running_;               // who may be stopped at all, cheapest first
   std::vector<Alike> alike_;
   std::map<QueueTree::Index, std::vector<std::size_t>> runningOf_;  // by queue
   // By queue and priority, the merit of the best claimant whose turn it was not: nor is it that of a lesser
@@ -118,8 +120,5 @@ class Preemption {
   std::optional<base::WallTime> wakeAt_;
 };
 
-// GPU seconds that are lost when the job is stopped now: all since its last start, at most the policy's
-// maxLostWork for each GPU.
-[[nodiscard]] std::int64_t lostWork(const model::Job& job, const model::Snapshot& snapshot);
 
 }  // namespace trainyard::core

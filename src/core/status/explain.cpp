@@ -6,7 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "core/timeline/backfill.h"
+#include "core/order/job_times.h"
+#include "core/timeline/ends.h"
 #include "model/words.h"
 
 namespace trainyard::core {
@@ -72,15 +73,30 @@ Blockers findBlockers(const model::Job& job, const PlacementFailure& failure, co
   return blockers;
 }
 
+// What is told of an end: the owner's word as it is, be that over already; what others of the kind took to the minute,
+// as it moves with every second; nothing of a guess.
+std::optional<ExpectedTime> toldEnd(const model::Job& job, base::WallTime now, RunTimeModel& runs) {
+  if (job.spec.estimatedDuration && job.status.gang.placed)
+    return ExpectedTime{placedSince(job, now) + *job.spec.estimatedDuration, Basis::kStated};
+  const ExpectedTime end = expectedEnd(job, now, runs);
+  if (end.basis != Basis::kLearnt) return std::nullopt;
+  return ExpectedTime{base::WallTime(std::chrono::ceil<std::chrono::minutes>(end.at.time_since_epoch())), end.basis};
+}
+
+std::string untilWords(const std::optional<ExpectedTime>& end) {
+  if (!end) return "";
+  return fmt::format(", until about {}{}", base::formatTime(end->at),
+                     end->basis == Basis::kLearnt ? ", as others of its kind" : "");
+}
+
 // "vision/bert (6 nodes, until about 2024-10-04T14:20:00Z), ml/gpt (1 node) and 3 pods of no TrainingJob (2
 // nodes)"
-std::string describe(const Blockers& blockers) {
+std::string describe(const Blockers& blockers, base::WallTime now, RunTimeModel& runs) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < std::min(kNamedBlockers, blockers.jobs.size()); ++i) {
     const auto& [holder, share] = blockers.jobs[i];
-    const auto end = estimatedEnd(*holder);
     words.push_back(fmt::format("{} ({}{})", holder->key, model::counted(share.nodes, "node"),
-                                end ? ", until about " + base::formatTime(*end) : ""));
+                                untilWords(toldEnd(*holder, now, runs))));
   }
   if (blockers.jobs.size() > kNamedBlockers) {
     const auto others = static_cast<std::int64_t>(blockers.jobs.size() - kNamedBlockers);
@@ -100,19 +116,20 @@ std::string describe(const Blockers& blockers) {
 }  // namespace
 
 model::Pending explainFailure(const model::Job& job, const PlacementFailure& failure, const Ledger& ledger,
-                              const model::Snapshot&) {
+                              base::WallTime now, RunTimeModel& runs) {
   model::Pending pending;
   pending.reason = failure.reason;
   pending.message = failure.message;
   pending.shortfall = failure.shortfall;
   const Blockers blockers = findBlockers(job, failure, ledger);
-  if (const std::string names = describe(blockers); !names.empty()) {
+  if (const std::string names = describe(blockers, now, runs); !names.empty()) {
     pending.message += fmt::format("; blocked by {}", names);
   }
   for (std::size_t i = 0; i < std::min(kNamedBlockers, blockers.jobs.size()); ++i) {
     const auto& [holder, share] = blockers.jobs[i];
-    pending.blockedBy.push_back(
-        {holder->key, static_cast<int>(share.nodes), static_cast<int>(share.gpus), estimatedEnd(*holder)});
+    const auto end = toldEnd(*holder, now, runs);
+    pending.blockedBy.push_back({holder->key, static_cast<int>(share.nodes), static_cast<int>(share.gpus),
+                                 end ? std::optional(end->at) : std::nullopt});
   }
   return pending;
 }

@@ -46,16 +46,23 @@ Pending explainShare(const QueueTree& tree, QueueTree::Index queue, std::size_t 
   return pending;
 }
 
-Pending explainReserved(const model::Job& head, const Pending& headPending) {
+Pending explainReserved(const model::Job& holder, std::optional<base::WallTime> start) {
   Pending pending;
   pending.reason = PendingReason::kReservedForOthers;
   pending.delay = model::DelayKind::kFragmentation;
-  pending.message = fmt::format("would fit, but the places are kept for {}, which came first", head.key);
-  if (headPending.estimatedStart) {
-    pending.message +=
-        fmt::format(" and is expected to start at {}", base::formatTime(*headPending.estimatedStart));
-  }
-  pending.blockedBy = {{head.key}};
+  pending.message = fmt::format("would fit, but the places are kept for {}, which came first", holder.key);
+  if (start) pending.message += fmt::format(" and is expected to start at {}", base::formatTime(*start));
+  pending.blockedBy = {{holder.key}};
+  return pending;
+}
+
+Pending explainKeptBelowLimit(const QueueTree& tree, QueueTree::Index limited, const model::Job& holder) {
+  Pending pending;
+  pending.reason = PendingReason::kReservedForOthers;
+  pending.delay = model::DelayKind::kFairShare;
+  pending.message = fmt::format("would fit, but what is left below the limit of queue {} is kept for {}, which came first",
+                                tree.node(limited).name, holder.key);
+  pending.blockedBy = {{holder.key}};
   return pending;
 }
 

@@ -19,7 +19,11 @@ namespace trainyard::core {
                                           std::size_t dimension, std::int64_t fairShare,
                                           const model::Pending& failure);
 
-// ReservedForOthers: would fit, but its places are kept for `head`.
-[[nodiscard]] model::Pending explainReserved(const model::Job& head, const model::Pending& headPending);
+// ReservedForOthers: would fit, but its places are kept for `holder`, which is expected to start then if anything tells.
+[[nodiscard]] model::Pending explainReserved(const model::Job& holder, std::optional<base::WallTime> start);
+
+// ReservedForOthers: would fit, but what is left below the limit of a queue is kept for `holder`.
+[[nodiscard]] model::Pending explainKeptBelowLimit(const QueueTree& tree, QueueTree::Index limited,
+                                                   const model::Job& holder);
 
 }  // namespace trainyard::core

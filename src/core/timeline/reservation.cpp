@@ -5,6 +5,7 @@
 
 #include "core/ledger/fit.h"
 #include "core/ledger/what_if.h"
+#include "core/timeline/earliest_fit.h"
 
 namespace trainyard::core {
 namespace {
@@ -16,34 +17,6 @@ bool anyNegative(const model::Resources& amount) {
   const auto& extended = amount.extendedAll();
   return amount.cpu.value < 0 || amount.memory.value < 0 || amount.ephemeralStorage.value < 0 ||
          amount.pods < 0 || std::any_of(extended.begin(), extended.end(), negative);
-}
-
-// A moment at which the holder may fit: an end, or a wider level that will do.
-struct Moment {
-  base::WallTime at{};
-  Basis basis = Basis::kStated;
-  std::optional<std::size_t> ending = std::nullopt;  // index into Ends::all()
-  std::size_t widest = 0;
-};
-
-std::vector<Moment> momentsOf(const std::vector<Ending>& ends,
-                              const std::vector<GangPlacer::Widening>& widenings, std::size_t widestNow) {
-  std::vector<Moment> moments;
-  moments.reserve(ends.size() + widenings.size());
-  auto wider = widenings.begin();
-  std::size_t widest = widestNow;
-  const auto widenUntil = [&](base::WallTime at) {
-    for (; wider != widenings.end() && wider->at <= at; ++wider) {
-      widest = wider->widest;
-      moments.push_back({wider->at, Basis::kStated, std::nullopt, widest});
-    }
-  };
-  for (std::size_t i = 0; i < ends.size(); ++i) {
-    widenUntil(ends[i].at);
-    moments.push_back({ends[i].at, ends[i].basis, i, widest});
-  }
-  widenUntil(base::WallTime::max());
-  return moments;
 }
 
 }  // namespace
@@ -74,42 +47,16 @@ Reservation::Reservation(Holder holder, const model::Snapshot& snapshot, Ledger&
   findStart(ends, placer);
 }
 
-// By doubling, then by halving: what is asked grows with how far ahead the answer lies.
 void Reservation::findStart(Ends& ends, GangPlacer& placer) {
   const model::Job& job = *holder_.job;
-  const std::vector<Moment> moments = momentsOf(
-      ends.all(), placer.widenings(job, holder_.shape, holder_.position), holder_.widest);
-  std::optional<Placement> reserved;
-  const auto placeAfter = [&](std::size_t count) {
-    WhatIf ended(ledger_);
-    for (std::size_t i = 0; i < count; ++i) {
-      if (moments[i].ending) ended.release(ends.holds(*moments[i].ending));
-    }
-    auto placed = placer.tryPlace(job, moments[count - 1].widest);
-    if (!placed) return false;
-    reserved = std::move(placed);
-    return true;
-  };
-  std::size_t tooFew = 0;
-  std::size_t enough = std::min<std::size_t>(1, moments.size());
-  while (enough != tooFew && !placeAfter(enough)) {
-    tooFew = enough;
-    enough = std::min(2 * enough, moments.size());
-    if (placer.budget().exhausted()) return;
-  }
-  if (enough == tooFew) return;
-  while (enough - tooFew > 1) {
-    const std::size_t middle = tooFew + (enough - tooFew) / 2;
-    (placeAfter(middle) ? enough : tooFew) = middle;
-  }
-  Basis basis = Basis::kStated;
-  for (std::size_t i = 0; i < enough; ++i) basis = std::min(basis, moments[i].basis);
-  start_ = {moments[enough - 1].at, basis};
-  places_ = reserved->assignments;
+  auto fit = earliestFit(job, placer.widenings(job, holder_.shape, holder_.position), holder_.widest, ledger_, ends,
+                         placer);
+  if (!fit) return;
+  start_ = fit->time;
+  places_ = std::move(fit->placement.assignments);
   for (const auto& [node, amount] : amountsOf(job, places_, ledger_)) spare_[node].subtract(amount);
-  for (std::size_t i = 0; i < enough; ++i) {
-    if (!moments[i].ending) continue;
-    for (const auto& [node, amount] : ends.holds(*moments[i].ending)) {
+  for (const std::size_t ending : fit->ended) {
+    for (const auto& [node, amount] : ends.holds(ending)) {
       if (const auto at = spare_.find(node); at != spare_.end()) at->second.add(amount);
     }
   }

@@ -1,4 +1,4 @@
-#include "core/preemption/defragment.h"
+#include "core/preemption/preemption.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "core/timeline/outlook.h"
+#include "core/timeline/expected_starts.h"
 
 #include <chrono>
 #include <limits>
@@ -57,7 +57,7 @@ std::map<std::string, std::int64_t> told(const model::Snapshot& snapshot) {
                                                   .waiting = std::move(asking),
                                                   .startingMembers = 0,
                                                   .mostStartingMembers = 1'000});
-  CHECK(schedule.starts.empty());
+  CHECK(schedule.changes.empty());
   for (std::size_t i = 0; i < before.size(); ++i) CHECK(ledger.nodes()[i].free == before[i].free);
   std::map<std::string, std::int64_t> starts;
   for (const core::GangWait& wait : schedule.waits) {

@@ -1,4 +1,4 @@
-#include "core/preemption/defragment.h"
+#include "core/preemption/moves.h"
 
 #include <algorithm>
 #include <tuple>
@@ -6,7 +6,8 @@
 
 #include "base/saturating.h"
 #include "core/ledger/what_if.h"
-#include "core/timeline/backfill.h"
+#include "core/order/stop_cost.h"
+#include "core/timeline/earliest_fit.h"
 
 namespace trainyard::core {
 namespace {
@@ -18,21 +19,21 @@ seconds wholeSeconds(base::WallTime::duration time) { return std::chrono::durati
 
 class Search {
  public:
-  Search(const DefragmentInput& input, const Claimant& claimant, std::size_t widest)
-      : in_(input), claimant_(claimant), widest_(widest) {}
+  Search(const MoveQuestion& question, const Claimant& claimant, std::size_t widest)
+      : in_(question), claimant_(claimant), widest_(widest) {}
 
-  std::optional<Rearrangement> run(const std::vector<Evictable>& stoppable) {
+  std::optional<Claim> run(const std::vector<Concession>& stoppable) {
     if (claimant_.demand[0] == 0 || freeGpus() < claimant_.demand[0]) return std::nullopt;
     listMovable(stoppable);
     tryEach();
     tryPairs();
-    if (!best_ || gain(expectedWait()) < worth(bestLoss_)) return std::nullopt;
+    if (!best_ || gain(waitOfClaimant()) < worth(bestLoss_)) return std::nullopt;
     return std::move(best_);
   }
 
  private:
   struct Movable {
-    const Evictable* gang = nullptr;
+    const Concession* gang = nullptr;
     std::int64_t loss = 0;  // GPU seconds
     NodeAmounts holds = {};
   };
@@ -49,12 +50,10 @@ class Search {
 
   // --- step 1
 
-  void listMovable(const std::vector<Evictable>& stoppable) {
-    for (const Evictable& each : stoppable) {
-      const std::int64_t restart =
-          base::saturatingMultiply(kRestart.count(), std::max<std::int64_t>(each.job->status.gpus, 1));
-      const Movable movable{&each, base::saturatingAdd(each.lostWork, restart)};
-      if (gain(expectedRun()) >= worth(movable.loss) && mayMove(each)) movable_.push_back(movable);
+  void listMovable(const std::vector<Concession>& stoppable) {
+    for (const Concession& each : stoppable) {
+      const Movable movable{&each, stopCostInGpuSeconds(*each.job, in_.snapshot)};
+      if (gain(runOfClaimant()) >= worth(movable.loss) && mayMove(each)) movable_.push_back(movable);
     }
     std::sort(movable_.begin(), movable_.end(), [](const Movable& a, const Movable& b) {
       return std::tie(a.loss, a.gang->job->key) < std::tie(b.loss, b.gang->job->key);
@@ -64,14 +63,13 @@ class Search {
     std::erase_if(movable_, [](const Movable& each) { return each.holds.empty(); });
   }
 
-  bool mayMove(const Evictable& each) const {
-    const auto queue = in_.queues.find(each.job->spec.queue);
-    if (!queue || each.priority > claimant_.priority) return false;
-    const auto& node = in_.queues.node(*queue);
-    if (*queue == claimant_.queue)
+  bool mayMove(const Concession& each) const {
+    if (each.priority > claimant_.priority) return false;
+    const auto& node = in_.queues.node(each.queue);
+    if (each.queue == claimant_.queue)
       return node.queue == nullptr || (*node.queue)->withinQueue != model::WithinQueue::kNever;
-    const QueueTree::Branches branches = in_.queues.branches(claimant_.queue, *queue);
-    const QueueTree::Index branch = branches.a == branches.b ? *queue : branches.b;
+    const QueueTree::Branches branches = in_.queues.branches(claimant_.queue, each.queue);
+    const QueueTree::Index branch = branches.a == branches.b ? each.queue : branches.b;
     return in_.queues.borrows(branch, claimant_.demand);
   }
 
@@ -101,7 +99,7 @@ class Search {
       return std::tie(a.loss, a.a, a.b) < std::tie(b.loss, b.a, b.b);
     });
     for (const Pair& pair : pairs) {
-      if (tries_ >= kMostTries || gain(expectedRun()) < worth(pair.loss)) return;
+      if (tries_ >= kMostTries || gain(runOfClaimant()) < worth(pair.loss)) return;
       if (consider({&movable_[pair.a], &movable_[pair.b]}, pair.loss)) return;
     }
   }
@@ -116,18 +114,22 @@ class Search {
     return true;
   }
 
-  std::optional<Rearrangement> arrange(const Set& set) {
+  std::optional<Claim> arrange(const Set& set) {
     WhatIf gone(in_.ledger);
     for (const Movable* each : set) gone.release(each->holds);
     auto placement = in_.placer.tryPlace(*claimant_.job, widest_);
     if (!placement) return std::nullopt;
     gone.take(amountsOf(*claimant_.job, placement->assignments, in_.ledger));
-    Rearrangement arranged{std::move(*placement), {}};
+    Claim arranged{std::move(*placement), {}};
     for (const Movable* each : largestFirst(set)) {
       auto place = placeAgain(*each, set, arranged.placement);
       if (!place) return std::nullopt;
       gone.take(amountsOf(*each->gang->job, place->assignments, in_.ledger));
-      arranged.moves.push_back({each->gang->job, std::move(*place)});
+      arranged.concessions.push_back({.job = each->gang->job,
+                                      .kind = ChangeKind::kMove,
+                                      .add = std::move(*place),
+                                      .remove = each->gang->job->status.gang.placed->assignments,
+                                      .pays = claimant_.job->key});
     }
     return arranged;
   }
@@ -160,24 +162,22 @@ class Search {
         if (other != &moved || wanted) request.avoidNodes.push_back(name);
       }
     }
-    auto placed = place(request, in_.ledger, in_.domains);
-    if (auto* placement = std::get_if<Placement>(&placed)) return std::move(*placement);
-    return std::nullopt;
+    return in_.placer.tryPlace(request);
   }
 
   // Only types of GPUs can change hands between quotas.
-  bool quotasAllow(const Rearrangement& arranged) {
+  bool quotasAllow(const Claim& arranged) {
     QueueTree& tree = in_.queues;
-    struct Change {
+    struct Held {
       QueueTree::Index queue = QueueTree::kCluster;
       QueueTree::Amounts before, after;
     };
-    std::vector<Change> changes;
-    for (const GangMove& move : arranged.moves) {
+    std::vector<Held> changes;
+    for (const core::Change& move : arranged.concessions) {
       changes.push_back({*tree.find(move.job->spec.queue), tree.holdingsOf(*move.job),
-                         tree.heldBy(*move.job, move.placement.assignments)});
+                         tree.heldBy(*move.job, move.add.assignments)});
     }
-    for (const Change& each : changes) tree.discharge(each.queue, each.before, false);
+    for (const Held& each : changes) tree.discharge(each.queue, each.before, false);
     std::size_t charged = 0;
     bool allowed = true;
     for (; charged < changes.size() && allowed; ++charged) {
@@ -187,22 +187,17 @@ class Search {
     const auto wanted = tree.heldBy(*claimant_.job, arranged.placement.assignments);
     allowed = allowed && !tree.beyondLimit(claimant_.queue, wanted);
     for (std::size_t i = 0; i < charged; ++i) tree.discharge(changes[i].queue, changes[i].after, false);
-    for (const Change& each : changes) tree.charge(each.queue, each.before, false);
+    for (const Held& each : changes) tree.charge(each.queue, each.before, false);
     return allowed;
   }
 
   // --- step 3
 
-  seconds expectedRun() const {
-    const Job& job = *claimant_.job;
-    if (job.spec.estimatedDuration) return *job.spec.estimatedDuration;
-    const std::int64_t gpus = std::max<std::int64_t>(job.status.gpus, 1);
-    return std::max(kYoung, seconds(job.status.service.gpuSeconds / gpus));
-  }
+  seconds runOfClaimant() const { return expectedRun(*claimant_.job, in_.snapshot.now, in_.runs).time; }
 
   // GPU seconds that the claimant wins when it need not wait so long.
   std::int64_t gain(seconds wait) const {
-    return base::saturatingMultiply(std::min(wait, expectedRun()).count(), claimant_.demand[0]);
+    return base::saturatingMultiply(std::min(wait, runOfClaimant()).count(), claimant_.demand[0]);
   }
 
   std::int64_t worth(std::int64_t loss) const {
@@ -210,41 +205,26 @@ class Search {
     return base::saturatingMultiply(loss, in_.snapshot.policy.defragmentation.gainPermille) / kPermille;
   }
 
-  // Of all that run, those of unknown length included.
-  std::vector<Ending> endings() const {
-    std::vector<Ending> all;
-    const base::WallTime now = in_.snapshot.now;
-    for (const auto& job : in_.snapshot.jobs) {
-      if (!job->status.gang.placed || job->finished()) continue;
-      const auto young = std::max<base::WallTime::duration>(now - placedSince(*job, now), kYoung);
-      all.push_back({expectedEnd(*job, now).value_or(now + young), job.get(), roomHeldBy(*job, in_.ledger)});
-    }
-    std::sort(all.begin(), all.end(), [](const Ending& a, const Ending& b) {
-      return std::tie(a.at, a.job->key) < std::tie(b.at, b.job->key);
-    });
-    return all;
-  }
-
   // How long it would wait for others to end; for ever where that does not help.
-  seconds expectedWait() {
-    const Reservation then(in_.placer.request(*claimant_.job, widest_), endings(), in_.ledger, in_.domains);
-    return then.start() ? wholeSeconds(*then.start() - in_.snapshot.now) : seconds::max();
+  seconds waitOfClaimant() {
+    const auto fit = earliestFit(*claimant_.job, {}, widest_, in_.ledger, in_.ends, in_.placer);
+    return fit ? wholeSeconds(fit->time.at - in_.snapshot.now) : seconds::max();
   }
 
-  const DefragmentInput& in_;
+  const MoveQuestion& in_;
   const Claimant& claimant_;
   std::size_t widest_;
   std::vector<Movable> movable_;  // cheapest first
   int tries_ = 0;
-  std::optional<Rearrangement> best_;
+  std::optional<Claim> best_;
   std::int64_t bestLoss_ = 0;
 };
 
 }  // namespace
 
-std::optional<Rearrangement> defragment(const DefragmentInput& input, const Claimant& claimant,
-                                        std::size_t widest, const std::vector<Evictable>& stoppable) {
-  return Search(input, claimant, widest).run(stoppable);
+std::optional<Claim> chooseMoves(const MoveQuestion& question, const Claimant& claimant,
+                                        std::size_t widest, const std::vector<Concession>& stoppable) {
+  return Search(question, claimant, widest).run(stoppable);
 }
 
 }  // namespace trainyard::core

@@ -1,0 +1,164 @@
+#include "core/cycle/waiting_words.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/status/explain.h"
+#include "core/status/explain_queue.h"
+#include "core/timeline/expected_starts.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Pending;
+using model::PendingReason;
+
+// Those that were not reached are looked at then, though nothing happens.
+constexpr std::chrono::seconds kLookAgain{1};
+
+bool isForRoom(const Pending& pending) {
+  return pending.reason == PendingReason::kWaitingForCapacity ||
+         pending.reason == PendingReason::kWaitingForTopology;
+}
+
+std::optional<base::WallTime> knownStart(const Reservation& reservation, base::WallTime now) {
+  const auto& start = reservation.start();
+  if (!start || start->basis == Basis::kGuess) return std::nullopt;
+  return steadyEstimate(*reservation.holder().job, start->at, now);
+}
+
+}  // namespace
+
+bool WaitingWords::say(const Contender& contender, const PendingPtr& pending, Schedule& schedule) {
+  schedule.waits.push_back(
+      {contender.waiting->job, contender.waiting->silent, pending, false, contender.position});
+  return false;
+}
+
+bool WaitingWords::behindStarting(const Contender& contender, Schedule& schedule) {
+  say(contender, starting_, schedule);
+  schedule.waits.back().behindStarting = true;
+  return false;
+}
+
+bool WaitingWords::notReached(const Contender& contender, Schedule& schedule) {
+  wakeAt(in_.snapshot.now + kLookAgain);
+  return say(contender, saidBefore(contender), schedule);
+}
+
+WaitingWords::PendingPtr WaitingWords::saidBefore(const Contender& contender) const {
+  const auto& said = contender.waiting->job->status.pending;
+  return said ? std::make_shared<const Pending>(*said) : unreached_;
+}
+
+// Where the places will be anybody's in a moment, it goes on saying what it said: two writes for each of
+// thousands, otherwise, whenever a job ends.
+bool WaitingWords::heldBack(const Contender& contender, const Reservation& by, bool briefly, Schedule& schedule) {
+  const auto& said = contender.waiting->job->status.pending;
+  if (briefly && said && isForRoom(*said)) return say(contender, saidBefore(contender), schedule);
+  PendingPtr& words = reservedBy_[&by];
+  if (!words)
+    words = std::make_shared<Pending>(explainReserved(*by.holder().job, knownStart(by, in_.snapshot.now)));
+  return say(contender, words, schedule);
+}
+
+bool WaitingWords::later(const Contender& contender, const GangShape& shape, Schedule& schedule) {
+  later_.push_back({schedule.waits.size(), &contender, shape});
+  return say(contender, nullptr, schedule);
+}
+
+WaitingWords::PendingPtr WaitingWords::failureOf(const Contender& contender, const GangShape& shape) {
+  const PlacementCache::Question question{shape.key, shape.relaxation.widest};
+  if (auto known = in_.cache.words(question, in_.ledger)) return known;
+  const model::Job& job = *contender.waiting->job;
+  const PlacementFailure failure = in_.placer.failure(job, shape.relaxation.widest);
+  auto words = std::make_shared<const Pending>(
+      explainFailure(job, failure, in_.ledger, in_.snapshot.now, in_.runs));
+  in_.cache.remember(question, in_.ledger, words);
+  return words;
+}
+
+bool WaitingWords::waitsForRoom(const Contender& contender, const GangShape& shape) {
+  return isForRoom(*failureOf(contender, shape));
+}
+
+Pending WaitingWords::classified(const Contender& contender, const GangShape& shape) {
+  return in_.report.classify(contender, *failureOf(contender, shape));
+}
+
+// "one rack", "any place".
+std::string WaitingWords::levelWords(std::size_t level) const {
+  return level == 0 ? "any place" : fmt::format("one {}", in_.placer.domains().levels()[level].name);
+}
+
+WaitingWords::PendingPtr WaitingWords::wordsFor(const Later& each) {
+  const Contender& contender = *each.contender;
+  const auto& next = each.shape.relaxation.next;
+  std::optional<base::WallTime> nextAt;
+  if (next) nextAt = in_.placer.waitingSinceOf(*contender.waiting->job, contender.position) + next->after;
+  const PlacementCache::Words key{contender.queue, each.shape.key, each.shape.relaxation.widest, nextAt,
+                                  next ? next->widest : 0};
+  if (const auto told = told_.find(key); told != told_.end()) return told->second;
+  const bool known =
+      in_.cache.words({each.shape.key, each.shape.relaxation.widest}, in_.ledger) != nullptr;
+  if (!known && in_.placer.budget().exhausted()) {
+    wakeAt(in_.snapshot.now + kLookAgain);
+    return saidBefore(contender);
+  }
+  Pending own = classified(contender, each.shape);
+  if (nextAt && waitsForRoom(contender, each.shape)) {
+    own.nextRelaxation = nextAt;
+    own.message += fmt::format("; {} will do at {}", levelWords(next->widest), base::formatTime(*nextAt));
+    wakeAt(nextAt);
+  }
+  auto words = std::make_shared<const Pending>(std::move(own));
+  // Words that did not change are the same object: then nobody compares them job by job.
+  if (const auto before = in_.cache.told.find(key);
+      before != in_.cache.told.end() && *before->second == *words)
+    words = before->second;
+  told_.emplace(key, words);
+  return words;
+}
+
+void WaitingWords::explain(const std::vector<Reservation>& reservations, Schedule& schedule) {
+  for (const Later& each : later_) schedule.waits[each.wait].pending = wordsFor(each);
+  tellHolders(reservations, schedule);
+  tellStarts(reservations, schedule);
+  in_.cache.told = std::move(told_);
+}
+
+void WaitingWords::tellHolders(const std::vector<Reservation>& reservations, Schedule& schedule) const {
+  if (reservations.empty() && keepers_.empty()) return;
+  for (GangWait& wait : schedule.waits) {
+    const auto holds = std::find_if(reservations.begin(), reservations.end(), [&](const Reservation& each) {
+      return each.holder().position == wait.position;
+    });
+    if (holds == reservations.end() && !keepers_.contains(wait.position)) continue;
+    auto told = std::make_shared<Pending>(*wait.pending);
+    const auto& said = wait.job->status.pending;
+    told->reservedSince = said ? said->reservedSince.value_or(in_.snapshot.now) : in_.snapshot.now;
+    if (holds != reservations.end()) {
+      told->passes = holds->passes();
+      told->estimatedStart = knownStart(*holds, in_.snapshot.now);
+    }
+    wait.pending = std::move(told);
+  }
+}
+
+void WaitingWords::tellStarts(const std::vector<Reservation>& reservations, Schedule& schedule) {
+  ExpectedStarts starts(reservations, in_.snapshot, in_.ledger, in_.ends, in_.runs, in_.placer);
+  for (GangWait& wait : schedule.waits) {
+    if (starts.exhausted()) return;
+    if (wait.pending->reservedSince) continue;
+    if (!isForRoom(*wait.pending) && wait.pending->reason != PendingReason::kReservedForOthers) continue;
+    const auto start = starts.start(*wait.job, in_.cache.shapeOf(*wait.job, wait.position));
+    if (!start) continue;
+    auto told = std::make_shared<Pending>(*wait.pending);
+    told->estimatedStart = steadyEstimate(*wait.job, start, in_.snapshot.now);
+    wait.pending = std::move(told);
+  }
+}
+
+}  // namespace trainyard::core

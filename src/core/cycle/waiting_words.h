@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/cycle/queue_report.h"
+#include "core/cycle/schedule.h"
+#include "core/cycle/waiting_order.h"
+#include "core/place/gang_placer.h"
+#include "core/timeline/ends.h"
+#include "core/timeline/reservation.h"
+
+namespace trainyard::core {
+
+// Phase 9 of one schedule: why everybody waits who waits. Reasons that tell of room are found when all have had their
+// turn, once for all that are alike; jobs that wait for the same share one object. Whoever was not reached is told what he
+// was told before.
+class WaitingWords {
+ public:
+  struct Scene {
+    const model::Snapshot& snapshot;
+    Ledger& ledger;
+    const QueueTree& tree;
+    GangPlacer& placer;
+    PlacementCache& cache;
+    const QueueReport& report;
+    Ends& ends;
+    RunTimeModel& runs;
+  };
+  explicit WaitingWords(Scene scene) : in_(scene) {}
+
+  using PendingPtr = std::shared_ptr<const model::Pending>;
+  // Each adds one to schedule.waits, and returns false: the job was not charged to its queue.
+  bool behindStarting(const Contender& contender, Schedule& schedule);
+  bool notReached(const Contender& contender, Schedule& schedule);
+  bool say(const Contender& contender, const PendingPtr& pending, Schedule& schedule);
+  // It found places that are kept; `briefly`: they will be anybody's in a moment.
+  bool heldBack(const Contender& contender, const Reservation& by, bool briefly, Schedule& schedule);
+  // It found none: why is looked up in explain(). The contender outlives this.
+  bool later(const Contender& contender, const GangShape& shape, Schedule& schedule);
+
+  // Whether room is what it lacks; else it may wait for ever (too large, no such nodes).
+  [[nodiscard]] bool waitsForRoom(const Contender& contender, const GangShape& shape);
+  // What it lacks, as its queue has it.
+  [[nodiscard]] model::Pending classified(const Contender& contender, const GangShape& shape);
+  // Room below a limit is kept for it.
+  void keepsLimit(const Contender& contender) { keepers_.insert(contender.position); }
+
+  // Last: finds the words that are missing, and when whoever waits will start, as far as it is cheap to know.
+  void explain(const std::vector<Reservation>& reservations, Schedule& schedule);
+  [[nodiscard]] std::optional<base::WallTime> wakeAt() const { return wakeAt_; }
+
+ private:
+  struct Later {
+    std::size_t wait = 0;  // index into Schedule::waits
+    const Contender* contender = nullptr;
+    GangShape shape;
+  };
+
+  [[nodiscard]] PendingPtr failureOf(const Contender& contender, const GangShape& shape);
+  [[nodiscard]] PendingPtr wordsFor(const Later& each);
+  [[nodiscard]] std::string levelWords(std::size_t level) const;
+  [[nodiscard]] PendingPtr saidBefore(const Contender& contender) const;
+  void tellHolders(const std::vector<Reservation>& reservations, Schedule& schedule) const;
+  void tellStarts(const std::vector<Reservation>& reservations, Schedule& schedule);
+  void wakeAt(std::optional<base::WallTime> time) {
+    if (time && (!wakeAt_ || *time < *wakeAt_)) wakeAt_ = time;
+  }
+
+  Scene in_;
+  std::vector<Later> later_;
+  std::map<PlacementCache::Words, PendingPtr> told_;
+  std::map<const Reservation*, PendingPtr> reservedBy_;
+  std::set<std::size_t> keepers_;  // positions
+  std::optional<base::WallTime> wakeAt_;
+  PendingPtr starting_ = std::make_shared<model::Pending>(
+      model::Pending{model::PendingReason::kWaitingForTurn, "behind others whose pods are being started"});
+  PendingPtr unreached_ = std::make_shared<model::Pending>(
+      model::Pending{model::PendingReason::kWaitingForTurn, "behind others that are looked at first"});
+};
+
+}  // namespace trainyard::core

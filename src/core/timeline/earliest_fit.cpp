@@ -1,0 +1,76 @@
+#include "core/timeline/earliest_fit.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/ledger/what_if.h"
+
+namespace trainyard::core {
+namespace {
+
+// A moment at which it may fit: an end, or a wider level that will do.
+struct Moment {
+  base::WallTime at{};
+  Basis basis = Basis::kStated;
+  std::optional<std::size_t> ending = std::nullopt;  // index into Ends::all()
+  std::size_t widest = 0;
+};
+
+std::vector<Moment> momentsOf(const std::vector<Ending>& ends,
+                              const std::vector<GangPlacer::Widening>& widenings, std::size_t widestNow) {
+  std::vector<Moment> moments;
+  moments.reserve(ends.size() + widenings.size());
+  auto wider = widenings.begin();
+  std::size_t widest = widestNow;
+  const auto widenUntil = [&](base::WallTime at) {
+    for (; wider != widenings.end() && wider->at <= at; ++wider) {
+      widest = wider->widest;
+      moments.push_back({wider->at, Basis::kStated, std::nullopt, widest});
+    }
+  };
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    widenUntil(ends[i].at);
+    moments.push_back({ends[i].at, ends[i].basis, i, widest});
+  }
+  widenUntil(base::WallTime::max());
+  return moments;
+}
+
+}  // namespace
+
+std::optional<EarliestFit> earliestFit(const model::Job& job,
+                                       const std::vector<GangPlacer::Widening>& widenings,
+                                       std::size_t widestNow, Ledger& ledger, Ends& ends, GangPlacer& placer) {
+  const std::vector<Moment> moments = momentsOf(ends.all(), widenings, widestNow);
+  std::optional<Placement> places;
+  const auto fitsAfter = [&](std::size_t count) {
+    WhatIf ended(ledger);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (moments[i].ending) ended.release(ends.holds(*moments[i].ending));
+    }
+    auto placed = placer.tryPlace(job, moments[count - 1].widest);
+    if (!placed) return false;
+    places = std::move(placed);
+    return true;
+  };
+  std::size_t tooFew = 0;
+  std::size_t enough = std::min<std::size_t>(1, moments.size());
+  while (enough != tooFew && !fitsAfter(enough)) {
+    tooFew = enough;
+    enough = std::min(2 * enough, moments.size());
+    if (placer.budget().exhausted()) return std::nullopt;
+  }
+  if (enough == tooFew) return std::nullopt;
+  while (enough - tooFew > 1) {
+    const std::size_t middle = tooFew + (enough - tooFew) / 2;
+    (fitsAfter(middle) ? enough : tooFew) = middle;
+  }
+  EarliestFit fit{{moments[enough - 1].at, Basis::kStated}, std::move(*places)};
+  for (std::size_t i = 0; i < enough; ++i) {
+    fit.time.basis = std::min(fit.time.basis, moments[i].basis);
+    if (moments[i].ending) fit.ended.push_back(*moments[i].ending);
+  }
+  return fit;
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,45 @@
+#include "core/timeline/limit_hold.h"
+
+#include <algorithm>
+
+#include "base/saturating.h"
+
+namespace trainyard::core {
+namespace {
+
+bool isBelow(const QueueTree& tree, QueueTree::Index queue, QueueTree::Index above) {
+  const auto& path = tree.node(queue).path;
+  return std::find(path.begin(), path.end(), above) != path.end();
+}
+
+}  // namespace
+
+bool LimitHold::leavesRoom(const QueueTree& tree, QueueTree::Index queue, const QueueTree::Amounts& more) const {
+  if (more[dimension] <= 0 || !isBelow(tree, queue, at)) return true;
+  const QueueTree::Node& node = tree.node(at);
+  const std::int64_t wanted = base::saturatingAdd(more[dimension], demand);
+  return base::saturatingAdd(node.usage[dimension], wanted) <= node.limit[dimension];
+}
+
+bool LimitHold::endsInTime(const ExpectedRun& run, base::WallTime now) const {
+  return start && run.basis != Basis::kGuess && now + run.time <= start->at;
+}
+
+std::optional<ExpectedTime> roomBelowLimit(const QueueTree& tree, QueueTree::Index at, std::size_t dimension,
+                                           std::int64_t demand, Ends& ends) {
+  const QueueTree::Node& node = tree.node(at);
+  std::int64_t missing = base::saturatingAdd(node.usage[dimension], demand) - node.limit[dimension];
+  Basis basis = Basis::kStated;
+  for (const Ending& ending : ends.all()) {
+    const auto queue = tree.find(ending.job->spec.queue);
+    if (!queue || !isBelow(tree, *queue, at)) continue;
+    const std::int64_t held = tree.holdingsOf(*ending.job)[dimension];
+    if (held <= 0) continue;
+    basis = std::min(basis, ending.basis);
+    missing -= held;
+    if (missing <= 0) return ExpectedTime{ending.at, basis};
+  }
+  return std::nullopt;
+}
+
+}  // namespace trainyard::core
