@@ -2,6 +2,7 @@
 
 #include "codec/json_writer.h"
 #include "codec/owned_object.h"
+#include "model/gang_size.h"
 
 namespace trainyard::codec {
 
@@ -9,22 +10,23 @@ std::string configMapName(const model::Job& job) { return job.key.name + "-membe
 
 std::string encodeConfigMap(const model::Job& job) {
   std::string hosts;
-  JsonWriter members;
-  members.beginArray();
+  JsonWriter list;
+  list.beginArray();
   for (const model::Role& role : job.spec.roles) {
-    for (int index = 0; index < job.spec.startReplicas(role); ++index) {
+    const int members = model::gangMembers(job, role);
+    for (int index = 0; index < members; ++index) {
       const std::string host = model::memberHost(job, role.name, index);
       hosts += host + "\n";
-      members.beginObject().member("role", role.name).member("index", index).member("host", host).endObject();
+      list.beginObject().member("role", role.name).member("index", index).member("host", host).endObject();
     }
   }
-  members.endArray();
+  list.endArray();
 
   JsonWriter out;
   out.beginObject().member("apiVersion", "v1").member("kind", "ConfigMap");
   writeOwnedMetadata(out, job, configMapName(job));
   out.key("data").beginObject();
-  out.member("hosts.txt", hosts).member("members.json", std::move(members).take());
+  out.member("hosts.txt", hosts).member("members.json", std::move(list).take());
   out.endObject().endObject();
   return std::move(out).take();
 }

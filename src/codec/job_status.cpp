@@ -136,7 +136,10 @@ void writeHistory(const model::JobStatus& status, JsonWriter& out) {
         .endObject();
   }
   if (status.service != model::Service()) {
-    out.key("service").beginObject().member("gpuSeconds", status.service.gpuSeconds);
+    out.key("service")
+        .beginObject()
+        .member("gpuSeconds", status.service.gpuSeconds)
+        .member("runSeconds", status.service.runSeconds);
     writeTime(out, "updatedAt", status.service.updatedAt);
     out.endObject();
   }

@@ -127,6 +127,7 @@ void readHistory(const Field& field, model::JobStatus& status) {
   status.delays.fairShare = std::chrono::seconds(delays["fairShareSeconds"].integer(0, 0, kMost));
   status.delays.fragmentation = std::chrono::seconds(delays["fragmentationSeconds"].integer(0, 0, kMost));
   status.service.gpuSeconds = field["service"]["gpuSeconds"].integer(0, 0, kMost);
+  status.service.runSeconds = field["service"]["runSeconds"].integer(0, 0, kMost);
   status.service.updatedAt = field["service"]["updatedAt"].time().value_or(base::WallTime{});
   status.preemptions.count = field["preemptions"]["count"].smallInteger(0, 0);
   status.preemptions.last = field["preemptions"]["lastTime"].time().value_or(base::WallTime{});

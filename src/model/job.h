@@ -99,7 +99,8 @@ struct JobSpec {
   // Features that were asked for and are not built: named in the condition that says so.
   std::vector<std::string> unsupported;
 
-  // Members of a role when the gang starts: the elastic role counts elastic.replicas.
+  // Members of a role when the gang starts: the elastic role counts elastic.replicas. How many it has later is
+  // told by its record: model/gang_size.h.
   [[nodiscard]] int startReplicas(const Role& role) const;
   [[nodiscard]] int totalReplicas() const;
   // Whether the job may ever have a second pod; alone, a pod needs neither DNS name nor list of its mates.

@@ -10,6 +10,7 @@
 
 #include "core/cycle/cycle.h"
 #include "model/conditions.h"
+#include "model/gang_size.h"
 #include "model/names.h"
 #include "support/builders.h"
 
@@ -95,9 +96,7 @@ inline void makeRunning(model::Job& job, std::vector<model::Assignment> places, 
   job.status.gang.proposal.reset();
   job.status.pending.reset();
   job.status.startTime = since;
-  job.status.gpus = 0;
-  for (const model::Role& role : job.spec.roles)
-    job.status.gpus += role.shape.requests.gpus() * role.replicas;
+  job.status.gpus = model::gangGpus(job.spec, job.status.gang);
   job.status.conditions.clear();
   for (const auto type :
        {model::conditions::kAdmitted, model::conditions::kScheduled, model::conditions::kRunning}) {

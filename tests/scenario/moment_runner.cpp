@@ -11,6 +11,7 @@
 #include "codec/priority_class.h"
 #include "codec/queue.h"
 #include "core/cycle/cycle.h"
+#include "model/gang_size.h"
 #include "scenario/scenario_objects.h"
 #include "scenario/scenario_outcome.h"
 #include "support/builders.h"
@@ -109,8 +110,6 @@ class Moment {
     placed.epoch = job.status.gang.lastEpoch = 1;
     job.status.phase = "Running";
     job.status.startTime = started;
-    for (const model::Role& role : job.spec.roles)
-      job.status.gpus += role.shape.requests.gpus() * job.spec.startReplicas(role);
     for (const auto type :
          {model::conditions::kAdmitted, model::conditions::kScheduled, model::conditions::kRunning}) {
       job.status.conditions.push_back(
@@ -129,6 +128,7 @@ class Moment {
       for (const int index : runs.indices.values())
         builder_.add(test::pod("").memberOf(job, runs.role, index).on(runs.node).requests(requests));
     }
+    job.status.gpus = model::gangGpus(job.spec, job.status.gang);
   }
 
   Expectation outcomeOf(const model::Job& job, const model::JobStatus& status) const {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/place/place.h"
+#include "model/gang_size.h"
 #include "support/builders.h"
 
 // Placing whole gangs in tests, and telling the outcome in one line.
@@ -18,7 +19,7 @@ namespace trainyard::test {
   core::PlaceRequest request;
   request.job = &job;
   for (const model::Role& role : job.spec.roles) {
-    std::vector<int> indices(static_cast<std::size_t>(job.spec.startReplicas(role)));
+    std::vector<int> indices(static_cast<std::size_t>(model::gangMembers(job, role)));
     std::iota(indices.begin(), indices.end(), 0);
     if (!indices.empty()) request.groups.push_back({&role, model::IndexSet(std::move(indices))});
   }

@@ -24,6 +24,7 @@
 #include "core/status/explain.h"
 #include "core/status/job_status.h"
 #include "model/conditions.h"
+#include "model/gang_size.h"
 
 namespace trainyard::core {
 namespace {
@@ -124,7 +125,8 @@ class Cycle {
     decision.actions = std::move(step.actions);
     std::move(step.events.begin(), step.events.end(), std::back_inserter(decision.events));
     if (step.record && step.record->placed && !step.record->proposal) {
-      decision.events.push_back({false, "Placed", placedText(job->spec.totalReplicas(), news.where)});
+      decision.events.push_back(
+          {false, "Placed", placedText(model::gangMembers(job->spec, *step.record), news.where)});
     }
     Removal removal(ledger_, input_.settings, input_.snapshot.now);
     for (const model::Pod* stray : strayPods(*job, podsOf(*job))) removal.remove(*stray);

@@ -13,9 +13,9 @@
 #include "core/queues/eligibility.h"
 #include "core/queues/queue_tree.h"
 #include "core/status/describe.h"
-#include "core/status/job_status.h"
 #include "core/timeline/backfill.h"
 #include "model/conditions.h"
+#include "model/gang_size.h"
 #include "model/set_condition.h"
 
 namespace trainyard::core {
@@ -71,7 +71,7 @@ class Future {
         const bool aborts = proposal->phase == model::ProposalPhase::kAborting;
         job->status.gang = aborts ? dropProposal(*job) : mergeProposal(*job);
       }
-      if (job->status.gpus == 0) job->status.gpus = gangGpus(job->spec);
+      job->status.gpus = model::gangGpus(job->spec, job->status.gang);
       const bool placed = job->status.gang.placed.has_value();
       if (!job->finished()) {
         say(*job, conditions::kScheduled, placed, snapshot_.now);
@@ -192,6 +192,7 @@ class Future {
     model::GangRecord& gang = job.status.gang;
     gang.backoff.reset();
     gang.placed = model::Placed{++gang.lastEpoch, placement.assignments};
+    job.status.gpus = model::gangGpus(job.spec, gang);
     say(job, conditions::kScheduled, true, snapshot_.now);
     say(job, conditions::kQueued, false, snapshot_.now);
     noteEnd(job);
@@ -201,6 +202,7 @@ class Future {
     dropPods({victim.uid});
     Job& job = *edit(victim.key);
     job.status.gang.placed.reset();
+    job.status.gpus = model::desiredGpus(job.spec);
     ++job.status.preemptions.count;
     job.status.preemptions.last = snapshot_.now;
     say(job, conditions::kScheduled, false, snapshot_.now);

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "core/order/run_times.h"
+#include "model/gang_size.h"
 
 namespace trainyard::core {
 namespace {
@@ -22,7 +23,7 @@ Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot
   view.key = &job.key;
   view.priority = priority;
   view.submitted = job.created;
-  view.gpus = job.status.gpus;
+  view.gpus = model::gangGpus(job.spec, job.status.gang);
   view.ran = ranSoFar(job, snapshot.now);
   view.running = job.status.gang.placed.has_value();
   if (const auto& estimate = job.spec.estimatedDuration) {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "model/gang_size.h"
+
 namespace trainyard::core {
 namespace {
 
@@ -37,11 +39,11 @@ std::vector<const Role*> rankedRoles(const JobSpec& spec) {
 
 void addPyTorch(const model::Job& job, std::string_view roleName, int index, Environment& env) {
   const std::vector<const Role*> roles = rankedRoles(job.spec);
-  const std::optional<int> rank = memberRank(job.spec, roleName, index);
+  const std::optional<int> rank = memberRank(job, roleName, index);
   const Role* role = job.spec.findRole(roleName);
   if (!rank || roles.empty() || role == nullptr) return;
   int world = 0;
-  for (const Role* each : roles) world += job.spec.startReplicas(*each);
+  for (const Role* each : roles) world += model::gangMembers(job, *each);
   const std::string master = model::memberHost(job, roles.front()->name, 0);
   const std::string port = fmt::to_string(kPyTorchPort);
   env.emplace_back("MASTER_ADDR", master);
@@ -64,8 +66,9 @@ std::string tensorFlowConfig(const model::Job& job, std::string_view roleName, i
   for (const Role& role : job.spec.roles) {
     // An evaluator in the cluster would be waited for by the others.
     if (role.name == "evaluator") continue;
+    const int members = model::gangMembers(job, role);
     std::string hosts;
-    for (int i = 0; i < job.spec.startReplicas(role); ++i) {
+    for (int i = 0; i < members; ++i) {
       hosts += fmt::format("{}\"{}:{}\"", i == 0 ? "" : ",", model::memberHost(job, role.name, i),
                            kTensorFlowPort);
     }
@@ -77,11 +80,11 @@ std::string tensorFlowConfig(const model::Job& job, std::string_view roleName, i
 
 }  // namespace
 
-std::optional<int> memberRank(const JobSpec& spec, std::string_view role, int index) {
+std::optional<int> memberRank(const model::Job& job, std::string_view role, int index) {
   int before = 0;
-  for (const Role* each : rankedRoles(spec)) {
+  for (const Role* each : rankedRoles(job.spec)) {
     if (each->name == role) return before + index;
-    before += spec.startReplicas(*each);
+    before += model::gangMembers(job, *each);
   }
   return std::nullopt;
 }

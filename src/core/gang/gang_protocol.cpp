@@ -8,6 +8,7 @@
 #include "core/gang/barrier.h"
 #include "core/gang/gang_proposals.h"
 #include "core/gang/gang_removal.h"
+#include "model/gang_size.h"
 
 namespace trainyard::core {
 namespace {
@@ -142,7 +143,7 @@ GangStep stepClaiming(const Job& job, const JobPods& pods, const GangContext& co
 GangStep createMissing(const Job& job, const std::vector<Member>& members, const GangContext& context) {
   const Proposal& proposal = *job.status.gang.proposal;
   GangStep step;
-  const bool alone = job.spec.totalReplicas() == 1;
+  const bool alone = model::gangMembers(job) == 1;
   if (!alone) {
     // The finalizer comes before the first pod: a job must not vanish while its pods still hold GPUs. A gang
     // of one does without: its single pod is deleted with its owner and counts on its node until it is gone.

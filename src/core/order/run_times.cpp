@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "model/conditions.h"
+#include "model/gang_size.h"
 
 namespace trainyard::core {
 namespace {
@@ -85,20 +86,20 @@ bool add(std::vector<model::PastRun>& runs, const model::PastRun& run) {
 }  // namespace
 
 std::array<std::string, 2> kindsOf(const model::Job& job) {
-  return {fmt::format("job/{}/{}/{}", job.key.ns, stemOf(job.key.name), job.status.gpus),
-          fmt::format("queue/{}/{}", job.spec.queue, job.status.gpus)};
+  const std::int64_t gpus = model::desiredGpus(job.spec);
+  return {fmt::format("job/{}/{}/{}", job.key.ns, stemOf(job.key.name), gpus),
+          fmt::format("queue/{}/{}", job.spec.queue, gpus)};
 }
 
 std::array<std::uint64_t, 2> kindNumbersOf(const model::Job& job) {
-  const std::int64_t gpus = job.status.gpus;
+  const std::int64_t gpus = model::desiredGpus(job.spec);
   return {Number().add("job").add(job.key.ns).add(stemOf(job.key.name)).add(gpus).value(),
           Number().add("queue").add(job.spec.queue.str()).add(gpus).value()};
 }
 
 std::chrono::seconds ranSoFar(const model::Job& job, base::WallTime now) {
   const model::JobStatus& status = job.status;
-  if (status.gpus <= 0) return std::chrono::seconds(0);
-  const std::chrono::seconds before(status.service.gpuSeconds / status.gpus);
+  const std::chrono::seconds before(status.service.runSeconds);
   const bool runs = status.gang.placed.has_value() && !job.finished();
   if (!runs || status.service.updatedAt == base::WallTime{}) return before;
   const auto since = std::chrono::floor<std::chrono::seconds>(now - status.service.updatedAt);
@@ -108,8 +109,8 @@ std::chrono::seconds ranSoFar(const model::Job& job, base::WallTime now) {
 bool learn(model::RunTimes& times, const model::SharedList<model::Job>& jobs) {
   bool changed = false;
   for (const auto& job : jobs) {
-    if (!job->conditionTrue(model::conditions::kSucceeded) || job->status.service.gpuSeconds <= 0) continue;
-    if (job->status.gpus <= 0) continue;
+    if (!job->conditionTrue(model::conditions::kSucceeded) || job->status.service.runSeconds <= 0) continue;
+    if (model::desiredGpus(job->spec) <= 0) continue;
     const model::PastRun run{std::chrono::floor<std::chrono::seconds>(job->created),
                              ranSoFar(*job, job->created), fingerprintOf(job->uid)};
     for (const std::string& kind : kindsOf(*job)) changed = add(times.kinds[kind], run) || changed;

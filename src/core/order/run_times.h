@@ -13,7 +13,7 @@ namespace trainyard::core {
 
 // The kinds that a job teaches and learns from, the narrower first: same namespace, name and GPUs, where a
 // name is what is left without the number or the random letters at its end ("bert-17" and "bert-x7k2p" are
-// "bert"); same queue and GPUs.
+// "bert"); same queue and GPUs. The GPUs are those that its spec asks for, whatever size it runs with.
 [[nodiscard]] std::array<std::string, 2> kindsOf(const model::Job& job);
 // The same as numbers, equal where the kinds are (and else as good as never): a cycle asks it of every job,
 // and to write twenty thousand names would cost more than all the rest of it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/saturating.h"
+#include "model/gang_size.h"
 
 namespace trainyard::core {
 
@@ -89,7 +90,7 @@ void addMembers(const model::Job& job, int sign, MemberCounts& counts) {
     const TaskShape task{requests.cpu.value, requests.memory.value, requests.gpus(), kWholeDevice, 0};
     if (task.devices <= 0) continue;
     const auto at = counts.try_emplace(task, 0).first;
-    at->second += std::int64_t{sign} * job.spec.startReplicas(role);
+    at->second += std::int64_t{sign} * model::gangMembers(job, role);
     if (at->second == 0) counts.erase(at);
   }
 }

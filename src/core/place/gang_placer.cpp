@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/queues/eligibility.h"
+#include "model/gang_size.h"
 
 namespace trainyard::core {
 
@@ -47,7 +48,7 @@ PlaceRequest GangPlacer::request(const Job& job, std::size_t widest) {
   request.mix = &*mix_;
   request.shapeCosts = &snapshot_.policy.shapeCosts;
   for (const model::Role& role : job.spec.roles) {
-    std::vector<int> indices(static_cast<std::size_t>(job.spec.startReplicas(role)));
+    std::vector<int> indices(static_cast<std::size_t>(model::gangMembers(job, role)));
     std::iota(indices.begin(), indices.end(), 0);
     if (!indices.empty()) request.groups.push_back({&role, model::IndexSet(std::move(indices))});
   }

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "model/gang_size.h"
+
 namespace trainyard::core {
 namespace {
 
@@ -70,7 +72,7 @@ std::string shapeKey(const model::Job& job) {
   KeyWriter key;
   for (const model::Role& role : job.spec.roles) {
     key.text(role.name);
-    key.number(job.spec.startReplicas(role));
+    key.number(model::gangMembers(job, role));
     key.shape(role.shape);
   }
   key.text(job.spec.locality.required);

@@ -10,6 +10,7 @@
 #include "core/ledger/list_changes.h"
 #include "core/queues/decayed_usage.h"
 #include "core/queues/namespaces.h"
+#include "model/gang_size.h"
 #include "model/names.h"
 #include "model/words.h"
 
@@ -293,7 +294,7 @@ std::optional<Index> QueueTree::find(const model::QueueName& name) const {
 Amounts QueueTree::demandOf(const model::Job& job) const {
   Amounts amounts(dimensions_.size(), 0);
   for (const model::Role& role : job.spec.roles) {
-    addRequests(role.shape.requests, job.spec.startReplicas(role), amounts);
+    addRequests(role.shape.requests, model::gangMembers(job, role), amounts);
   }
   return amounts;
 }

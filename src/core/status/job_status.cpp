@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/saturating.h"
+#include "model/gang_size.h"
 #include "model/names.h"
 #include "model/set_condition.h"
 
@@ -20,8 +21,8 @@ using model::PodPhase;
 namespace conditions = model::conditions;
 
 struct Tally {
-  int desired = 0;
-  int gang = 0;  // as recorded; where nothing is recorded, as desired
+  int size = 0;  // as the gang will be when the change that is under way has come true
+  int gang = 0;  // members there are to look at; where there are none, as many as it is to have
   int bound = 0;
   int running = 0;
   int ready = 0;
@@ -42,26 +43,27 @@ void count(const Member& member, model::RoleStatus& role, Tally& tally) {
     default: break;
   }
   if (!pod->bound()) return;
-  ++role.active;
+  ++role.desired;
   if (pod->ready) {
     ++role.ready;
     ++tally.ready;
   }
 }
 
-Tally countRoles(const Job& job, const std::vector<Member>& members, std::vector<model::RoleStatus>& roles) {
+Tally countRoles(const model::JobSpec& spec, const model::GangRecord& record,
+                 const std::vector<Member>& members, std::vector<model::RoleStatus>& roles) {
   Tally tally;
   roles.clear();
-  for (const model::Role& role : job.spec.roles) {
-    model::RoleStatus status{role.name, job.spec.startReplicas(role)};
+  for (const model::Role& role : spec.roles) {
+    model::RoleStatus status{role.name, model::gangMembers(spec, record, role)};
     for (const Member& member : members) {
       if (member.role == role.name) count(member, status, tally);
     }
-    tally.desired += status.desired;
+    tally.size += status.desired;
     roles.push_back(std::move(status));
   }
-  // Whoever changes the size of a running job changes what is desired, not whether the gang is complete.
-  tally.gang = members.empty() ? tally.desired : static_cast<int>(members.size());
+  // Members that are yet to come do not make a gang that runs incomplete.
+  tally.gang = members.empty() ? tally.size : static_cast<int>(members.size());
   return tally;
 }
 
@@ -70,7 +72,7 @@ void fillScale(const Job& job, JobStatus& status) {
   status.selector = fmt::format("{}={}", model::names::kJobNameLabel, job.key.name);
   status.replicas = 0;
   for (const model::RoleStatus& role : status.roles) {
-    if (!job.spec.elastic || job.spec.elastic->role == role.name) status.replicas += role.active;
+    if (!job.spec.elastic || job.spec.elastic->role == role.name) status.replicas += role.desired;
   }
   if (job.spec.elastic)
     status.selector += fmt::format(",{}={}", model::names::kRoleLabel, job.spec.elastic->role);
@@ -232,37 +234,37 @@ void addDelay(const JobStatus& before, JobStatus& after, base::WallTime now) {
   }
 }
 
-// GPUs count while the gang has its places, whether it computes or starts.
-void addService(const JobStatus& before, JobStatus& after, Outcome outcome, base::WallTime now) {
+// GPUs count while the gang has its places, whether it computes or starts. Added up whenever it is stopped or
+// has another size.
+void addService(const model::JobSpec& spec, const JobStatus& before, JobStatus& after, Outcome outcome,
+                base::WallTime now) {
   const bool held = before.gang.placed.has_value() && !before.completionTime;
   const bool holds = after.gang.placed.has_value() && !before.completionTime;
   if (!held && holds) after.service.updatedAt = now;
-  const bool stops = held && (!holds || outcome == Outcome::kSucceeded || outcome == Outcome::kFailed);
-  if (!stops || before.service.updatedAt == base::WallTime{}) return;
-  const auto seconds =
-      std::chrono::duration_cast<std::chrono::seconds>(now - before.service.updatedAt).count();
-  after.service.gpuSeconds = base::saturatingAdd(
-      after.service.gpuSeconds, base::saturatingMultiply(std::max<std::int64_t>(seconds, 0), before.gpus));
-  after.service.updatedAt = now;
+  if (!held || before.service.updatedAt == base::WallTime{}) return;
+  const std::int64_t gpus = model::placedGpus(spec, before.gang);
+  const bool stops = !holds || outcome == Outcome::kSucceeded || outcome == Outcome::kFailed;
+  if (!stops && model::placedGpus(spec, after.gang) == gpus) return;
+  const auto seconds = std::max<std::int64_t>(
+      std::chrono::duration_cast<std::chrono::seconds>(now - before.service.updatedAt).count(), 0);
+  model::Service& service = after.service;
+  service.gpuSeconds = base::saturatingAdd(service.gpuSeconds, base::saturatingMultiply(seconds, gpus));
+  service.runSeconds = base::saturatingAdd(service.runSeconds, seconds);
+  // What is left of a second counts on.
+  service.updatedAt = stops ? now : before.service.updatedAt + std::chrono::seconds(seconds);
 }
 
 }  // namespace
-
-std::int64_t gangGpus(const model::JobSpec& spec) {
-  std::int64_t gpus = 0;
-  for (const model::Role& role : spec.roles) gpus += role.shape.requests.gpus() * spec.startReplicas(role);
-  return gpus;
-}
 
 JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vector<Member>& members,
                        const StatusNews& news, base::WallTime now) {
   JobStatus status = job.status;
   status.gang = std::move(record);
   status.observedGeneration = job.generation;
-  const Tally tally = countRoles(job, members, status.roles);
+  const Tally tally = countRoles(job.spec, status.gang, members, status.roles);
   fillScale(job, status);
-  status.ready = fmt::format("{}/{}", tally.ready, tally.desired);
-  status.gpus = gangGpus(job.spec);
+  status.ready = fmt::format("{}/{}", tally.ready, tally.size);
+  status.gpus = model::gangGpus(job.spec, status.gang);
 
   status.pending = news.pending;
   if (status.pending) {
@@ -271,7 +273,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
     status.pending->since = sameReason ? job.status.pending->since : now;
   }
   addDelay(job.status, status, now);
-  addService(job.status, status, news.verdict.outcome, now);
+  addService(job.spec, job.status, status, news.verdict.outcome, now);
   if (news.preemptedBy) status.preemptions = {job.status.preemptions.count + 1, now};
 
   ConditionWriter write(status.conditions, now, job.generation);

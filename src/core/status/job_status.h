@@ -26,7 +26,4 @@ struct StatusNews {
                                             const std::vector<Member>& members, const StatusNews& news,
                                             base::WallTime now);
 
-// GPUs of the whole gang at its start size.
-[[nodiscard]] std::int64_t gangGpus(const model::JobSpec& spec);
-
 }  // namespace trainyard::core

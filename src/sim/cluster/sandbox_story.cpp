@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "model/gang_size.h"
+
 namespace trainyard::sim {
 namespace {
 
@@ -30,7 +32,7 @@ std::string shapeOf(const model::Job& job) {
   std::string text;
   for (const model::Role& role : job.spec.roles) {
     const std::int64_t gpus = role.shape.requests.gpus();
-    text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", job.spec.startReplicas(role), role.name,
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", model::gangMembers(job, role), role.name,
                         gpus > 0 ? " x " + plural(gpus, "GPU") : "");
   }
   return text;
@@ -132,7 +134,7 @@ void SandboxStory::podChanged(const PodPtr& before, const PodPtr& after) {
   }
   told.bound.insert(after->key.name);
   told.nodes.insert(after->node);
-  if (told.bound.size() != static_cast<std::size_t>(job->spec.totalReplicas())) return;
+  if (told.bound.size() != static_cast<std::size_t>(model::gangMembers(*job))) return;
   told.place = placeOf(told.nodes);
   const std::string together =
       told.bound.size() > 1

@@ -45,7 +45,7 @@ class Maker {
     status.gang = gang();
     if (number(2) == 0) status.pending = pending();
     status.delays = {std::chrono::seconds(number(3)), std::chrono::seconds(number(3))};
-    if (number(2) == 0) status.service = {number(100), exact()};
+    if (number(2) == 0) status.service = {number(100), number(100), exact()};
     if (number(2) == 0) status.preemptions = {1 + number(3), exact()};
     if (number(2) == 0) status.startTime = at(number(100'000));
     if (number(2) == 0) status.completionTime = at(number(100'000));
@@ -248,7 +248,7 @@ TEST_CASE("words of a newer version in what is only shown are no obstacle") {
 TEST_CASE("what a job has waited and consumed is written in words of the schema") {
   model::JobStatus status;
   status.delays = {std::chrono::seconds(60), std::chrono::seconds(7)};
-  status.service = {3600, at(0)};
+  status.service = {3600, 1800, at(0)};
   status.preemptions = {2, at(1)};
   status.pending.emplace();
   status.pending->delay = model::DelayKind::kFairShare;
@@ -256,7 +256,7 @@ TEST_CASE("what a job has waited and consumed is written in words of the schema"
   CHECK(codec::encodeJobStatus(status) ==
         R"({"observedGeneration":0,"replicas":0,"gpus":0,"pending":{"reason":"WaitingForCapacity",)"
         R"("delay":"FairShare","passes":3},"delays":{"fairShareSeconds":60,"fragmentationSeconds":7},)"
-        R"("service":{"gpuSeconds":3600,"updatedAt":"2026-09-21T14:13:20Z"},)"
+        R"("service":{"gpuSeconds":3600,"runSeconds":1800,"updatedAt":"2026-09-21T14:13:20Z"},)"
         R"("preemptions":{"count":2,"lastTime":"2026-09-21T14:13:21Z"}})");
 }
 

@@ -58,12 +58,12 @@ TEST_CASE("PyTorch: master and chief come before workers, others as written, ser
                                             .role("chief", 1, gpus(2))
                                             .role("evaluator", 1, gpus(1)),
                                         model::Framework::kPyTorch);
-  CHECK(core::memberRank(made.spec, "chief", 0) == 0);
-  CHECK(core::memberRank(made.spec, "worker", 2) == 3);
-  CHECK(core::memberRank(made.spec, "extra", 0) == 4);
-  CHECK_FALSE(core::memberRank(made.spec, "ps", 0));
-  CHECK_FALSE(core::memberRank(made.spec, "evaluator", 0));
-  CHECK_FALSE(core::memberRank(made.spec, "nobody", 0));
+  CHECK(core::memberRank(made, "chief", 0) == 0);
+  CHECK(core::memberRank(made, "worker", 2) == 3);
+  CHECK(core::memberRank(made, "extra", 0) == 4);
+  CHECK_FALSE(core::memberRank(made, "ps", 0));
+  CHECK_FALSE(core::memberRank(made, "evaluator", 0));
+  CHECK_FALSE(core::memberRank(made, "nobody", 0));
   const auto env = core::memberEnvironment(made, "extra", 0, 1);
   CHECK(valueOf(env, "MASTER_ADDR") == "j-chief-0.j.ml.svc");
   CHECK(valueOf(env, "WORLD_SIZE") == "5");

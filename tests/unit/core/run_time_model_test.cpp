@@ -18,6 +18,9 @@ model::Job jobNamed(const std::string& name, std::int64_t submitted, std::int64_
   job.key = test::key(name);
   job.uid = model::Uid(name);
   job.created = test::at(submitted);
+  model::Role worker{.name = "worker", .replicas = 1, .shape = {}, .templateJson = {}};
+  worker.shape.requests = test::gpus(gpus);
+  job.spec.roles.push_back(std::move(worker));
   job.status.gpus = gpus;
   job.spec.queue = model::QueueName("research");
   return job;
@@ -34,7 +37,7 @@ std::shared_ptr<const model::Job> succeeded(const std::string& name, std::int64_
                                             std::int64_t gpus = 1) {
   model::Job job = jobNamed(name, submitted, gpus);
   job.status.conditions.push_back(conditionOf(model::conditions::kSucceeded));
-  job.status.service.gpuSeconds = ran * gpus;
+  job.status.service.runSeconds = ran;
   return std::make_shared<const model::Job>(job);
 }
 
@@ -72,7 +75,7 @@ TEST_CASE("only jobs that succeeded teach, and each once") {
   model::RunTimes times;
   auto failed = jobNamed("ml/a-2", 5);
   failed.status.conditions.push_back(conditionOf(model::conditions::kFailed));
-  failed.status.service.gpuSeconds = 60;
+  failed.status.service.runSeconds = 60;
   const auto jobs = listOf({succeeded("ml/a-1", 0, 60), std::make_shared<const model::Job>(failed),
                             succeeded("ml/cpu", 0, 60, 0)});
   CHECK(learn(times, jobs));
@@ -131,7 +134,7 @@ TEST_CASE("jobs of a kind that ended soon are likelier to end soon") {
 
   // One that has run longer than all of its kind is no sweep like the others any more.
   model::Job late = jobNamed("ml/sweep-9", 50'000);
-  late.status.service.gpuSeconds = 7'200;
+  late.status.service.runSeconds = 7'200;
   CHECK(forecast.rate(late) < forecast.rate(jobNamed("ml/sweep-10", 50'000)));
 }
 
