@@ -309,7 +309,7 @@ class Descriptions(unittest.TestCase):
 class Defaults(unittest.TestCase):
     def test_training_job(self):
         rule = {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}
-        made = job("defaults", elastic=ELASTIC, plan={"model": {}}, failure={"rules": [rule]})
+        made = job("defaults", elastic=ELASTIC, checkpoint={}, plan={"model": {}}, failure={"rules": [rule]})
         del made["spec"]["run"]
         del made["spec"]["roles"][0]["replicas"]
         spec = dry_run(made)["spec"]
@@ -317,15 +317,12 @@ class Defaults(unittest.TestCase):
         del spec["roles"]
         self.assertEqual(spec, {
             "framework": "PyTorch", "queue": "default", "preemptible": True,
-            "elastic": {**ELASTIC, "cooldownSeconds": 300,
-                        "checkpoint": {"mode": "Signal", "gracePeriodSeconds": 120}},
-            "scheduling": {"timeoutSeconds": 0}, "network": {"priority": "Auto"},
-            "plan": {"mode": "Off", "model": {"bytesPerParameter": 4, "synchronous": True}},
+            "elastic": ELASTIC, "checkpoint": {"mode": "Signal", "restartSeconds": 60},
+            "scheduling": {"timeoutSeconds": 0}, "plan": {"mode": "Off", "model": {}},
             "run": {"suspend": False, "cleanPodPolicy": "Running", "managedBy": "trainyard.dev/operator"},
             "success": {"operator": "All"},
-            "failure": {"maxRestarts": 3, "restartScope": "Gang", "rules": [
-                {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]},
-            "health": {"preflight": False, "stallSeconds": 0, "stallAction": "Report"}})
+            "failure": {"restartScope": "Gang", "rules": [rule]},
+            "health": {"preflight": False, "stallSeconds": 0}})
 
     def test_queue(self):
         self.assertEqual(dry_run(queue("defaults"))["spec"], {
@@ -455,7 +452,8 @@ class Changes(unittest.TestCase):
     ANY_TIME = [
         {"op": "replace", "path": "/spec/preemptible", "value": False},
         {"op": "add", "path": "/spec/priorityClassName", "value": "high"},
-        {"op": "replace", "path": "/spec/failure/maxRestarts", "value": 7},
+        {"op": "add", "path": "/spec/failure/maxRestarts", "value": 7},
+        {"op": "add", "path": "/spec/checkpoint", "value": {"mode": "Signal", "everySeconds": 600}},
         {"op": "replace", "path": "/spec/elastic/replicas", "value": 5},
         {"op": "replace", "path": "/spec/elastic/maxReplicas", "value": 16},
     ]

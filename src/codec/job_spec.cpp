@@ -21,6 +21,13 @@ using std::chrono::seconds;
 constexpr int kMaxReplicas = 10'000;
 constexpr std::size_t kMaxRoleName = 16;
 constexpr std::size_t kMaxHostname = 63;
+constexpr int kMaxPort = 65'535;
+// Of spec.checkpoint, in seconds; as the schema has them.
+constexpr int kDefaultGrace = 30;
+constexpr int kMaxGrace = 3'600;
+constexpr int kMaxEvery = 31'536'000;
+constexpr int kDefaultRestart = 60;
+constexpr int kMaxRestart = 86'400;
 
 template <typename Enum, std::size_t N>
 Enum readEnum(const Field& field, const std::array<std::pair<std::string_view, Enum>, N>& values,
@@ -103,6 +110,37 @@ void readElastic(const Field& field, JobSpec& spec) {
   spec.elastic = std::move(elastic);
 }
 
+// With mode HTTP only; the schema says so too.
+void checkAddress(const Field& http, model::CheckpointMode mode) {
+  const bool wanted = mode == model::CheckpointMode::kHttp;
+  if (wanted && !http.present()) return http.complain("port and path are required with mode HTTP");
+  if (!wanted && http.present()) return http.complain("may be given only with mode HTTP");
+  if (!wanted) return;
+  if (http["port"].smallInteger(0, 1, kMaxPort) == 0) http["port"].complain("is required");
+  if (!http["path"].required().starts_with('/')) http["path"].refuse("must begin with a slash");
+}
+
+std::optional<model::Checkpoint> readCheckpoint(const Field& field) {
+  using enum model::CheckpointMode;
+  static constexpr std::array<std::pair<std::string_view, model::CheckpointMode>, 5> kModes{
+      {{"Signal", kSignal}, {"Launcher", kLauncher}, {"Helper", kHelper}, {"HTTP", kHttp}, {"None", kNone}}};
+  if (!field.present()) return std::nullopt;
+  model::Checkpoint checkpoint;
+  checkpoint.mode = readEnum(field["mode"], kModes, kSignal);
+  const Field grace = field["gracePeriodSeconds"];
+  if (checkpoint.mode != kNone) {
+    checkpoint.gracePeriod = seconds(grace.smallInteger(kDefaultGrace, 1, kMaxGrace));
+  } else {
+    checkpoint.gracePeriod = seconds(0);
+    if (grace.present()) grace.complain("must be left out with mode None: nothing is saved at a stop");
+  }
+  if (const Field every = field["everySeconds"]; every.present())
+    checkpoint.every = seconds(every.smallInteger(1, 1, kMaxEvery));
+  checkpoint.restart = seconds(field["restartSeconds"].smallInteger(kDefaultRestart, 0, kMaxRestart));
+  checkAddress(field["http"], checkpoint.mode);
+  return checkpoint;
+}
+
 void readGang(const Field& gang, JobSpec& spec) {
   const Field minAvailable = gang["minAvailable"];
   if (!minAvailable.present()) return;
@@ -177,30 +215,6 @@ void checkPodNames(const Field& roles, const JobSpec& spec, std::string_view job
   }
 }
 
-// Fields that are there for later and change nothing today. Only what the user asked for counts, not
-// defaults.
-std::vector<std::string> withoutEffect(const Field& spec) {
-  std::vector<std::string> fields;
-  const auto note = [&](bool asked, const char* path) {
-    if (asked) fields.emplace_back(path);
-  };
-  note(spec["elastic"].present(), "spec.elastic (the gang starts at its replicas and keeps them)");
-  note(spec["gang"]["minAvailable"].present(), "spec.gang.minAvailable");
-  note(spec["scheduling"]["timeoutSeconds"].smallInteger(0, 0) > 0, "spec.scheduling.timeoutSeconds");
-  note(spec["locality"]["levels"].present(), "spec.locality.levels (only required counts)");
-  note(spec["plan"]["mode"].text() == "Auto", "spec.plan.mode");
-  note(spec["estimate"]["durationSeconds"].present(), "spec.estimate.durationSeconds");
-  note(spec["network"]["priority"].present() &&
-           spec["network"]["priority"].value().type() == JsonType::kInteger,
-       "spec.network.priority");
-  note(spec["run"]["ttlSecondsAfterFinished"].present(), "spec.run.ttlSecondsAfterFinished");
-  note(spec["run"]["activeDeadlineSeconds"].present(), "spec.run.activeDeadlineSeconds");
-  note(spec["failure"]["rules"].present(), "spec.failure.rules");
-  note(spec["health"]["preflight"].boolean(false), "spec.health.preflight");
-  note(spec["health"]["stallSeconds"].smallInteger(0, 0) > 0, "spec.health.stallSeconds");
-  return fields;
-}
-
 }  // namespace
 
 JobSpec readJobSpec(const Field& field, std::string_view jobName) {
@@ -212,6 +226,7 @@ JobSpec readJobSpec(const Field& field, std::string_view jobName) {
   spec.preemptible = field["preemptible"].boolean(true);
   readRoles(field["roles"], spec);
   readElastic(field["elastic"], spec);
+  spec.checkpoint = readCheckpoint(field["checkpoint"]);
   readGang(field["gang"], spec);
   spec.schedulingTimeout = seconds(field["scheduling"]["timeoutSeconds"].smallInteger(0, 0));
   spec.locality = readLocality(field["locality"]);
@@ -220,7 +235,6 @@ JobSpec readJobSpec(const Field& field, std::string_view jobName) {
   spec.success = readSuccess(field["success"], spec);
   spec.restartScope = readRestartScope(field["failure"]["restartScope"]);
   checkPodNames(field["roles"], spec, jobName);
-  spec.unsupported = withoutEffect(field);
   spec.templateHash = templateHash(field, spec);
   spec.unsupported = findUnsupported(field.value(), spec);
   return spec;

@@ -117,6 +117,19 @@ void writeMetadata(const Pod& pod, const JsonValue& templateMeta, JsonWriter& ou
   out.endObject();
 }
 
+constexpr std::string_view kGrace = "terminationGracePeriodSeconds";
+
+// How long the pod has to end, where that is ours to say: as long as its job needs to save its state when it
+// is told to end. Never less than the template says, nor than the pod would have without it.
+std::optional<std::int64_t> graceOf(const Pod& pod, const JsonValue& spec) {
+  constexpr std::int64_t kKubernetesDefault = 30;
+  const auto& checkpoint = pod.job.spec.checkpoint;
+  if (!checkpoint || checkpoint->mode != model::CheckpointMode::kSignal) return std::nullopt;
+  const std::int64_t own = spec.find(kGrace).integer().value_or(kKubernetesDefault);
+  const std::int64_t needed = checkpoint->gracePeriod.count();
+  return needed > own ? std::optional(needed) : std::nullopt;
+}
+
 bool isOurs(std::string_view specMember) {
   return specMember == "restartPolicy" || specMember == "hostname" || specMember == "subdomain" ||
          specMember == "schedulingGates" || specMember == "nodeName" || specMember == "schedulerName";
@@ -124,9 +137,11 @@ bool isOurs(std::string_view specMember) {
 
 void writeSpec(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
   const MemberContext& context = pod.context;
+  const std::optional<std::int64_t> grace = graceOf(pod, spec);
   out.key("spec").beginObject();
   spec.forEachMember([&](std::string_view name, JsonValue value) {
     if (!value.present() || isOurs(name) || (name == "affinity" && context.pinned)) return;
+    if (name == kGrace && grace) return;
     out.key(name);
     if (name == "containers" || name == "initContainers") {
       out.beginArray();
@@ -137,6 +152,7 @@ void writeSpec(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
     }
   });
   out.member("restartPolicy", "Never").member("hostname", pod.name);
+  if (grace) out.member(kGrace, *grace);
   if (!context.schedulerName.empty()) out.member("schedulerName", context.schedulerName);
   if (pod.job.spec.mayHaveMates()) out.member("subdomain", serviceName(pod.job));
   if (context.gated) {

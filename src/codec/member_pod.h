@@ -24,8 +24,8 @@ struct MemberContext {
 };
 
 // The pod to create for one member: the role's template with name, labels, owner, gate, host name and
-// environment. kInvalid when the template is no JSON object with a spec; a decoded job without specError has
-// none such.
+// environment; with a checkpoint on SIGTERM, at least its grace period to end. kInvalid when the template is
+// no JSON object with a spec; a decoded job without specError has none such.
 [[nodiscard]] base::Result<std::string> encodeMemberPod(const model::Job& job, const model::Role& role,
                                                         int index, const MemberContext& context);
 

@@ -40,6 +40,9 @@ std::string templateHash(const Field& spec, const model::JobSpec& decoded) {
     hash.add(fmt::to_string(decoded.startReplicas(role)));
     hash.add(element["template"].value().canonical());
   });
+  // A member's time to end, where it is not the template's alone.
+  if (decoded.checkpoint && decoded.checkpoint->mode == model::CheckpointMode::kSignal)
+    hash.add(fmt::to_string(decoded.checkpoint->gracePeriod.count()));
   return hash.hex();
 }
 

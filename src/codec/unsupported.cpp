@@ -2,6 +2,8 @@
 
 #include <initializer_list>
 
+#include <fmt/format.h>
+
 namespace trainyard::codec {
 namespace {
 
@@ -18,6 +20,20 @@ bool hasElements(const JsonValue& list) {
 
 bool isNumber(const JsonValue& value) { return value.type() == JsonType::kInteger; }
 
+// How the job is to be asked for its state, where nobody can ask it yet; else empty.
+std::string_view unbuiltMode(const model::JobSpec& spec) {
+  using enum model::CheckpointMode;
+  if (!spec.checkpoint) return {};
+  switch (spec.checkpoint->mode) {
+    case kLauncher: return "Launcher";
+    case kHelper: return "Helper";
+    case kHttp: return "HTTP";
+    case kSignal:
+    case kNone: return {};
+  }
+  return {};
+}
+
 bool isPositive(const JsonValue& value) { return value.integer().value_or(0) > 0; }
 
 }  // namespace
@@ -32,14 +48,18 @@ std::vector<std::string> findUnsupported(const JsonValue& spec, const model::Job
   add(decoded.framework == kHorovod, "spec.framework Horovod (its pods are given no list of hosts)");
   add(decoded.framework == kMpi, "spec.framework MPI (its pods are given no hostfile)");
   add(decoded.elastic.has_value(), "spec.elastic (the job keeps the size it starts with)");
+  if (const std::string_view mode = unbuiltMode(decoded); !mode.empty()) {
+    found.push_back(
+        fmt::format("spec.checkpoint.mode {} (nobody asks the job to save its state; when it is "
+                    "stopped, its processes get SIGTERM)",
+                    mode));
+  }
   add(decoded.minAvailable && *decoded.minAvailable < decoded.totalReplicas(), "spec.gang.minAvailable");
   add(at(spec, {"plan", "mode"}).string() == "Auto", "spec.plan");
   add(isNumber(at(spec, {"network", "priority"})), "spec.network.priority");
   add(decoded.run.ttlAfterFinished.has_value(), "spec.run.ttlSecondsAfterFinished");
   add(decoded.run.activeDeadline.has_value(), "spec.run.activeDeadlineSeconds");
-  // 3 is the schema's default: nobody asked for it.
-  const std::int64_t maxRestarts = at(spec, {"failure", "maxRestarts"}).integer().value_or(3);
-  add(maxRestarts != 0 && maxRestarts != 3, "spec.failure.maxRestarts");
+  add(isPositive(at(spec, {"failure", "maxRestarts"})), "spec.failure.maxRestarts");
   add(hasElements(at(spec, {"failure", "rules"})), "spec.failure.rules");
   add(at(spec, {"health", "preflight"}).boolean().value_or(false), "spec.health.preflight");
   add(isPositive(at(spec, {"health", "stallSeconds"})), "spec.health.stallSeconds");

@@ -47,6 +47,9 @@ struct Checkpoint {
   std::chrono::seconds gracePeriod{30};
   std::optional<std::chrono::seconds> every = std::nullopt;  // between two that it writes by itself
   std::chrono::seconds restart{60};                          // from its places to where it was
+
+  // Whether anything of what was done outlives a stop.
+  [[nodiscard]] bool keepsWork() const { return mode != CheckpointMode::kNone || every.has_value(); }
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };
 
@@ -99,8 +102,8 @@ struct JobSpec {
   // Features that were asked for and are not built: named in the condition that says so.
   std::vector<std::string> unsupported;
 
-  // Members of a role when the gang starts: the elastic role counts elastic.replicas. How many it has later is
-  // told by its record: model/gang_size.h.
+  // Members of a role when the gang starts: the elastic role counts elastic.replicas. How many it has later
+  // is told by its record: model/gang_size.h.
   [[nodiscard]] int startReplicas(const Role& role) const;
   [[nodiscard]] int totalReplicas() const;
   // Whether the job may ever have a second pod; alone, a pod needs neither DNS name nor list of its mates.

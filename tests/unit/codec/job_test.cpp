@@ -228,12 +228,64 @@ TEST_CASE("what is asked for and not built is named, defaults are not") {
       unsupported(
           R"(,"preemptible":true,"scheduling":{"timeoutSeconds":0},"plan":{"mode":"Off"},"network":{"priority":"Auto"},
     "run":{"suspend":false,"cleanPodPolicy":"Running"},"success":{"operator":"All"},
-    "failure":{"maxRestarts":3,"restartScope":"Gang"},"health":{"preflight":false,"stallSeconds":0,"stallAction":"Report"})")
+    "failure":{"maxRestarts":0,"restartScope":"Gang"},"health":{"preflight":false,"stallSeconds":0,"stallAction":"Report"})")
           .empty());
   CHECK(
       unsupported(
-          R"(,"plan":{"mode":"Auto"},"network":{"priority":3},"failure":{"restartScope":"Pod","rules":[{"action":"FailJob"}]})") ==
-      std::vector<std::string>{"spec.plan", "spec.network.priority", "spec.failure.rules"});
+          R"(,"plan":{"mode":"Auto"},"network":{"priority":3},"failure":{"maxRestarts":3,"restartScope":"Pod","rules":[{"action":"FailJob"}]})") ==
+      std::vector<std::string>{"spec.plan", "spec.network.priority", "spec.failure.maxRestarts",
+                               "spec.failure.rules"});
+  CHECK(unsupported(R"(,"checkpoint":{"mode":"Signal"})").empty());
+  CHECK(unsupported(R"(,"checkpoint":{"mode":"None"})").empty());
+  for (const char* mode : {"Launcher", "Helper"}) {
+    CHECK(unsupported(fmt::format(R"(,"checkpoint":{{"mode":"{}"}})", mode)) ==
+          std::vector<std::string>{fmt::format("spec.checkpoint.mode {} (nobody asks the job to save its "
+                                               "state; when it is stopped, its processes get SIGTERM)",
+                                               mode)});
+  }
+}
+
+TEST_CASE("how a job comes through a stop is read, with the schema's defaults and bounds") {
+  const auto made = [](std::string_view checkpoint) {
+    return withSpec(fmt::format(
+        R"({{"framework":"PyTorch","roles":[{{"name":"worker","template":{}}}],"checkpoint":{}}})", kTemplate,
+        checkpoint));
+  };
+  const auto read = [&](std::string_view checkpoint) {
+    const model::Job job = made(checkpoint);
+    CHECK(job.specError.empty());
+    REQUIRE(job.spec.checkpoint);
+    return *job.spec.checkpoint;
+  };
+  using enum model::CheckpointMode;
+  CHECK_FALSE(made("null").spec.checkpoint);
+  CHECK(read("{}") == model::Checkpoint{kSignal, 30s, std::nullopt, 60s});
+  CHECK(read(R"({"mode":"Launcher","gracePeriodSeconds":3600,"everySeconds":600,"restartSeconds":0})") ==
+        model::Checkpoint{kLauncher, 3600s, 600s, 0s});
+  CHECK(read(R"({"mode":"None","everySeconds":1})") == model::Checkpoint{kNone, 0s, 1s, 60s});
+  CHECK(read(R"({"mode":"Helper"})").mode == kHelper);
+  CHECK(read(R"({"mode":"HTTP","http":{"port":8080,"path":"/save"}})").mode == kHttp);
+  CHECK(read("{}").keepsWork());
+  CHECK(read(R"({"mode":"None","everySeconds":1})").keepsWork());
+  CHECK_FALSE(read(R"({"mode":"None"})").keepsWork());
+
+  const auto refused = [&](std::string_view checkpoint) { return made(checkpoint).specError; };
+  CHECK(refused(R"({"mode":"Snapshot"})") ==
+        R"(spec.checkpoint.mode: must be one of Signal, Launcher, Helper, HTTP, None, is "Snapshot")");
+  CHECK(refused(R"({"mode":"HTTP"})") == "spec.checkpoint.http: port and path are required with mode HTTP");
+  CHECK(refused(R"({"http":{"port":80,"path":"/"}})") ==
+        "spec.checkpoint.http: may be given only with mode HTTP");
+  CHECK(refused(R"({"mode":"HTTP","http":{"port":80,"path":"save"}})") ==
+        R"(spec.checkpoint.http.path: must begin with a slash, is "save")");
+  CHECK(refused(R"({"mode":"HTTP","http":{"path":"/"}})") == "spec.checkpoint.http.port: is required");
+  CHECK(refused(R"({"mode":"None","gracePeriodSeconds":5})") ==
+        "spec.checkpoint.gracePeriodSeconds: must be left out with mode None: nothing is saved at a stop");
+  for (const char* bad :
+       {R"({"gracePeriodSeconds":0})", R"({"gracePeriodSeconds":3601})", R"({"everySeconds":0})",
+        R"({"restartSeconds":-1})", R"({"restartSeconds":86401})"}) {
+    CAPTURE(bad);
+    CHECK_THAT(refused(bad), Catch::StartsWith("spec.checkpoint."));
+  }
 }
 
 TEST_CASE("the template hash follows what changes pods, and nothing else") {
@@ -247,6 +299,14 @@ TEST_CASE("the template hash follows what changes pods, and nothing else") {
       R"({"framework":"PyTorch","roles":[{"name":"w","replicas":2,"template":{"spec":{"containers":[{"name":"c","image":"x"}]}}}]})");
   // Fixed: a new hash aborts the proposals under way during an update.
   CHECK(base == "3eeef28a52c76c03d39ac68595556efb");
+  const auto saving = [&](std::string_view checkpoint) {
+    return hash(fmt::format(
+        R"({{"framework":"PyTorch","checkpoint":{},"roles":[{{"name":"w","replicas":2,"template":{{"spec":{{"containers":[{{"name":"c","image":"x"}}]}}}}}}]}})",
+        checkpoint));
+  };
+  CHECK(base == saving(R"({"mode":"None","everySeconds":60})"));
+  CHECK(base != saving("{}"));  // its pods are given time
+  CHECK(saving("{}") != saving(R"({"gracePeriodSeconds":60})"));
   CHECK(
       base ==
       hash(

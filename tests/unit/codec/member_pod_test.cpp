@@ -132,6 +132,27 @@ TEST_CASE("the operator's scheduler binds the pod, the default one where it has 
         std::string::npos);
 }
 
+TEST_CASE(
+    "a member that saves its state on SIGTERM has the time for it, and never less than its template says") {
+  const auto graceOf = [](std::optional<model::Checkpoint> checkpoint, std::string_view own) {
+    model::Job job = jobWith(fmt::format(R"({{"spec":{{{}"containers":[{{"name":"c"}}]}}}})", own));
+    job.spec.checkpoint = checkpoint;
+    const auto document = codec::JsonDocument::parse(encoded(job, 0, {}));
+    REQUIRE(document);
+    return document->root().find("spec").find("terminationGracePeriodSeconds").integer();
+  };
+  using enum model::CheckpointMode;
+  const model::Checkpoint long_{kSignal, std::chrono::seconds(120)};
+  CHECK(graceOf(long_, "") == 120);
+  CHECK(graceOf(long_, R"("terminationGracePeriodSeconds":60,)") == 120);
+  CHECK(graceOf(long_, R"("terminationGracePeriodSeconds":600,)") == 600);
+  CHECK(graceOf(model::Checkpoint{kSignal, std::chrono::seconds(30)},
+                R"("terminationGracePeriodSeconds":0,)") == 30);
+  CHECK_FALSE(graceOf(model::Checkpoint{kSignal, std::chrono::seconds(5)}, ""));  // Kubernetes gives 30
+  CHECK_FALSE(graceOf(model::Checkpoint{kNone, std::chrono::seconds(0)}, ""));
+  CHECK_FALSE(graceOf(std::nullopt, ""));
+}
+
 TEST_CASE("a role without a usable template is refused with its field") {
   model::Job job = jobWith(kPlain);
   job.spec.roles[0].templateJson = "{\"spec\":";
