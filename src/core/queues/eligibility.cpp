@@ -92,6 +92,7 @@ bool mayTakeTurns(const Claimant& claimant, const Job& victim, int victimPriorit
                   const model::Snapshot& snapshot) {
   const model::TimeSlicing& slicing = snapshot.policy.timeSlicing;
   if (!slicing.enabled || victimPriority != claimant.priority) return false;
+  if (!victim.spec.checkpoint || !victim.spec.checkpoint->keepsWork()) return false;
   const auto queue = tree.find(victim.spec.queue);
   if (queue != claimant.queue || forbidsWithin(tree.node(*queue))) return false;
   return placedSince(victim, snapshot.now) + turnOf(victim, slicing) <= snapshot.now;

@@ -49,8 +49,8 @@ struct Claimant {
 // its places, and twice as long with each time that it was stopped before. Nothing where nobody takes turns.
 [[nodiscard]] std::optional<base::WallTime> turnEnds(const model::Job& job, const model::Snapshot& snapshot);
 
-// Whether jobs take turns and the victim, of the claimant's own queue and priority, has had a whole one; not
-// in a queue where preemption.withinQueue is Never. It is the claimant's turn then if the order of service
+// Whether jobs take turns and the victim, of the claimant's own queue and priority, has had a whole one and
+// declares a checkpoint: nobody loses all that he did for the sake of order. Not in a queue where preemption.withinQueue is Never. It is the claimant's turn then if the order of service
 // puts it before the victim by more than a stop costs: isAhead(). Among equals nobody is stopped.
 [[nodiscard]] bool mayTakeTurns(const Claimant& claimant, const model::Job& victim, int victimPriority,
                                 const QueueTree& tree, const model::Snapshot& snapshot);
