@@ -53,7 +53,7 @@ std::string rackOf(const model::NodeName& name, const Nodes& nodes) {
 std::string orDash(std::string text) { return text.empty() ? "-" : text; }
 
 std::string whyOf(const Job& job) {
-  if (job.status.pending) return std::string(model::toString(job.status.pending->reason));
+  if (job.status.pending) return std::string(job.status.pending->reasonWord());
   const model::Condition* admitted = job.condition(conditions::kAdmitted);
   return admitted != nullptr && admitted->status == model::ConditionStatus::kFalse ? admitted->reason : "";
 }
@@ -120,7 +120,7 @@ std::string blockersText(const std::vector<model::Blocker>& blockers) {
 
 // "ml/bert waits (WaitingForTopology), for 12m:" and the numbers.
 std::string explainPending(const Job& job, const model::Pending& pending, base::WallTime now) {
-  std::string text = fmt::format("{} waits: {}, for {}.\n  {}\n", job.key, model::toString(pending.reason),
+  std::string text = fmt::format("{} waits: {}, for {}.\n  {}\n", job.key, pending.reasonWord(),
                                  formatAge(pending.since, now), pending.message);
   if (pending.shortfall) text += fmt::format("  Short of: {}.\n", shortfallText(*pending.shortfall));
   if (!pending.blockedBy.empty()) text += fmt::format("  Blocked by: {}.\n", blockersText(pending.blockedBy));

@@ -8,7 +8,7 @@ from lib.api import fetch
 from support import GPU, GROUP, OPERATOR, VERSION, condition, custom, given, holds, job, kubectl, phase, wait_phase
 
 CLUSTER = {"nodes": 8}  # of 8 GPUs, n0000 to n0003 in one rack, the others in the next
-POLICY = "preemption: {minRuntime: 2s}\nchargeOtherPods: true\nusageHalfLife: 20s\n"
+POLICY = "ordering: fifo\npreemption: {minRuntime: 2s}\nchargeOtherPods: true\nusageHalfLife: 20s\n"
 QUEUES = "queues"
 URGENT = """{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: e2e-urgent}, value: 1000}"""
 

@@ -4,46 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "base/json_text.h"
+
 namespace trainyard::base {
 namespace {
-
-// Length of the well-formed UTF-8 sequence at `text`, 0 when there is none.
-std::size_t utf8Length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const auto continues = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xC0) == 0x80; };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    if (!continues(1) || !continues(2)) return 0;
-    if (first == 0xE0 && byte(1) < 0xA0) return 0;
-    if (first == 0xED && byte(1) > 0x9F) return 0;  // surrogates
-    return 3;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    if (!continues(1) || !continues(2) || !continues(3)) return 0;
-    if (first == 0xF0 && byte(1) < 0x90) return 0;
-    if (first == 0xF4 && byte(1) > 0x8F) return 0;
-    return 4;
-  }
-  return 0;
-}
-
-void appendEscaped(std::string& out, char c) {
-  switch (c) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
-    default: break;
-  }
-  if (static_cast<unsigned char>(c) < 0x20) {
-    out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-  } else {
-    out += c;
-  }
-}
 
 class StderrSink final : public LogSink {
  public:
@@ -76,24 +40,6 @@ Result<LogLevel> parseLogLevel(std::string_view text) {
     if (levelName(level) == text) return level;
   }
   return fail(ErrorCode::kInvalid, fmt::format("log level \"{}\": use debug, info, warning or error", text));
-}
-
-std::string quoteJson(std::string_view text) {
-  std::string out = "\"";
-  while (!text.empty()) {
-    const std::size_t length = utf8Length(text);
-    if (length == 0) {
-      out += "\xEF\xBF\xBD";
-      text.remove_prefix(1);
-    } else if (length == 1) {
-      appendEscaped(out, text.front());
-      text.remove_prefix(1);
-    } else {
-      out += text.substr(0, length);
-      text.remove_prefix(length);
-    }
-  }
-  return out + '"';
 }
 
 LogField::LogField(std::string_view name, std::string_view text) : key(name), json(quoteJson(text)) {}

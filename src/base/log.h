@@ -66,7 +66,4 @@ class Logger {
   std::string component_;
 };
 
-// `text` as a JSON string with quotes; bytes that are not UTF-8 become U+FFFD.
-[[nodiscard]] std::string quoteJson(std::string_view text);
-
 }  // namespace trainyard::base

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
-#include "base/log.h"
+#include "base/json_text.h"
 #include "codec/pod.h"
 
 namespace trainyard::codec {

@@ -38,6 +38,14 @@ std::string FieldErrors::pathOf(int step) const {
   return path;
 }
 
+bool FieldErrors::firstIn(std::string_view name) const {
+  for (int at = firstStep_; at >= 0; at = steps_[static_cast<std::size_t>(at)].parent) {
+    const Step& step = steps_[static_cast<std::size_t>(at)];
+    if (!step.bracketed && step.name == name) return true;
+  }
+  return false;
+}
+
 Field::Field(JsonValue root, FieldErrors& errors, std::string_view rootPath)
     : value_(root), errors_(&errors), step_(static_cast<int>(errors.steps_.size())) {
   if (errors.steps_.empty()) errors.steps_.reserve(256);
@@ -70,6 +78,7 @@ Field Field::named(std::string_view name) const {
 void Field::complain(std::string_view what) const {
   if (errors_->any()) return;
   const std::string path = errors_->pathOf(step_);
+  errors_->firstStep_ = step_;
   errors_->first_ = path.empty() ? std::string(what) : fmt::format("{}: {}", path, what);
 }
 

@@ -21,6 +21,8 @@ class FieldErrors {
   [[nodiscard]] bool any() const { return !first_.empty(); }
   // "spec.containers[0].name: expected a string, is 5"; empty when all went well.
   [[nodiscard]] const std::string& first() const { return first_; }
+  // Whether that is about a field of this name, or one inside of it.
+  [[nodiscard]] bool firstIn(std::string_view name) const;
 
  private:
   friend class Field;
@@ -34,6 +36,7 @@ class FieldErrors {
 
   std::vector<Step> steps_;
   std::string first_;
+  int firstStep_ = -1;
 };
 
 // A JSON value together with where it is, for reading with complaints that name the field. Absent and null

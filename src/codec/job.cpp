@@ -37,6 +37,7 @@ Job readJob(const Field& root) {
   FieldErrors specErrors;
   job.spec = readJobSpec(Field(root.value().find("spec"), specErrors, "spec"), job.key.name);
   job.specError = specErrors.first();
+  job.errorInTemplate = specErrors.firstIn("template");
   job.status = readJobStatus(root["status"]);
   return job;
 }

@@ -99,7 +99,7 @@ void writeGang(const model::GangRecord& gang, JsonWriter& out) {
 }
 
 void writePending(const model::Pending& pending, JsonWriter& out) {
-  out.key("pending").beginObject().member("reason", toString(pending.reason));
+  out.key("pending").beginObject().member("reason", pending.reasonWord());
   writeText(out, "message", pending.message);
   writeTime(out, "since", pending.since);
   if (const auto& shortfall = pending.shortfall) {

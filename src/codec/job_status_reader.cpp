@@ -105,7 +105,9 @@ std::optional<model::Shortfall> readShortfall(const Field& field) {
 std::optional<model::Pending> readPending(const Field& field) {
   if (!field.present()) return std::nullopt;
   model::Pending pending;
-  pending.reason = model::parsePendingReason(field["reason"].text()).value_or(pending.reason);
+  const std::string_view reason = field["reason"].text();
+  pending.reason = model::parsePendingReason(reason).value_or(model::PendingReason::kOther);
+  if (pending.reason == model::PendingReason::kOther) pending.otherReason = reason;
   pending.message = field["message"].text();
   pending.since = field["since"].time().value_or(base::WallTime{});
   pending.shortfall = readShortfall(field["shortfall"]);

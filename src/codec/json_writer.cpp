@@ -2,36 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "codec/utf8.h"
+#include "base/json_text.h"
 
 namespace trainyard::codec {
-namespace {
-
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
-void appendQuoted(std::string& out, std::string_view text) {
-  out += '"';
-  while (!text.empty()) {
-    const char c = text.front();
-    const std::size_t length = utf8Length(text);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else if (length == 0) {
-      out += kReplacement;
-    } else {
-      out += text.substr(0, length);
-    }
-    text.remove_prefix(length == 0 ? 1 : length);
-  }
-  out += '"';
-}
-
-}  // namespace
 
 void JsonWriter::beforeValue() {
   if (needsComma_) text_ += ',';
@@ -66,7 +39,7 @@ JsonWriter& JsonWriter::endArray() {
 
 JsonWriter& JsonWriter::key(std::string_view name) {
   beforeValue();
-  appendQuoted(text_, name);
+  base::appendJson(text_, name);
   text_ += ':';
   needsComma_ = false;
   return *this;
@@ -74,7 +47,7 @@ JsonWriter& JsonWriter::key(std::string_view name) {
 
 JsonWriter& JsonWriter::string(std::string_view value) {
   beforeValue();
-  appendQuoted(text_, value);
+  base::appendJson(text_, value);
   return *this;
 }
 

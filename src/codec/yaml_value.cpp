@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
-#include "codec/utf8.h"
+#include "base/json_text.h"
 
 namespace trainyard::codec {
 namespace {
@@ -89,7 +89,7 @@ std::optional<int> lineOfNoText(std::string_view text) {
   int line = 1;
   while (!text.empty()) {
     const char c = text.front();
-    const std::size_t length = utf8Length(text);
+    const std::size_t length = base::utf8Length(text);
     const bool control = static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t';
     if (length == 0 || control) return line;
     if (c == '\n') ++line;

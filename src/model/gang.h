@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -49,6 +50,9 @@ struct Proposal {
   std::vector<Assignment> remove;
   std::vector<Victim> victims;
   std::string abortReason;  // why phase is Aborting
+
+  // Whether it takes the placed member away; a Restart takes all.
+  [[nodiscard]] bool removes(std::string_view role, int index) const;
   friend bool operator==(const Proposal&, const Proposal&) = default;
 };
 

@@ -37,6 +37,10 @@ bool Job::conditionTrue(std::string_view type) const {
   return found != nullptr && found->status == ConditionStatus::kTrue;
 }
 
+std::string_view Pending::reasonWord() const {
+  return reason == PendingReason::kOther ? std::string_view(otherReason) : toString(reason);
+}
+
 bool Job::finished() const {
   return conditionTrue(conditions::kSucceeded) || conditionTrue(conditions::kFailed);
 }

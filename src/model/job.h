@@ -155,6 +155,14 @@ struct Pending {
   int passes = 0;  // jobs that have gone ahead of it on the strength of a word or a guess
   // Since when places have been kept for it, or room below a limit.
   std::optional<base::WallTime> reservedSince = std::nullopt;
+  // The reason as it is written, where `reason` is kOther: a newer version gave it.
+  std::string otherReason = {};
+  // What `message` begins with where it tells what the job needs. For those behind it in the same cycle only:
+  // it is not part of a status.
+  std::string needs = {};
+
+  // The word in status and on the screen.
+  [[nodiscard]] std::string_view reasonWord() const;
   friend bool operator==(const Pending&, const Pending&) = default;
 };
 
@@ -213,6 +221,7 @@ struct Job {
   JobStatus status;
   // Why the spec cannot be used, naming the field; empty when it can.
   std::string specError;
+  bool errorInTemplate = false;  // the field is inside of a pod template
 
   [[nodiscard]] const Condition* condition(std::string_view type) const;
   [[nodiscard]] bool conditionTrue(std::string_view type) const;

@@ -69,7 +69,7 @@ struct Defragmentation {
 struct Policy {
   std::vector<TopologyLevel> topology = defaultTopologyLevels();
   std::string gpuTypeLabel = "nvidia.com/gpu.product";
-  Ordering ordering = Ordering::kFifo;
+  Ordering ordering = Ordering::kDefault;
   // kLas: GPU seconds of service at which a job moves to the next queue, ascending; empty: the ordering's own.
   std::vector<std::int64_t> lasLimits = {};
   RelaxationPolicy relaxation;

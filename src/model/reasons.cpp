@@ -39,6 +39,7 @@ std::string_view toString(PendingReason reason) {
     case PendingReason::kNamespaceNotAllowed: return "NamespaceNotAllowed";
     case PendingReason::kQuotaExceeded: return "QuotaExceeded";
     case PendingReason::kPriorityClassNotFound: return "PriorityClassNotFound";
+    case PendingReason::kOther: return "Other";
   }
   return "Unknown";
 }

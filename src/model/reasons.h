@@ -25,6 +25,7 @@ enum class PendingReason {
   kNamespaceNotAllowed,  // the queue's namespaceSelector leaves this namespace out
   kQuotaExceeded,        // larger alone than the queue may ever have
   kPriorityClassNotFound,
+  kOther,  // a word that this version does not know; never given, only read: Pending::otherReason
 };
 
 // Philly's two kinds of waiting ("Analysis of Large-Scale Multi-Tenant GPU Clusters for DNN Training
@@ -35,6 +36,7 @@ enum class DelayKind { kNone, kFairShare, kFragmentation };
 [[nodiscard]] std::optional<DelayKind> parseDelayKind(std::string_view text);
 
 [[nodiscard]] std::string_view toString(PendingReason reason);
+// Nothing for a word that this version does not know.
 [[nodiscard]] std::optional<PendingReason> parsePendingReason(std::string_view text);
 
 }  // namespace trainyard::model

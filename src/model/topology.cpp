@@ -1,6 +1,9 @@
 #include "model/topology.h"
 
+#include <fmt/format.h>
+
 #include "model/names.h"
+#include "model/words.h"
 
 namespace trainyard::model {
 namespace {
@@ -71,6 +74,11 @@ const std::vector<std::string>& topologyPresetNames() {
     return all;
   }();
   return kNames;
+}
+
+std::string noSuchLevel(std::string_view field, std::string_view level,
+                        const std::vector<std::string>& known) {
+  return fmt::format("{}: \"{}\" is no level of this cluster; it has {}", field, level, joinWords(known));
 }
 
 }  // namespace trainyard::model

@@ -18,6 +18,10 @@ struct TopologyLevel {
 // The preset "default".
 [[nodiscard]] std::vector<TopologyLevel> defaultTopologyLevels();
 
+// "locality.required: "row" is no level of this cluster; it has zone, rack and node".
+[[nodiscard]] std::string noSuchLevel(std::string_view field, std::string_view level,
+                                      const std::vector<std::string>& known);
+
 // The label sets that clouds and labelling tools put on nodes, by a short name:
 //   default           zone, block, rack, node: cloud.provider.com/topology-*, as Kueue and KAI show it
 //   topograph         Topograph 1.0 and later: switch tiers counted from the node, then NVLink domains

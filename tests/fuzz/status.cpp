@@ -1,6 +1,6 @@
 #include "codec/status.h"
 
-#include "base/log.h"
+#include "base/json_text.h"
 #include "codec/json_value.h"
 #include "fuzz/targets.h"
 

@@ -66,6 +66,24 @@ ElasticText readElastic(const std::string& text) {
           readInt(text.substr(dots + 2), "elastic")};
 }
 
+// "Signal", "None,every:1h,restart:30s".
+CheckpointText readCheckpoint(const std::string& text) {
+  std::size_t at = std::min(text.find(','), text.size());
+  CheckpointText checkpoint{text.substr(0, at), std::nullopt, std::nullopt};
+  while (at < text.size()) {
+    const std::size_t end = std::min(text.find(',', at + 1), text.size());
+    const std::string word = text.substr(at + 1, end - at - 1);
+    if (word.starts_with("every:"))
+      checkpoint.every = readDuration(word.substr(6), "checkpoint");
+    else if (word.starts_with("restart:"))
+      checkpoint.restart = readDuration(word.substr(8), "checkpoint");
+    else
+      refuse(fmt::format("checkpoint \"{}\": expected MODE,every:TIME,restart:TIME", text));
+    at = end;
+  }
+  return checkpoint;
+}
+
 class Reader {
  public:
   Scenario read(std::string_view text) {
@@ -255,6 +273,8 @@ class Reader {
         pod.owner = value;
       else if (words[at] == "terminating")
         pod.terminating = true;
+      else if (name == "checkpoint")
+        job.checkpoint = readCheckpoint(value);
       else if (name == "runs-for")
         pod.runsFor = readDuration(value, name);
       else

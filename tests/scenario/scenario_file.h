@@ -94,6 +94,12 @@ struct LevelText {
   std::optional<std::chrono::seconds> wait;
 };
 
+struct CheckpointText {
+  std::string mode;
+  std::optional<std::chrono::seconds> every;
+  std::optional<std::chrono::seconds> restart;
+};
+
 struct JobText {
   std::string name;  // "ns/name"
   std::string queue;
@@ -109,6 +115,7 @@ struct JobText {
   std::optional<int> least;    // gang.minAvailable
   std::optional<ElasticText> elastic;
   std::optional<std::chrono::seconds> estimate;
+  std::optional<CheckpointText> checkpoint;
   std::optional<std::chrono::seconds> runsFor;
   std::optional<std::chrono::seconds> stopsIn;
   std::vector<RoleText> roles;

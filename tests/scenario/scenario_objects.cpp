@@ -81,6 +81,13 @@ Json objectOf(std::string_view apiVersion, std::string_view kind, Json meta) {
       {"apiVersion", std::string(apiVersion)}, {"kind", std::string(kind)}, {"metadata", std::move(meta)}};
 }
 
+Json checkpointJson(const CheckpointText& checkpoint) {
+  Json made = {{"mode", checkpoint.mode}};
+  if (checkpoint.every) made["everySeconds"] = checkpoint.every->count();
+  if (checkpoint.restart) made["restartSeconds"] = checkpoint.restart->count();
+  return made;
+}
+
 }  // namespace
 
 std::string nodeJson(const NodeText& node) {
@@ -156,6 +163,7 @@ std::string jobJson(const JobText& job) {
   if (!job.restartScope.empty()) spec["failure"] = {{"restartScope", job.restartScope}};
   if (job.least) spec["gang"] = {{"minAvailable", *job.least}};
   if (job.estimate) spec["estimate"] = {{"durationSeconds", job.estimate->count()}};
+  if (job.checkpoint) spec["checkpoint"] = checkpointJson(*job.checkpoint);
   if (Json locality = localityJson(job); !locality.empty()) spec["locality"] = std::move(locality);
   if (job.elastic) {
     const RoleText* role = job.findRole(job.elastic->role);

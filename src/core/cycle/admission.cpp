@@ -18,21 +18,15 @@ Admission refuse(model::PendingReason reason, std::string message) {
 
 // A level that the cluster's topology does not have would silently never hold, or never be reached.
 std::string unknownLevel(const model::Locality& locality, const std::vector<model::TopologyLevel>& topology) {
+  std::vector<std::string> names;
+  for (const model::TopologyLevel& level : topology) names.push_back(level.name);
   const auto known = [&](const std::string& name) {
-    return std::any_of(topology.begin(), topology.end(),
-                       [&](const auto& level) { return level.name == name; });
+    return std::find(names.begin(), names.end(), name) != names.end();
   };
-  std::string names;
-  for (const model::TopologyLevel& level : topology) names += (names.empty() ? "" : ", ") + level.name;
-  if (!locality.required.empty() && !known(locality.required)) {
-    return fmt::format("spec.locality.required: \"{}\" is no level of this cluster; it has {}",
-                       locality.required, names);
-  }
+  if (!locality.required.empty() && !known(locality.required))
+    return model::noSuchLevel("spec.locality.required", locality.required, names);
   for (const model::LocalityLevel& level : locality.levels) {
-    if (!known(level.level)) {
-      return fmt::format("spec.locality.levels: \"{}\" is no level of this cluster; it has {}", level.level,
-                         names);
-    }
+    if (!known(level.level)) return model::noSuchLevel("spec.locality.levels", level.level, names);
   }
   return {};
 }
@@ -79,8 +73,7 @@ Admission admit(const model::Job& job, const model::Snapshot& snapshot, const Qu
                 const JobFeedback& feedback) {
   using enum model::PendingReason;
   if (!job.specError.empty()) {
-    const bool inTemplate = job.specError.find(".template") != std::string::npos;
-    return refuse(inTemplate ? kInvalidTemplate : kInvalidSpec, job.specError);
+    return refuse(job.errorInTemplate ? kInvalidTemplate : kInvalidSpec, job.specError);
   }
 
   if (const std::string unknown = unknownLevel(job.spec.locality, snapshot.policy.topology);

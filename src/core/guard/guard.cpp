@@ -53,14 +53,6 @@ const NodeName* placedNode(const model::Job& job, const model::Placed& placed, c
   return nullptr;
 }
 
-bool removes(const model::Proposal& proposal, const Pod& pod) {
-  if (proposal.kind == model::ProposalKind::kRestart) return true;
-  return std::any_of(
-      proposal.remove.begin(), proposal.remove.end(), [&](const model::Assignment& assignment) {
-        return assignment.role == pod.member->role && assignment.indices.contains(pod.member->index);
-      });
-}
-
 // A place counts as long as the Ledger counts it: afterwards somebody else may be planned there.
 Membership inRecord(const model::Job& job, const Pod& pod) {
   const model::GangRecord& gang = job.status.gang;
@@ -74,7 +66,8 @@ Membership inRecord(const model::Job& job, const Pod& pod) {
   }
   if (gang.placed) {
     if (const NodeName* node = placedNode(job, *gang.placed, pod)) {
-      const bool replaced = over || (gang.proposal && removes(*gang.proposal, pod));
+      const bool replaced =
+          over || (gang.proposal && gang.proposal->removes(pod.member->role, pod.member->index));
       return {replaced ? Standing::kAborting : Standing::kMember, &job, node};
     }
   }

@@ -51,13 +51,6 @@ void spend(Resources& wanted, Resources& credit) {
   }
 }
 
-bool removes(const Proposal& proposal, std::string_view role, int index) {
-  if (proposal.kind == model::ProposalKind::kRestart) return true;
-  return std::any_of(proposal.remove.begin(), proposal.remove.end(), [&](const Assignment& assignment) {
-    return assignment.role == role && assignment.indices.contains(index);
-  });
-}
-
 bool givesUp(const Proposal& proposal) {
   return !proposal.remove.empty() || proposal.kind == model::ProposalKind::kRestart;
 }
@@ -66,7 +59,7 @@ bool givesUp(const Proposal& proposal) {
 Assignment keptOf(const Assignment& assignment, const Proposal& proposal) {
   std::vector<int> kept;
   for (const int index : assignment.indices.values()) {
-    if (!removes(proposal, assignment.role, index)) kept.push_back(index);
+    if (!proposal.removes(assignment.role, index)) kept.push_back(index);
   }
   return {assignment.node, assignment.role, model::IndexSet(std::move(kept)), assignment.epoch};
 }
@@ -125,7 +118,7 @@ void Ledger::Counter::countPlaces(const Job& job) {
 void Ledger::Counter::creditReplaced(const Proposal& proposal, Credits& credits) const {
   for (const auto& [pod, node] : members_) {
     const bool replaced =
-        pod->member->epoch != proposal.epoch && removes(proposal, pod->member->role, pod->member->index);
+        pod->member->epoch != proposal.epoch && proposal.removes(pod->member->role, pod->member->index);
     if (node && replaced) credits[*node].add(pod->shape.requests);
   }
 }

@@ -53,6 +53,7 @@ struct PlacementFailure {
   // nodes that the template matches, and the resource that is missing there ("nvidia.com/gpu", "cpu", …).
   std::vector<std::uint32_t> contested = {};
   std::string scarce = {};
+  std::string needs = {};  // what `message` begins with where it tells what the gang needs: "needs 4 nodes …"
 };
 
 // Assumes: a gang is useless below its whole size; a tighter domain is faster for it; a busier domain that

@@ -92,7 +92,7 @@ class Explanation {
     const Best best = bestDomain(empty_);
     PlacementFailure failure;
     failure.reason = PendingReason::kTooLarge;
-    failure.message = needs(empty_, best.range);
+    failure.message = failure.needs = needs(empty_, best.range);
     failure.shortfall = shortfall(empty_, best);
     if (const auto hopeless = kindWithoutAnyNode(empty_)) {
       failure.message += fmt::format("; the largest matching node {}", bestNode(empty_, *hopeless));
@@ -114,7 +114,7 @@ class Explanation {
     const Best best = bestDomain(now_);
     PlacementFailure failure;
     failure.reason = enoughInAll ? PendingReason::kWaitingForTopology : PendingReason::kWaitingForCapacity;
-    failure.message = needs(now_, best.range);
+    failure.message = failure.needs = needs(now_, best.range);
     failure.shortfall = shortfall(now_, best);
     if (const auto nowhere = kindWithoutAnyNode(now_)) {
       failure.message += "; " + nothingFree(*nowhere);
@@ -444,8 +444,7 @@ PlacementFailure unknownLevel(const std::string& required, const Domains& domain
     names.push_back(domains.levels()[level].name);
   PlacementFailure failure;
   failure.reason = PendingReason::kNoMatchingNodes;
-  failure.message = fmt::format("locality.required is {}, but the levels of this cluster are {}", required,
-                                model::joinWords(names));
+  failure.message = model::noSuchLevel("spec.locality.required", required, names);
   return failure;
 }
 

@@ -120,6 +120,7 @@ model::Pending explainFailure(const model::Job& job, const PlacementFailure& fai
   model::Pending pending;
   pending.reason = failure.reason;
   pending.message = failure.message;
+  pending.needs = failure.needs;
   pending.shortfall = failure.shortfall;
   const Blockers blockers = findBlockers(job, failure, ledger);
   if (const std::string names = describe(blockers, now, runs); !names.empty()) {
@@ -137,10 +138,10 @@ model::Pending explainFailure(const model::Job& job, const PlacementFailure& fai
 model::Pending explainTurn(const model::Job& head, const model::Pending& headPending) {
   model::Pending pending;
   pending.reason = model::PendingReason::kWaitingForTurn;
-  // The head's first clause says what it needs; who blocks it is its own story.
-  const std::string needs = headPending.message.substr(0, headPending.message.find(';'));
-  pending.message = needs.rfind("needs ", 0) == 0 ? fmt::format("behind {}, which {}", head.key, needs)
-                                                  : fmt::format("behind {}: {}", head.key, needs);
+  // Who blocks the head is its own story.
+  pending.message = headPending.needs.empty()
+                        ? fmt::format("behind {}: {}", head.key, headPending.message)
+                        : fmt::format("behind {}, which {}", head.key, headPending.needs);
   pending.blockedBy = {{head.key}};
   return pending;
 }

@@ -268,6 +268,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
 
   status.pending = news.pending;
   if (status.pending) {
+    status.pending->needs.clear();
     const bool sameReason = job.status.pending && job.status.pending->reason == status.pending->reason &&
                             job.status.pending->delay == status.pending->delay;
     status.pending->since = sameReason ? job.status.pending->since : now;

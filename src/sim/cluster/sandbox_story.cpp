@@ -87,7 +87,7 @@ void SandboxStory::jobChanged(const JobPtr& job) {
 void SandboxStory::waits(Told& told, const model::Job& job) {
   const auto& pending = job.status.pending;
   if (!pending) return;
-  const std::string reason(model::toString(pending->reason));
+  const std::string reason(pending->reasonWord());
   told.waitedFor = reason;
   if (told.reason == reason && told.message == pending->message) return;
   if (told.reason == reason && executor_.now() - told.toldWait < kMessageEvery) return;

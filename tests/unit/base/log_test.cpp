@@ -1,5 +1,7 @@
 #include "base/log.h"
 
+#include "base/json_text.h"
+
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -19,7 +21,7 @@ class Lines final : public LogSink {
 TEST_CASE("log: JSON strings are escaped") {
   CHECK(quoteJson("plain") == R"("plain")");
   CHECK(quoteJson("a\"b\\c") == R"("a\"b\\c")");
-  CHECK(quoteJson("a\nb\rc\td") == R"("a\nb\rc\td")");
+  CHECK(quoteJson("a\nb\rc\td") == R"("a\nb\u000dc\u0009d")");
   CHECK(quoteJson(std::string_view("\0\x01\x1f", 3)) == R"("\u0000\u0001\u001f")");
   CHECK(quoteJson("") == R"("")");
 }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
-#include "base/log.h"
+#include "base/json_text.h"
 
 namespace {
 

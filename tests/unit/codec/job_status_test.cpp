@@ -242,6 +242,10 @@ TEST_CASE("words of a newer version in what is only shown are no obstacle") {
     "conditions":[{"type":"New","status":"Perhaps","reason":"r","message":""}]})");
   REQUIRE(job.status.pending);
   CHECK(job.status.pending->message == "m");
+  // It goes on being what the newer version called it.
+  CHECK(job.status.pending->reason == model::PendingReason::kOther);
+  CHECK(job.status.pending->reasonWord() == "WaitingForGodot");
+  CHECK_THAT(codec::encodeJobStatus(job.status), Catch::Contains(R"("reason":"WaitingForGodot")"));
   CHECK(job.status.conditions.at(0).status == model::ConditionStatus::kUnknown);
 }
 

@@ -106,6 +106,16 @@ TEST_CASE("the schema's defaults are filled in where no API server did") {
   CHECK_FALSE(job.hasReleaseFinalizer);
 }
 
+TEST_CASE("whether the inside of a template is wrong is told apart from the rest of the spec") {
+  CHECK(withPodField(R"("nodeName":"n1")").errorInTemplate);
+  CHECK(withSpec(R"({"framework":"PyTorch","roles":[{"name":"worker"}]})").errorInTemplate);
+  const model::Job other = withSpec(fmt::format(
+      R"({{"framework":"PyTorch","success":{{"roles":["x.template"]}},"roles":[{{"name":"worker","template":{}}}]}})",
+      kTemplate));
+  CHECK_THAT(other.specError, Catch::Contains(".template"));
+  CHECK_FALSE(other.errorInTemplate);
+}
+
 TEST_CASE("what a template must not hold is said with its field") {
   const auto worker = [](std::string_view rest) {
     return "spec.roles[worker].template." + std::string(rest);

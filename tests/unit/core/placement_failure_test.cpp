@@ -66,7 +66,8 @@ TEST_CASE("no matching nodes: the role is named") {
 
 TEST_CASE("a level that this cluster does not have") {
   CHECK(said(eightNodes().add(job("x/j").role("worker", 2, gpus(8)).required("row"))) ==
-        "NoMatchingNodes: locality.required is row, but the levels of this cluster are zone, block, rack and "
+        "NoMatchingNodes: spec.locality.required: \"row\" is no level of this cluster; it has zone, block, "
+        "rack and "
         "node");
 }
 

@@ -19,12 +19,14 @@ TEST_CASE("labels: sorted, the last of equal keys wins") {
 
 TEST_CASE("reasons: every name reads back") {
   int known = 0;
-  for (; model::toString(static_cast<model::PendingReason>(known)) != "Unknown"; ++known) {
+  for (; static_cast<model::PendingReason>(known) != model::PendingReason::kOther; ++known) {
     const auto reason = static_cast<model::PendingReason>(known);
+    CHECK(model::toString(reason) != "Unknown");
     CHECK(model::parsePendingReason(model::toString(reason)) == reason);
   }
   CHECK(known >= 7);
   CHECK_FALSE(model::parsePendingReason("Unknown"));
+  CHECK_FALSE(model::parsePendingReason("Other"));
 }
 
 TEST_CASE("jobs: members at the start, roles by name") {

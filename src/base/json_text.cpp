@@ -1,6 +1,8 @@
-#include "codec/utf8.h"
+#include "base/json_text.h"
 
-namespace trainyard::codec {
+#include <fmt/format.h>
+
+namespace trainyard::base {
 
 std::size_t utf8Length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
@@ -21,4 +23,32 @@ std::size_t utf8Length(std::string_view text) {
   return 0;
 }
 
-}  // namespace trainyard::codec
+void appendJson(std::string& out, std::string_view text) {
+  out += '"';
+  while (!text.empty()) {
+    const char c = text.front();
+    const std::size_t length = utf8Length(text);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else if (length == 0) {
+      out += "\xEF\xBF\xBD";
+    } else {
+      out += text.substr(0, length);
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  out += '"';
+}
+
+std::string quoteJson(std::string_view text) {
+  std::string out;
+  appendJson(out, text);
+  return out;
+}
+
+}  // namespace trainyard::base
