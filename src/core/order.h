@@ -6,7 +6,6 @@
 //
 // The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
 #include "core/order/order_policy.h"
-#include "core/order/run_history.h"
 #include "core/order/run_time_model.h"
 #include "core/order/run_times.h"
-#include "core/order/time_slice.h"
+#include "core/order/stop_cost.h"

@@ -50,10 +50,10 @@ struct PreemptionPolicy {
   friend bool operator==(const PreemptionPolicy&, const PreemptionPolicy&) = default;
 };
 
-// Jobs of equal priority may take turns on the GPUs where `ordering` says so; only preemptible ones are
-// stopped.
+// Jobs of equal priority take turns on the GPUs where `ordering` says so; only preemptible ones that declare
+// checkpoints are stopped.
 struct TimeSlicing {
-  bool enabled = false;
+  bool enabled = true;
   std::chrono::milliseconds interval{1'800'000};
   friend bool operator==(const TimeSlicing&, const TimeSlicing&) = default;
 };
@@ -70,6 +70,8 @@ struct Policy {
   std::vector<TopologyLevel> topology = defaultTopologyLevels();
   std::string gpuTypeLabel = "nvidia.com/gpu.product";
   Ordering ordering = Ordering::kFifo;
+  // kLas: GPU seconds of service at which a job moves to the next queue, ascending; empty: the ordering's own.
+  std::vector<std::int64_t> lasLimits = {};
   RelaxationPolicy relaxation;
   std::vector<ShapeCost> shapeCosts;
   BackfillPolicy backfill;

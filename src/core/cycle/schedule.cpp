@@ -215,7 +215,7 @@ class Scheduler {
   bool claims(const Contender& contender, const GangShape& shape) {
     if (contender.waiting->silent || !preemption_.anyRunning()) return false;
     // Its equals ask the same, but the head, and those of whom one may be in turn before another.
-    const bool equalsAsk = head_ && !snapshot_.policy.timeSlicing.enabled;
+    const bool equalsAsk = head_ && !takesTurns(snapshot_.policy);
     const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest};
     if (equalsAsk && claimedInVain_.contains(asked)) return false;
     auto claim = preemption_.claim(claimantOf(contender), shape.relaxation.widest);

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "core/order/run_times.h"
+#include "core/order/stop_cost.h"
 #include "model/gang_size.h"
 
 namespace trainyard::core {
@@ -26,12 +27,15 @@ Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot
   view.gpus = model::gangGpus(job.spec, job.status.gang);
   view.ran = ranSoFar(job, snapshot.now);
   view.running = job.status.gang.placed.has_value();
+  if (view.running) view.stopCost = stopCost(job, snapshot);
   if (const auto& estimate = job.spec.estimatedDuration) {
     view.remaining = std::max<std::chrono::microseconds>(*estimate - view.ran, std::chrono::microseconds(0));
   } else if (snapshot.policy.ordering == model::Ordering::kDefault) {
     view.gittinsIndex = forecast.rate(job);
   }
-  return rankOf(view, {.ordering = snapshot.policy.ordering});
+  OrderSettings settings{.ordering = snapshot.policy.ordering};
+  if (!snapshot.policy.lasLimits.empty()) settings.lasLimits = snapshot.policy.lasLimits;
+  return rankOf(view, settings);
 }
 
 WaitingOrder::WaitingOrder(const QueueTree& tree, const std::vector<Contender>& contenders) : tree_(tree) {

@@ -2,81 +2,78 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <limits>
 #include <tuple>
 
 namespace trainyard::core {
 namespace {
 
-constexpr double kFavourGuessed = 3;
-constexpr double kFavourKnown = 1.1;
 // Large jobs block the cluster less than their GPUs say: they are placed in whole nodes, small ones leave
 // holes.
 constexpr double kGpuExponent = 0.85;
-// What is as good as over; keeps merits finite.
-constexpr double kShortest = 1e-6;
 // Jobs of unknown length are taken to end about as late again as they are old, an hour at first.
 constexpr double kYoung = 3'600;
+constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
 double seconds(std::chrono::microseconds time) { return std::chrono::duration<double>(time).count(); }
 
 double gpusOf(const OrderView& job) { return static_cast<double>(std::max<std::int64_t>(job.gpus, 1)); }
 
-double leastAttained(const OrderView& job, const std::vector<std::int64_t>& limits) {
+double attained(const OrderView& job, const std::vector<std::int64_t>& limits) {
   const double service = seconds(job.ran) * gpusOf(job);
-  const auto reached = std::count_if(limits.begin(), limits.end(), [&](std::int64_t limit) {
-    return service >= static_cast<double>(limit);
-  });
-  return -static_cast<double>(reached);
-}
-
-double ownDefault(const OrderView& job) {
-  if (job.remaining) {
-    const double left = std::max(seconds(*job.remaining), kShortest);
-    return (job.running ? kFavourKnown : 1) / (left * std::pow(gpusOf(job), kGpuExponent));
+  double reached = 0;
+  for (const std::int64_t limit : limits) {
+    if (service >= static_cast<double>(limit)) reached = static_cast<double>(limit);
   }
-  const double rate = job.gittinsIndex.value_or(1 / std::max(seconds(job.ran), kYoung));
-  return (job.running ? kFavourGuessed : 1) * rate / gpusOf(job);
+  return reached;
 }
 
-double meritOf(const OrderView& job, const OrderSettings& settings) {
+// What a second of all its GPUs counts.
+double weightOf(const OrderView& job, model::Ordering ordering) {
+  switch (ordering) {
+    case model::Ordering::kSrtf: return 1;
+    case model::Ordering::kDefault: return job.remaining ? std::pow(gpusOf(job), kGpuExponent) : gpusOf(job);
+    case model::Ordering::kFifo:
+    case model::Ordering::kLas:
+    case model::Ordering::kSrsf: break;
+  }
+  return gpusOf(job);
+}
+
+double expectedOf(const OrderView& job, const OrderSettings& settings) {
+  const double weight = weightOf(job, settings.ordering);
+  const double left = job.remaining ? seconds(*job.remaining) * weight : kUnknown;
   switch (settings.ordering) {
     case model::Ordering::kFifo: return 0;
-    case model::Ordering::kLas: return leastAttained(job, settings.lasLimits);
-    case model::Ordering::kSrtf: return job.remaining ? 1 / std::max(seconds(*job.remaining), kShortest) : 0;
-    case model::Ordering::kSrsf:
-      return job.remaining ? 1 / (std::max(seconds(*job.remaining), kShortest) * gpusOf(job)) : 0;
-    case model::Ordering::kDefault: return ownDefault(job);
+    case model::Ordering::kLas: return attained(job, settings.lasLimits);
+    case model::Ordering::kSrtf:
+    case model::Ordering::kSrsf: return left;
+    case model::Ordering::kDefault: break;
   }
-  return 0;
+  if (job.remaining) return left;
+  return weight / job.gittinsIndex.value_or(1 / std::max(seconds(job.ran), kYoung));
 }
 
 }  // namespace
 
 bool Rank::before(const Rank& other) const {
   if (priority != other.priority) return priority > other.priority;
-  if (merit != other.merit) return merit > other.merit;
+  if (expected != other.expected) return expected < other.expected;
   if (running != other.running) return running;
   return std::tie(submitted, *key) < std::tie(other.submitted, *other.key);
 }
 
 Rank rankOf(const OrderView& job, const OrderSettings& settings) {
   return {.priority = job.priority,
-          .merit = meritOf(job, settings),
+          .expected = expectedOf(job, settings),
+          .stopCost = seconds(job.stopCost) * weightOf(job, settings.ordering),
           .running = job.running,
           .submitted = job.submitted,
           .key = job.key};
 }
 
-std::vector<std::size_t> orderOfService(const std::vector<OrderView>& jobs, const OrderSettings& settings) {
-  std::vector<Rank> ranks;
-  ranks.reserve(jobs.size());
-  for (const OrderView& job : jobs) ranks.push_back(rankOf(job, settings));
-  std::vector<std::size_t> order(jobs.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return ranks[a].before(ranks[b]); });
-  return order;
+bool worthAStop(const Rank& waiting, const Rank& running) {
+  return waiting.expected + running.stopCost < running.expected;
 }
 
 }  // namespace trainyard::core

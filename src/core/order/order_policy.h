@@ -23,9 +23,11 @@ struct OrderView {
   std::chrono::microseconds ran{0};  // in all so far, however often it was interrupted
   // By its owner's estimate: 0 once it has run longer.
   std::optional<std::chrono::microseconds> remaining = std::nullopt;
-  // Chance that it ends per second of running, learnt from others (RunHistory::rate).
+  // Chance that it ends per second of running, learnt from others (RunTimeModel::rate).
   std::optional<double> gittinsIndex = std::nullopt;
   bool running = false;
+  // Of one that runs: what a stop costs it (core/order/stop_cost.h).
+  std::chrono::microseconds stopCost{0};
 };
 
 struct OrderSettings {
@@ -39,7 +41,9 @@ struct OrderSettings {
 // Where a job stands; smaller is served first.
 struct Rank {
   int priority = 0;
-  double merit = 0;  // higher is better; by the ordering
+  // What is expected to be left of it, in the ordering's own measure: less is served first.
+  double expected = 0;
+  double stopCost = 0;  // of one that runs, in the same measure
   bool running = false;
   base::WallTime submitted{};
   const model::ObjectKey* key = nullptr;
@@ -49,21 +53,22 @@ struct Rank {
 
 // Assumes: GPUs are what is scarce, and a job's mean time from submission to end is what people feel.
 //
-// Higher priority is served first, whatever the ordering; then higher merit; then those that run, which costs
-// nothing; then the earlier submitted; then by namespace and name. Merit:
-//  kFifo     none.
-//  kLas      fewer GPU seconds of service so far, in steps (Tiresias' discretised two-dimensional queues).
-//  kSrtf     less remaining time.
-//  kSrsf     less remaining time x GPUs.
-//  kDefault  more expected ends per GPU second: 1 / remaining where there is an estimate, else the chance of
-//            ending that others taught, by GPUs (Gittins' index by what is scarce). A running job counts for
-//            more, as stopping it costs its start-up and what it has in memory: three times where merit is a
-//            guess, a tenth more where it is known.
+// Higher priority is served first, whatever the ordering; then who is expected to take less; then those that
+// run, which costs nothing; then the earlier submitted; then by namespace and name. Expected:
+//  kFifo     all alike.
+//  kLas      the GPU seconds of service that it has had, in steps (Tiresias' discretised two-dimensional
+//            queues): who has run long is expected to run long.
+//  kSrtf     remaining time.
+//  kSrsf     remaining time x GPUs.
+//  kDefault  remaining GPU time, where there is an estimate; else GPU seconds for each expected end, by the
+//            chance of ending that others taught (Gittins' index by what is scarce).
 // Jobs without estimate come last in kSrtf and kSrsf.
 [[nodiscard]] Rank rankOf(const OrderView& job, const OrderSettings& settings);
 
-// Indices into `jobs` in the order of service.
-[[nodiscard]] std::vector<std::size_t> orderOfService(const std::vector<OrderView>& jobs,
-                                                      const OrderSettings& settings);
+// Whether it pays to stop `running` for `waiting`, of the same priority: when this is expected to take less
+// even with all that the stop costs. (Of two jobs on the same GPUs the sum of the times to their ends is less
+// by that much if the shorter one goes first: the exchange argument of Smith, 1956, with a set-up time for
+// whoever goes on later.) Never among equals, and never by kFifo.
+[[nodiscard]] bool worthAStop(const Rank& waiting, const Rank& running);
 
 }  // namespace trainyard::core

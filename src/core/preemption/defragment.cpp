@@ -51,9 +51,7 @@ class Search {
 
   void listMovable(const std::vector<Evictable>& stoppable) {
     for (const Evictable& each : stoppable) {
-      const std::int64_t restart =
-          base::saturatingMultiply(kRestart.count(), std::max<std::int64_t>(each.job->status.gpus, 1));
-      const Movable movable{&each, base::saturatingAdd(each.lostWork, restart)};
+      const Movable movable{&each, stopCostInGpuSeconds(*each.job, in_.snapshot)};
       if (gain(expectedRun()) >= worth(movable.loss) && mayMove(each)) movable_.push_back(movable);
     }
     std::sort(movable_.begin(), movable_.end(), [](const Movable& a, const Movable& b) {

@@ -42,7 +42,6 @@ struct Rearrangement {
 // New places never rest on what the gang, or another move, is given at the same time: records count each
 // room once (core/ledger/ledger.h). (Lost: three and more at a time. Each is a program that starts anew, and
 // the sets to try grow with every one.)
-inline constexpr std::chrono::seconds kRestart{60};
 inline constexpr std::chrono::seconds kYoung{3'600};
 inline constexpr std::size_t kMostMovable = 32;
 inline constexpr int kMostTries = 40;

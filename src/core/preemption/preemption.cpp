@@ -20,13 +20,6 @@ constexpr std::size_t kRightsPerCycle = 100'000;
 
 }  // namespace
 
-std::int64_t lostWork(const Job& job, const model::Snapshot& snapshot) {
-  const auto ran = std::min<base::WallTime::duration>(snapshot.now - placedSince(job, snapshot.now),
-                                                      snapshot.policy.preemption.maxLostWork);
-  return std::chrono::duration_cast<std::chrono::seconds>(ran).count() *
-         std::max<std::int64_t>(job.status.gpus, 1);
-}
-
 std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t widest) {
   if (searches_ >= kSearchesPerCycle || rightsAsked_ > kRightsPerCycle) return std::nullopt;
   const std::vector<Evictable> candidates = evictables(claimant);
@@ -86,7 +79,7 @@ std::vector<std::size_t> Preemption::whomMayStop(const Claimant& claimant) {
     if (mayStop(claimant, *any.job, any.priority, any.held, tree_, snapshot_))
       found.insert(found.end(), alike.begin(), alike.end());
   }
-  if (snapshot_.policy.timeSlicing.enabled) addTurns(claimant, found);
+  if (takesTurns(snapshot_.policy)) addTurns(claimant, found);
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
@@ -94,7 +87,7 @@ std::vector<std::size_t> Preemption::whomMayStop(const Claimant& claimant) {
 
 void Preemption::addTurns(const Claimant& claimant, std::vector<std::size_t>& found) {
   const auto known = noTurnFor_.find({claimant.queue, claimant.priority});
-  if (known != noTurnFor_.end() && claimant.rank.merit <= known->second) return;
+  if (known != noTurnFor_.end() && claimant.rank.expected >= known->second) return;
   const std::vector<std::size_t>& ofQueue = runningOf_[claimant.queue];
   rightsAsked_ += ofQueue.size();
   bool any = false;
@@ -103,7 +96,7 @@ void Preemption::addTurns(const Claimant& claimant, std::vector<std::size_t>& fo
     found.push_back(index);
     any = true;
   }
-  if (!any) noTurnFor_[{claimant.queue, claimant.priority}] = claimant.rank.merit;
+  if (!any) noTurnFor_[{claimant.queue, claimant.priority}] = claimant.rank.expected;
 }
 
 // Of these, cheapest first, whoever may still be stopped when those before are gone.
@@ -154,7 +147,7 @@ bool Preemption::mayTakeTurn(const Claimant& claimant, const Evictable& running)
   if (!mayTakeTurns(claimant, *running.job, running.priority, tree_, snapshot_)) return false;
   const auto [rank, isNew] = ranks_.try_emplace(running.job.get());
   if (isNew) rank->second = rankOf_(*running.job, running.priority);
-  return isAhead(claimant, rank->second, snapshot_.policy.ordering);
+  return isAhead(claimant, rank->second);
 }
 
 std::optional<JobPtr> Preemption::takeOver(const Claimant& claimant, std::size_t widest) {

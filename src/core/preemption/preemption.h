@@ -110,16 +110,12 @@ class Preemption {
   std::vector<Evictable> running_;               // who may be stopped at all, cheapest first
   std::vector<Alike> alike_;
   std::map<QueueTree::Index, std::vector<std::size_t>> runningOf_;  // by queue
-  // By queue and priority, the merit of the best claimant whose turn it was not: nor is it that of a lesser
-  // one.
+  // By queue and priority, what the best claimant is expected to take whose turn it was not: nor is it that
+  // of a longer one.
   std::map<std::pair<QueueTree::Index, int>, double> noTurnFor_;
   std::set<const model::Job*> stopped_;
   std::unordered_map<const model::Job*, Rank> ranks_;  // of those that run, as far as anybody asked
   std::optional<base::WallTime> wakeAt_;
 };
-
-// GPU seconds that are lost when the job is stopped now: all since its last start, at most the policy's
-// maxLostWork for each GPU.
-[[nodiscard]] std::int64_t lostWork(const model::Job& job, const model::Snapshot& snapshot);
 
 }  // namespace trainyard::core

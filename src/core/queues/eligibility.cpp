@@ -11,15 +11,6 @@ namespace {
 
 using model::Job;
 
-base::WallTime sinceCondition(const Job& job, std::string_view type, base::WallTime otherwise) {
-  const model::Condition* condition = job.condition(type);
-  const bool holds = condition != nullptr && condition->status == model::ConditionStatus::kTrue;
-  return holds ? condition->lastTransition : otherwise;
-}
-
-// How much better merit by estimates must be.
-constexpr double kWorthAStop = 1.1;
-
 bool forbidsWithin(const QueueTree::Node& node) {
   return node.queue != nullptr && (*node.queue)->withinQueue == model::WithinQueue::kNever;
 }
@@ -43,21 +34,12 @@ bool reclaims(const Claimant& claimant, QueueTree::Index victimQueue, const Queu
   return guaranteed || tree.shareWith(branches.a, claimant.demand) <= tree.shareWithout(branches.b, held);
 }
 
-// Who was stopped has twice the time before it may be again: else two jobs that lose what they did when they
-// are stopped, and run for longer than a turn, would stop each other for ever.
-std::chrono::milliseconds turnOf(const Job& job, const model::TimeSlicing& slicing) {
-  constexpr int kMostDoublings = 10;
-  return slicing.interval * (1 << std::clamp(job.status.preemptions.count, 0, kMostDoublings));
-}
-
 }  // namespace
 
-base::WallTime placedSince(const Job& job, base::WallTime now) {
-  return sinceCondition(job, model::conditions::kScheduled, now);
-}
-
 base::WallTime waitingSince(const Job& job, base::WallTime now) {
-  return sinceCondition(job, model::conditions::kQueued, now);
+  const model::Condition* condition = job.condition(model::conditions::kQueued);
+  const bool holds = condition != nullptr && condition->status == model::ConditionStatus::kTrue;
+  return holds ? condition->lastTransition : now;
 }
 
 bool stoppable(const Job& job) {
@@ -80,26 +62,24 @@ bool mayStop(const Claimant& claimant, const Job& victim, int victimPriority, co
   return passed(claimant, victim, victimPriority, snapshot);
 }
 
+bool takesTurns(const model::Policy& policy) {
+  return policy.timeSlicing.enabled && policy.ordering != model::Ordering::kFifo;
+}
+
 std::optional<base::WallTime> turnEnds(const Job& job, const model::Snapshot& snapshot) {
-  const model::TimeSlicing& slicing = snapshot.policy.timeSlicing;
-  if (!slicing.enabled) return std::nullopt;
+  if (!takesTurns(snapshot.policy) || !survivesStops(job.spec)) return std::nullopt;
+  const auto turn = snapshot.policy.timeSlicing.interval;
   const base::WallTime placed = placedSince(job, snapshot.now);
-  const auto turn = turnOf(job, slicing);
   return placed + ((snapshot.now - placed) / turn + 1) * turn;
 }
 
 bool mayTakeTurns(const Claimant& claimant, const Job& victim, int victimPriority, const QueueTree& tree,
                   const model::Snapshot& snapshot) {
-  const model::TimeSlicing& slicing = snapshot.policy.timeSlicing;
-  if (!slicing.enabled || victimPriority != claimant.priority) return false;
+  if (!takesTurns(snapshot.policy) || !survivesStops(victim.spec)) return false;
+  if (victimPriority != claimant.priority) return false;
   const auto queue = tree.find(victim.spec.queue);
   if (queue != claimant.queue || forbidsWithin(tree.node(*queue))) return false;
-  return placedSince(victim, snapshot.now) + turnOf(victim, slicing) <= snapshot.now;
-}
-
-bool isAhead(const Claimant& claimant, const Rank& victimRank, model::Ordering ordering) {
-  const bool byEstimates = ordering == model::Ordering::kSrtf || ordering == model::Ordering::kSrsf;
-  return claimant.rank.merit > (byEstimates ? kWorthAStop : 1) * victimRank.merit;
+  return placedSince(victim, snapshot.now) + snapshot.policy.timeSlicing.interval <= snapshot.now;
 }
 
 }  // namespace trainyard::core

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/order/order_policy.h"
+#include "core/order/stop_cost.h"
 #include "core/queues/queue_tree.h"
 #include "model/snapshot.h"
 
@@ -27,8 +28,7 @@ struct Claimant {
 [[nodiscard]] std::optional<base::WallTime> stoppableFrom(const model::Job& job,
                                                           const model::Snapshot& snapshot);
 
-// Since when the job has had its places, and since when it has waited; now, where its status does not tell.
-[[nodiscard]] base::WallTime placedSince(const model::Job& job, base::WallTime now);
+// Since when the job has waited; now, where its status does not tell. (placedSince: core/order/stop_cost.h.)
 [[nodiscard]] base::WallTime waitingSince(const model::Job& job, base::WallTime now);
 
 // Whether `claimant` may stop `victim`, which holds `held` and may be stopped by now. One of:
@@ -45,17 +45,21 @@ struct Claimant {
                            const QueueTree::Amounts& held, const QueueTree& tree,
                            const model::Snapshot& snapshot);
 
-// When the present turn of a placed job ends by the policy's time slicing: turns are counted from when it got
-// its places, and twice as long with each time that it was stopped before. Nothing where nobody takes turns.
+// Whether the cluster's policy lets jobs take turns at all: an order that says only who came first stops
+// nobody.
+[[nodiscard]] bool takesTurns(const model::Policy& policy);
+
+// When somebody may ask for a placed job's turn anew: at its end, and then whenever another one would end.
+// Nothing where it never takes turns.
 [[nodiscard]] std::optional<base::WallTime> turnEnds(const model::Job& job, const model::Snapshot& snapshot);
 
-// Whether jobs take turns and the victim, of the claimant's own queue and priority, has had a whole one; not
-// in a queue where preemption.withinQueue is Never. It is the claimant's turn then if the order of service
-// puts it before the victim by more than a stop costs: isAhead(). Among equals nobody is stopped.
+// Whether jobs take turns, the victim says that it comes through a stop (survivesStops()), and it is of the
+// claimant's own queue and priority and has had a whole turn; not in a queue where preemption.withinQueue is
+// Never. It is the claimant's turn then if that is worth a stop: isAhead().
 [[nodiscard]] bool mayTakeTurns(const Claimant& claimant, const model::Job& victim, int victimPriority,
                                 const QueueTree& tree, const model::Snapshot& snapshot);
-// A running job's merit counts what a stop costs (core/order/order_policy.h); where the order goes by
-// estimates alone, which know nothing of that, the claimant must be ahead by a tenth.
-[[nodiscard]] bool isAhead(const Claimant& claimant, const Rank& victimRank, model::Ordering ordering);
+[[nodiscard]] inline bool isAhead(const Claimant& claimant, const Rank& victimRank) {
+  return worthAStop(claimant.rank, victimRank);
+}
 
 }  // namespace trainyard::core

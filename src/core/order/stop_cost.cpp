@@ -1,0 +1,57 @@
+#include "core/order/stop_cost.h"
+
+#include <algorithm>
+
+#include "base/saturating.h"
+#include "model/conditions.h"
+
+namespace trainyard::core {
+namespace {
+
+using std::chrono::microseconds;
+
+std::int64_t gpuSeconds(microseconds time, const model::Job& job) {
+  return base::saturatingMultiply(std::chrono::duration_cast<std::chrono::seconds>(time).count(),
+                                  std::max<std::int64_t>(job.status.gpus, 1));
+}
+
+microseconds lost(const model::Job& job, const model::Snapshot& snapshot) {
+  const auto placedFor = std::max(snapshot.now - placedSince(job, snapshot.now), microseconds(0));
+  const auto lost = lostAfter(job.spec.checkpoint, placedFor);
+  return std::min<microseconds>(lost, snapshot.policy.preemption.maxLostWork);
+}
+
+}  // namespace
+
+base::WallTime placedSince(const model::Job& job, base::WallTime now) {
+  const model::Condition* condition = job.condition(model::conditions::kScheduled);
+  const bool holds = condition != nullptr && condition->status == model::ConditionStatus::kTrue;
+  return holds ? condition->lastTransition : now;
+}
+
+bool survivesStops(const model::JobSpec& spec) {
+  const auto& checkpoint = spec.checkpoint;
+  return checkpoint && (checkpoint->mode != model::CheckpointMode::kNone || checkpoint->every);
+}
+
+microseconds lostAfter(const std::optional<model::Checkpoint>& checkpoint, microseconds placedFor) {
+  if (!checkpoint) return placedFor;
+  if (checkpoint->mode != model::CheckpointMode::kNone) return microseconds(0);
+  const bool periodic = checkpoint->every && checkpoint->every->count() > 0;
+  return periodic ? placedFor % microseconds(*checkpoint->every) : placedFor;
+}
+
+std::int64_t lostWork(const model::Job& job, const model::Snapshot& snapshot) {
+  return gpuSeconds(lost(job, snapshot), job);
+}
+
+microseconds stopCost(const model::Job& job, const model::Snapshot& snapshot) {
+  const auto restart = job.spec.checkpoint ? job.spec.checkpoint->restart : kRestart;
+  return lost(job, snapshot) + restart;
+}
+
+std::int64_t stopCostInGpuSeconds(const model::Job& job, const model::Snapshot& snapshot) {
+  return gpuSeconds(stopCost(job, snapshot), job);
+}
+
+}  // namespace trainyard::core
