@@ -66,8 +66,8 @@ std::vector<Change> changesOf(Schedule& schedule) {
 void InstantCycle::add(Job job) {
   sayPlaced(job, false, snapshot_.now);
   auto& jobs = snapshot_.jobs.edit();
-  jobs.insert(jobs.begin() + (positionOf(jobs, job.key) - jobs.cbegin()),
-              std::make_shared<const Job>(std::move(job)));
+  const auto at = positionOf(jobs, job.key);
+  jobs.insert(at, std::make_shared<const Job>(std::move(job)));
 }
 
 void InstantCycle::change(const model::ObjectKey& key, const std::function<void(Job&)>& change) {
