@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/file.h"
+#include "codec/policy.h"
 #include "replay/engine/plot.h"
 #include "replay/run.h"
 #include "replay/engine/text.h"
@@ -29,11 +30,12 @@ constexpr std::size_t kBarWidth = 40;
 struct Flags {
   replay::ReplayOptions options;
   std::string format;
-  std::string policy = "default";
+  std::string policy;
+  std::string policyFile;
+  std::string checkpoint;
   std::string placement = "default";
   std::string semantics = "own";
   bool noRelaxation = false;
-  bool noTimeSlices = false;
   std::string output = "table";
   std::string plot;
 };
@@ -76,11 +78,29 @@ class ProgressBar {
   std::size_t shown_ = kNothing;
 };
 
-int runReplayCommand(const Flags& flags) {
+// What is read from elsewhere than the options' own fields.
+base::Result<void> complete(Flags& flags) {
+  if (!flags.policyFile.empty()) {
+    auto text = base::readFile(flags.policyFile);
+    if (!text) return base::fail(text.error());
+    auto policy = codec::decodePolicy(*text, flags.policyFile);
+    if (!policy) return base::fail(policy.error());
+    flags.options.base = std::move(*policy);
+  }
+  if (!flags.checkpoint.empty()) {
+    auto checkpoint = replay::parseReplayCheckpoint(flags.checkpoint);
+    if (!checkpoint) return base::fail(checkpoint.error());
+    flags.options.checkpoint = *checkpoint;
+  }
+  return {};
+}
+
+int runReplayCommand(Flags& flags) {
   const auto complain = [](const base::Error& error) {
     std::cerr << "trainyard replay: " << error.message << "\n";
     return 1;
   };
+  if (auto good = complete(flags); !good) return complain(good.error());
   if (!flags.plot.empty() && flags.options.format == ReplayFormat::kOpenb)
     return complain({base::ErrorCode::kInvalid, "--plot draws times, and --format openb has none"});
   ProgressBar bar;
@@ -92,7 +112,7 @@ int runReplayCommand(const Flags& flags) {
   if (!result) return complain(result.error());
   if (!flags.plot.empty()) {
     const std::string title =
-        fmt::format("{}: {} on {}", flags.policy, flags.options.jobsFile, flags.options.cluster);
+        fmt::format("{}: {} on {}", flags.policy.empty() ? "policy" : flags.policy, flags.options.jobsFile, flags.options.cluster);
     std::ofstream file(flags.plot, std::ios::binary);
     file << replay::replayPlot(*result, title) << std::flush;
     if (!file) return complain({base::ErrorCode::kInvalid, flags.plot + ": cannot be written"});
@@ -114,14 +134,20 @@ void addOptions(CLI::App& command, Flags& flags) {
       .add_option("--cluster", options.cluster,
                   "NODESxGPUS, as 8x8, or a file of nodes in the trace's format")
       ->required();
+  command.add_option("--policy-file", flags.policyFile,
+                     "The operator's policy (docs/policy.md); else its defaults decide");
   command
       .add_option(
           "--policy", flags.policy,
-          "fifo: strictly in turn, nobody is stopped. las: least attained service. srtf, srsf: shortest "
-          "remaining time, or time x GPUs; these two know durations. tiresias: las with its two limits. "
-          "default: ours")
-      ->capture_default_str()
+          "The order of service, in the place of the policy's own. fifo: strictly in turn, nobody is stopped. "
+          "las: least attained service. srtf, srsf: shortest remaining time, or time x GPUs; these two know "
+          "durations. tiresias: las with its two limits. default: ours")
       ->check(oneOf(kPolicies));
+  command.add_option(
+      "--checkpoint", flags.checkpoint,
+      "As every=3600,restart=30,share=0.5: this share of the jobs writes a checkpoint so often, loses what it "
+      "did since when it is stopped, and needs the restart. Without every: writes it when it is stopped. "
+      "Without restart: as the trace has it. All others begin anew when stopped, and never are for order");
   command
       .add_option("--placement", flags.placement,
                   "Which node a pod gets, openb only: ours, fragmentation gradient descent, best fit, or any")
@@ -135,12 +161,11 @@ void addOptions(CLI::App& command, Flags& flags) {
       ->capture_default_str()
       ->check(oneOf(kSemantics));
   command.add_flag("--with-durations", options.withDurations,
-                   "Tell the policy how long jobs run (fifo and default; srtf and srsf know it anyway)");
+                   "Every job says how long it will run (with srtf and srsf in any case)");
   command.add_flag("--no-relaxation", flags.noRelaxation,
                    "Never place a job wider than it prefers, however long it waits (philly, itp)");
-  command.add_flag(
-      "--no-time-slices", flags.noTimeSlices,
-      "Stop nobody for the sake of order: the operator's own cycle decides (philly, itp; default)");
+  command.add_flag("--one-queue", options.oneQueue,
+                   "Jobs of all the trace's queues wait in one, of which nobody is guaranteed anything (philly)");
   command.add_option("--seed", options.seed, "For what is drawn (openb): equal seeds make equal results")
       ->capture_default_str();
   command
@@ -165,11 +190,10 @@ void addReplayCommand(CLI::App& app, const std::function<void(std::function<int(
   addOptions(*command, *flags);
   command->callback([flags, run] {
     flags->options.format = kFormats.at(flags->format);
-    flags->options.policy = kPolicies.at(flags->policy);
+    if (!flags->policy.empty()) flags->options.policy = kPolicies.at(flags->policy);
     flags->options.placement = kPlacements.at(flags->placement);
     flags->options.semantics = kSemantics.at(flags->semantics);
     flags->options.relaxation = !flags->noRelaxation;
-    flags->options.timeSlices = !flags->noTimeSlices;
     run([flags] { return runReplayCommand(*flags); });
   });
 }

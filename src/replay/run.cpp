@@ -1,13 +1,13 @@
 #include "replay/run.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "replay/engine/cycle.h"
-#include "replay/engine/slices.h"
+#include "replay/engine/engine.h"
 #include "replay/papers/muri.h"
 #include "replay/papers/openb.h"
 #include "replay/papers/pollux_tiresias.h"
@@ -37,22 +37,40 @@ bool knowsDurations(const ReplayOptions& options) {
          options.policy == ReplayPolicy::kSrsf;
 }
 
-ReplayRules rulesOf(const ReplayOptions& options) {
-  ReplayRules rules;
-  rules.preempts = options.policy != ReplayPolicy::kFifo;
-  rules.knowsDurations = knowsDurations(options);
-  switch (options.policy) {
-    case ReplayPolicy::kFifo: rules.order.ordering = model::Ordering::kFifo; break;
-    case ReplayPolicy::kLas: rules.order.ordering = model::Ordering::kLas; break;
-    case ReplayPolicy::kTiresias:
-      rules.order.ordering = model::Ordering::kLas;
-      rules.order.lasLimits = {3'250, 7'200};
+// Tiresias' two limits, as in Muri's simulator.
+constexpr std::array<std::int64_t, 2> kTiresiasLimits{3'250, 7'200};
+
+model::Policy policyOf(const ReplayOptions& options) {
+  model::Policy policy = options.base;
+  if (!options.policy) return policy;
+  switch (*options.policy) {
+    case ReplayPolicy::kFifo:
+      policy.ordering = model::Ordering::kFifo;
+      policy.backfill.enabled = false;
+      policy.timeSlicing.enabled = false;
+      policy.defragmentation.enabled = false;
       break;
-    case ReplayPolicy::kSrtf: rules.order.ordering = model::Ordering::kSrtf; break;
-    case ReplayPolicy::kSrsf: rules.order.ordering = model::Ordering::kSrsf; break;
-    case ReplayPolicy::kDefault: rules.order.ordering = model::Ordering::kDefault; break;
+    case ReplayPolicy::kLas: policy.ordering = model::Ordering::kLas; break;
+    case ReplayPolicy::kTiresias:
+      policy.ordering = model::Ordering::kLas;
+      policy.lasLimits.assign(kTiresiasLimits.begin(), kTiresiasLimits.end());
+      break;
+    case ReplayPolicy::kSrtf: policy.ordering = model::Ordering::kSrtf; break;
+    case ReplayPolicy::kSrsf: policy.ordering = model::Ordering::kSrsf; break;
+    case ReplayPolicy::kDefault: policy.ordering = model::Ordering::kDefault; break;
   }
-  return rules;
+  return policy;
+}
+
+ReplaySetup setupOf(const ReplayOptions& options) {
+  ReplaySetup setup{.policy = policyOf(options),
+                    .knowsDurations = knowsDurations(options),
+                    .oneQueue = options.oneQueue,
+                    .checkpoint = options.checkpoint};
+  // Strict FIFO is what it always was: first come, first served, as close together as asked for.
+  const bool production = options.format == ReplayFormat::kPhilly || options.format == ReplayFormat::kItp;
+  setup.relaxes = production && options.relaxation && setup.policy.backfill.enabled;
+  return setup;
 }
 
 void addNotes(const ReplayOptions& options, ReplayResult& result) {
@@ -76,8 +94,8 @@ Result<ReplayResult> replayMuri(const ReplayOptions& options, const ReplayOutsid
   const auto cluster = readCluster(options, outside);
   if (!cluster) return fail(cluster.error());
   if (options.semantics == ReplaySemantics::kMuri)
-    return runMuri(*trace, *cluster, options.policy, options.withDurations, outside.progress);
-  return runEngine(trace->trace, *cluster, rulesOf(options), {.progress = outside.progress});
+    return runMuri(*trace, *cluster, options.policy.value_or(ReplayPolicy::kDefault), outside.progress);
+  return runEngine(trace->trace, *cluster, setupOf(options), {.progress = outside.progress});
 }
 
 Result<ReplayResult> replayJobs(const ReplayOptions& options, const ReplayOutside& outside) {
@@ -89,15 +107,7 @@ Result<ReplayResult> replayJobs(const ReplayOptions& options, const ReplayOutsid
   if (!trace) return fail(trace.error());
   const auto cluster = readCluster(options, outside);
   if (!cluster) return fail(cluster.error());
-  if (!options.timeSlices) {
-    const auto relaxation = options.relaxation ? std::optional(model::RelaxationPolicy{})
-                                               : std::optional<model::RelaxationPolicy>();
-    return runCycles(*trace, *cluster, relaxation, {.progress = outside.progress});
-  }
-  ReplayRules rules = rulesOf(options);
-  // Strict FIFO is what it always was: first come, first served, as close together as asked for.
-  if (options.relaxation && options.policy != ReplayPolicy::kFifo) rules.relaxation.emplace();
-  return runEngine(*trace, *cluster, rules, {.progress = outside.progress});
+  return runEngine(*trace, *cluster, setupOf(options), {.progress = outside.progress});
 }
 
 Result<ReplayResult> replayPollux(const ReplayOptions& options, const ReplayOutside& outside) {
@@ -112,7 +122,7 @@ Result<ReplayResult> replayPollux(const ReplayOptions& options, const ReplayOuts
   const auto trace = readPolluxJobs(options.jobsFile, perNode, outside.readFile);
   if (!trace) return fail(trace.error());
   if (options.policy != ReplayPolicy::kTiresias)
-    return runEngine(trace->trace, *cluster, rulesOf(options), {.progress = outside.progress});
+    return runEngine(trace->trace, *cluster, setupOf(options), {.progress = outside.progress});
   for (const TraceJob& job : trace->trace.jobs) {
     if (job.gpus > gpus)
       return fail(ErrorCode::kInvalid,
@@ -130,18 +140,25 @@ Result<void> checkReplay(const ReplayOptions& options) {
     return refuse("--semantics muri holds for --format muri only: other traces have no iterations");
   if (options.placement != ReplayPlacement::kDefault && !openb)
     return refuse("--placement holds for --format openb only: elsewhere gangs are placed, not single pods");
-  if (options.policy != ReplayPolicy::kDefault && openb)
+  if (options.policy && openb)
     return refuse("--policy means nothing for --format openb: its pods are offered in turn");
   if (options.seeds == 0) return refuse("--seeds must be at least 1");
   if (options.seeds != 1 && !openb)
     return refuse("--seeds holds for --format openb only: elsewhere nothing is drawn");
   const bool production = options.format == ReplayFormat::kPhilly || options.format == ReplayFormat::kItp;
-  if (!options.timeSlices &&
-      (!production || options.policy != ReplayPolicy::kDefault || options.withDurations))
-    return refuse(
-        "--no-time-slices holds for --policy default of --format philly and itp, without --with-durations");
   if (!options.relaxation && (!production || options.policy == ReplayPolicy::kFifo))
     return refuse("--no-relaxation holds for --format philly and itp only, and fifo never relaxes");
+  if (options.oneQueue && options.format != ReplayFormat::kPhilly)
+    return refuse("--one-queue holds for --format philly only: the other traces have no queues");
+  const bool papers =
+      options.semantics == ReplaySemantics::kMuri ||
+      (options.format == ReplayFormat::kPollux && options.policy == ReplayPolicy::kTiresias);
+  if (options.checkpoint.permille > 0 && (openb || papers))
+    return refuse("--checkpoint holds for the operator's own decisions only: rules of papers lose no work");
+  if (options.base != model::Policy{} && (openb || papers))
+    return refuse("--policy-file holds for the operator's own decisions only, not for rules of papers");
+  if (options.semantics == ReplaySemantics::kMuri && !knownToMuri(options.policy.value_or(ReplayPolicy::kDefault)))
+    return refuse("--semantics muri knows --policy srtf, srsf and tiresias only");
   if (options.withDurations && openb)
     return refuse("--with-durations means nothing for --format openb: its pods never end");
   if (options.withDurations &&

@@ -460,14 +460,15 @@ class Cycle {
     write(job, job->status.gang, std::move(events), news);
     JobDecision& decision = plan_.decisions.back();
     // The next cycle counts on from the passes that are written.
-    const bool passed = job->status.pending && job->status.pending->passes != pending.passes;
+    const bool passed = job->status.pending && (job->status.pending->passes != pending.passes ||
+                                                job->status.pending->reservedSince != pending.reservedSince);
     decision.urgency = sameReason && !passed ? Urgency::kSpare : ofNews;
     if (sameWords && *decision.status == job->status) note.told = wait.pending;
   }
 
   static bool sameButSince(const model::Pending& a, const model::Pending& b) {
     const auto allBut = [](const model::Pending& each) {
-      return std::tie(each.reason, each.delay, each.passes, each.nextRelaxation, each.estimatedStart,
+      return std::tie(each.reason, each.delay, each.passes, each.reservedSince, each.nextRelaxation, each.estimatedStart,
                       each.message, each.shortfall, each.blockedBy);
     };
     return allBut(a) == allBut(b);

@@ -1,14 +1,13 @@
 #include "core/cycle/foresee.h"
 
 #include <algorithm>
-#include <limits>
+#include <iterator>
 #include <memory>
 #include <unordered_set>
 #include <utility>
 
 #include "core/cycle/admission.h"
-#include "core/cycle/cycle_cache.h"
-#include "core/cycle/schedule.h"
+#include "core/cycle/instant_cycle.h"
 #include "core/gang/gang_proposals.h"
 #include "core/queues/eligibility.h"
 #include "core/queues/queue_tree.h"
@@ -38,10 +37,14 @@ void say(Job& job, std::string_view type, bool holds, WallTime now) {
 class Future {
  public:
   Future(const model::Snapshot& snapshot, const std::set<model::ObjectKey>& whom)
-      : snapshot_(snapshot), whom_(whom) {}
+      : cycle_(settled(snapshot)), whom_(whom) {
+    for (const JobPtr& job : world().jobs) {
+      if (!job->status.gang.placed) waited_.insert(job->key);
+      noteEnd(*job);
+    }
+  }
 
   std::map<model::ObjectKey, Expectation> run() {
-    settle();
     for (int moment = 0; moment < kMostMoments && expected_.size() < whom_.size(); ++moment) {
       int round = 0;
       while (round < kRounds && decide()) ++round;
@@ -57,14 +60,14 @@ class Future {
   };
 
   // What is under way has come to its end.
-  void settle() {
+  static model::Snapshot settled(model::Snapshot snapshot) {
     std::unordered_set<std::string> gone;
-    for (const JobPtr& job : snapshot_.jobs) {
+    for (const JobPtr& job : snapshot.jobs) {
       if (!job->status.gang.proposal) continue;
       for (const model::Victim& victim : job->status.gang.proposal->victims) gone.insert(victim.uid.str());
     }
     std::map<model::Uid, std::int64_t> restarted;  // epoch from which on pods stay
-    for (JobPtr& each : snapshot_.jobs.edit()) {
+    for (JobPtr& each : snapshot.jobs.edit()) {
       auto job = std::make_shared<Job>(*each);
       if (const auto& proposal = job->status.gang.proposal) {
         if (proposal->kind == model::ProposalKind::kRestart) restarted[job->uid] = proposal->epoch;
@@ -74,25 +77,26 @@ class Future {
       job->status.gpus = model::gangGpus(job->spec, job->status.gang);
       const bool placed = job->status.gang.placed.has_value();
       if (!job->finished()) {
-        say(*job, conditions::kScheduled, placed, snapshot_.now);
-        say(*job, conditions::kQueued, !placed, snapshot_.now);
+        say(*job, conditions::kScheduled, placed, snapshot.now);
+        say(*job, conditions::kQueued, !placed, snapshot.now);
       }
-      if (!placed) waited_.insert(job->key);
-      noteEnd(*job);
       each = std::move(job);
     }
-    std::erase_if(snapshot_.pods.edit(), [&](const auto& pod) {
+    std::erase_if(snapshot.pods.edit(), [&](const auto& pod) {
       const auto restart = restarted.find(pod->controllerUid);
       const bool old = restart != restarted.end() && pod->member && pod->member->epoch < restart->second;
       return pod->terminating || old || gone.contains(pod->uid.str());
     });
+    return snapshot;
   }
+
+  [[nodiscard]] const model::Snapshot& world() const { return cycle_.snapshot(); }
 
   void noteEnd(const Job& job) {
     ends_.erase(job.key);
     if (!job.status.gang.placed || job.finished()) return;
-    RunTimeModel runs(snapshot_);
-    const ExpectedTime end = expectedEnd(job, snapshot_.now, runs);
+    RunTimeModel runs(world());
+    const ExpectedTime end = expectedEnd(job, world().now, runs);
     if (end.basis != Basis::kGuess) ends_[job.key] = end.at;
   }
 
@@ -100,13 +104,13 @@ class Future {
     JobFeedback checked;
     checked.templateError = "";
     std::vector<WaitingJob> all;
-    for (const JobPtr& job : snapshot_.jobs) {
+    for (const JobPtr& job : world().jobs) {
       const model::GangRecord& gang = job->status.gang;
       if (gang.placed || gang.proposal || job->deleting || job->finished()) continue;
       if (job->spec.run.suspend || leftToOthers(*job) || refusalOfTemplate(*job)) continue;
-      if (gang.backoff && snapshot_.now < gang.backoff->until) {
+      if (gang.backoff && world().now < gang.backoff->until) {
         wakeAt(gang.backoff->until);
-      } else if (!admit(*job, snapshot_, tree, checked).refusal) {
+      } else if (!admit(*job, world(), tree, checked).refusal) {
         all.push_back({job});
       }
     }
@@ -116,50 +120,29 @@ class Future {
   // Whether somebody was stopped, so that others may be let in now.
   bool decide() {
     wake_.reset();
-    cache_.begin(snapshot_);
-    QueueTree tree(snapshot_);
-    const Schedule schedule =
-        core::schedule({.snapshot = snapshot_,
-                        .ledger = cache_.ledger(),
-                        .domains = cache_.domains(),
-                        .queues = tree,
-                        .cache = cache_.schedule(),
-                        .waiting = waiting(tree),
-                        .startingMembers = 0,
-                        .mostStartingMembers = std::numeric_limits<std::int64_t>::max()});
-    cache_.end(snapshot_.jobs.size());
-    wakeAt(schedule.wakeAt);
-    bool stopped = false;
-    std::vector<const Change*> payments;  // for the next start
-    for (const Change& change : schedule.changes) {
-      if (change.kind == ChangeKind::kStart) {
-        if (whom_.contains(change.job->key)) expect(change, payments);
-        begin(*change.job, change.add);
-        payments.clear();
-        continue;
-      }
-      payments.push_back(&change);
-      stop(*change.job);
-      if (change.kind == ChangeKind::kMove) begin(*change.job, change.add);
-      stopped = stopped || change.kind == ChangeKind::kStop;
+    const InstantCycle::Outcome outcome =
+        cycle_.decide([this](const QueueTree& tree) { return waiting(tree); });
+    wakeAt(outcome.wakeAt);
+    std::set<model::Uid> left;
+    for (const Change& change : outcome.changes) {
+      if (change.kind == ChangeKind::kStart && whom_.contains(change.job->key)) expect(change, outcome);
+      if (change.kind != ChangeKind::kStart) left.insert(change.job->uid);
+      noteEnd(jobOf(change.job->key));
     }
-    for (const GangWait& wait : schedule.waits) keep(wait);
-    for (const QueueNews& news : schedule.queues) {
-      for (auto& queue : snapshot_.queues.edit()) {
-        if (queue->name != news.queue->name) continue;
-        auto changed = std::make_shared<model::Queue>(*queue);
-        changed->status = news.status;
-        queue = std::move(changed);
-      }
+    if (!left.empty()) dropPods(left);
+    for (const GangWait& wait : outcome.waits) {
+      if (whom_.contains(wait.job->key) && wait.pending->nextRelaxation)
+        relaxations_[wait.job->key] = *wait.pending->nextRelaxation;
     }
-    return stopped;
+    return outcome.stopped;
   }
 
-  void expect(const Change& start, const std::vector<const Change*>& payments) {
+  void expect(const Change& start, const InstantCycle::Outcome& outcome) {
+    const auto& places = start.add.assignments;
     Expectation expectation{
-        .start = snapshot_.now,
-        .places = start.add.assignments,
-        .where = describePlaces(start.add.assignments, cache_.ledger(), snapshot_.policy.topology)};
+        .start = world().now,
+        .places = places,
+        .where = describePlaces(places, cycle_.cache().ledger(), world().policy.topology)};
     const auto touches = [&](const Ended& ended) {
       return std::any_of(expectation.places.begin(), expectation.places.end(),
                          [&](const auto& place) { return ended.nodes.contains(place.node); });
@@ -170,61 +153,28 @@ class Future {
     // Room of a queue is nowhere in particular.
     if (expectation.after.empty()) {
       for (const Ended& ended : ended_) {
-        if (ended.end.at == snapshot_.now) expectation.after.push_back(ended.end);
+        if (ended.end.at == world().now) expectation.after.push_back(ended.end);
       }
     }
-    for (const Change* each : payments)
-      (each->kind == ChangeKind::kMove ? expectation.moves : expectation.stops).push_back(each->job->key);
+    for (const Change& change : outcome.changes) {
+      if (change.pays != start.job->key) continue;
+      (change.kind == ChangeKind::kMove ? expectation.moves : expectation.stops).push_back(change.job->key);
+    }
     if (const auto wider = relaxations_.find(start.job->key);
-        wider != relaxations_.end() && wider->second <= snapshot_.now) {
+        wider != relaxations_.end() && wider->second <= world().now) {
       expectation.relaxation = wider->second;
     }
     expected_.emplace(start.job->key, std::move(expectation));
   }
 
-  Job* edit(const model::ObjectKey& key) {
-    auto& jobs = snapshot_.jobs.edit();
-    const auto at = std::lower_bound(jobs.begin(), jobs.end(), key,
-                                     [](const JobPtr& job, const auto& wanted) { return job->key < wanted; });
-    auto changed = std::make_shared<Job>(**at);
-    Job* const job = changed.get();
-    *at = std::move(changed);
-    return job;
-  }
-
-  void begin(const Job& starting, const Placement& placement) {
-    Job& job = *edit(starting.key);
-    model::GangRecord& gang = job.status.gang;
-    gang.backoff.reset();
-    gang.placed = model::Placed{++gang.lastEpoch, placement.assignments};
-    job.status.gpus = model::gangGpus(job.spec, gang);
-    say(job, conditions::kScheduled, true, snapshot_.now);
-    say(job, conditions::kQueued, false, snapshot_.now);
-    noteEnd(job);
-  }
-
-  void stop(const Job& victim) {
-    dropPods({victim.uid});
-    Job& job = *edit(victim.key);
-    job.status.gang.placed.reset();
-    job.status.gpus = model::desiredGpus(job.spec);
-    ++job.status.preemptions.count;
-    job.status.preemptions.last = snapshot_.now;
-    say(job, conditions::kScheduled, false, snapshot_.now);
-    say(job, conditions::kQueued, true, snapshot_.now);
-    noteEnd(job);
-  }
-
-  // How many have passed the first one counts on in the next cycle.
-  void keep(const GangWait& wait) {
-    if (whom_.contains(wait.job->key) && wait.pending->nextRelaxation)
-      relaxations_[wait.job->key] = *wait.pending->nextRelaxation;
-    const int before = wait.job->status.pending ? wait.job->status.pending->passes : 0;
-    if (before != wait.pending->passes) edit(wait.job->key)->status.pending = *wait.pending;
+  const Job& jobOf(const model::ObjectKey& key) const {
+    const auto& jobs = world().jobs;
+    return **std::lower_bound(jobs.begin(), jobs.end(), key,
+                              [](const JobPtr& job, const auto& wanted) { return job->key < wanted; });
   }
 
   void dropPods(const std::set<model::Uid>& owners) {
-    std::erase_if(snapshot_.pods.edit(),
+    std::erase_if(cycle_.world().pods.edit(),
                   [&](const auto& pod) { return owners.contains(pod->controllerUid); });
   }
 
@@ -235,29 +185,28 @@ class Future {
       if (!next || at < *next) next = at;
     }
     if (!next) return false;
-    snapshot_.now = *next;
+    cycle_.setTime(*next);
+    std::vector<std::pair<model::ObjectKey, WallTime>> over;
+    std::copy_if(ends_.begin(), ends_.end(), std::back_inserter(over),
+                 [&](const auto& end) { return end.second <= *next; });
     std::set<model::Uid> owners;
-    std::erase_if(snapshot_.jobs.edit(), [&](const JobPtr& job) {
-      const auto end = ends_.find(job->key);
-      if (end == ends_.end() || end->second > snapshot_.now) return false;
-      Ended ended{{job->key, end->second, waited_.contains(job->key)}, {}};
-      for (const auto& place : job->status.gang.placed->assignments) ended.nodes.insert(place.node);
+    for (const auto& [key, at] : over) {
+      Ended ended{{key, at, waited_.contains(key)}, {}};
+      for (const auto& place : jobOf(key).status.gang.placed->assignments) ended.nodes.insert(place.node);
       ended_.push_back(std::move(ended));
-      owners.insert(job->uid);
-      ends_.erase(end);
-      return true;
-    });
+      owners.insert(cycle_.end(key)->uid);
+      ends_.erase(key);
+    }
     if (!owners.empty()) dropPods(owners);
     return true;
   }
 
   void wakeAt(std::optional<WallTime> time) {
-    if (time && *time > snapshot_.now && (!wake_ || *time < *wake_)) wake_ = time;
+    if (time && *time > world().now && (!wake_ || *time < *wake_)) wake_ = time;
   }
 
-  model::Snapshot snapshot_;
+  InstantCycle cycle_;
   const std::set<model::ObjectKey>& whom_;
-  CycleCache cache_;
   std::map<model::ObjectKey, WallTime> ends_;  // of placed gangs, as far as anything tells
   std::set<model::ObjectKey> waited_;          // had no places to begin with
   std::vector<Ended> ended_;                   // as they ended

@@ -1,6 +1,7 @@
 #include "replay/engine/meter.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <queue>
@@ -39,24 +40,31 @@ ReplayMeter::ReplayMeter(const Trace& trace, std::int64_t capacity, bool strict)
       waits_(trace.jobs.size()),
       completion_(trace.jobs.size()),
       fairShare_(trace.jobs.size()),
-      fragmentation_(trace.jobs.size()) {
-  double all = 0;
-  for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
-    const double gpuTime = seconds(trace.work[i].duration) * trace.jobs[i].gpus;
-    queues_[trace.jobs[i].queue].share += gpuTime;
-    all += gpuTime;
-  }
-  for (Queue& queue : queues_) {
-    queue.share = all > 0 ? queue.share / all * static_cast<double>(capacity)
-                          : static_cast<double>(capacity) / static_cast<double>(queues_.size());
-  }
+      fragmentation_(trace.jobs.size()),
+      rho_(trace.jobs.size()),
+      stayedBefore_(trace.jobs.size()) {
+  const std::vector<double> parts = queueParts(trace);
+  for (std::size_t i = 0; i < parts.size(); ++i) queues_[i].share = parts[i] * static_cast<double>(capacity);
+}
+
+std::vector<double> queueParts(const Trace& trace) {
+  std::vector<double> parts(trace.queues.size());
+  for (std::size_t i = 0; i < trace.jobs.size(); ++i)
+    parts[trace.jobs[i].queue] += seconds(trace.work[i].duration) * trace.jobs[i].gpus;
+  const double all = std::accumulate(parts.begin(), parts.end(), 0.0);
+  for (double& part : parts) part = all > 0 ? part / all : 1 / static_cast<double>(parts.size());
+  return parts;
 }
 
 void ReplayMeter::advance(double now) {
   const double passed = now - now_;
   if (passed <= 0) return;
   held_ += passed * static_cast<double>(used_);
-  if (queues_.size() > 1) unfair_ += passed * heldAboveFairShare();
+  if (queues_.size() > 1) {
+    unfair_ += passed * heldAboveFairShare();
+    countBelowGuarantee(passed);
+  }
+  for (Queue& queue : queues_) queue.stayed += passed * static_cast<double>(queue.live);
   for (auto& [key, group] : groups_) {
     if (group.waiting == 0) continue;
     const Queue& queue = queues_[key.first];
@@ -99,6 +107,32 @@ double ReplayMeter::heldAboveFairShare() {
   return above;
 }
 
+// Where queues serve in turn there are no guarantees.
+void ReplayMeter::countBelowGuarantee(double passed) {
+  if (strict_) return;
+  for (auto group = groups_.begin(); group != groups_.end();) {
+    const std::uint32_t index = group->first.first;
+    Queue& queue = queues_[index];
+    bool entitled = false;
+    for (; group != groups_.end() && group->first.first == index; ++group) {
+      const auto with = static_cast<double>(queue.used + group->first.second);
+      entitled = entitled || (group->second.waiting > 0 && with <= std::floor(queue.share));
+    }
+    if (entitled) queue.below += passed;
+  }
+}
+
+double ReplayMeter::finishTimeRatio(std::size_t job) const {
+  const TraceJob& facts = trace_.jobs[job];
+  const Queue& queue = queues_[facts.queue];
+  const double duration = std::max(seconds(trace_.work[job].duration), 1.0);
+  const double stay = completion_[job];
+  const double others = stay > 0 ? std::max((queue.stayed - stayedBefore_[job]) / stay, 1.0) : 1.0;
+  const double part = queue.share / others;
+  const double alone = duration * std::max(part > 0 ? facts.gpus / part : 1.0, 1.0);
+  return std::max(stay, 1.0) / alone;
+}
+
 void ReplayMeter::sample() {
   if (++skipped_ < stride_) return;
   skipped_ = 0;
@@ -130,7 +164,10 @@ void ReplayMeter::stopWaiting(std::size_t job) {
 }
 
 void ReplayMeter::submitted(std::size_t job) {
-  queues_[trace_.jobs[job].queue].wanted += trace_.jobs[job].gpus;
+  Queue& queue = queues_[trace_.jobs[job].queue];
+  queue.wanted += trace_.jobs[job].gpus;
+  ++queue.live;
+  stayedBefore_[job] = queue.stayed;
   wait(job);
 }
 
@@ -152,7 +189,9 @@ void ReplayMeter::ended(std::size_t job) {
   queues_[facts.queue].used -= facts.gpus;
   queues_[facts.queue].wanted -= facts.gpus;
   used_ -= facts.gpus;
+  --queues_[facts.queue].live;
   completion_[job] = now_ - seconds(facts.submitted);
+  rho_[job] = finishTimeRatio(job);
   result_.makespanSeconds = std::max(result_.makespanSeconds, now_);
 }
 
@@ -162,8 +201,33 @@ ReplayDelay ReplayMeter::delay(std::vector<double>& ofJobs) const {
       .total = std::accumulate(ofJobs.begin(), ofJobs.end(), 0.0), .mean = mean(ofJobs), .p99 = p99(ofJobs)};
 }
 
+// All jobs, then queue by queue.
+std::vector<ReplayFairness> ReplayMeter::fairness() const {
+  std::vector<ReplayFairness> all(queues_.size() + 1);
+  std::vector<std::vector<double>> ratios(queues_.size() + 1);
+  for (std::size_t job = 0; job < rho_.size(); ++job) {
+    ratios.front().push_back(rho_[job]);
+    ratios[trace_.jobs[job].queue + 1].push_back(rho_[job]);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::sort(ratios[i].begin(), ratios[i].end());
+    all[i].jobs = ratios[i].size();
+    all[i].rhoMean = mean(ratios[i]);
+    all[i].rhoP95 = ratios[i].empty() ? 0 : ratios[i][ratios[i].size() * 95 / 100];
+    if (i == 0) continue;
+    all[i].queue = trace_.queues[i - 1];
+    all[i].belowGuaranteeSeconds = queues_[i - 1].below;
+    all.front().belowGuaranteeSeconds += queues_[i - 1].below;
+  }
+  return all;
+}
+
 ReplayResult ReplayMeter::finish() {
   ReplayResult result = std::move(result_);
+  result.queues = fairness();
+  result.fairness = result.queues.front();
+  result.queues.erase(result.queues.begin());
+  if (result.queues.size() < 2) result.queues.clear();
   result.jobs = completion_.size();
   result.capacity = capacity_;
   result.samples.push_back({now_, used_, waiting_});

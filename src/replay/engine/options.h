@@ -2,10 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
+#include "model/policy.h"
 
 namespace trainyard::replay {
 
@@ -16,18 +20,40 @@ enum class ReplayPlacement { kDefault, kFgd, kBestFit, kRandom };
 // kOwn: start-up is paid on a start, a resume and a move. kMuri: the rules of Muri's simulator.
 enum class ReplaySemantics { kOwn, kMuri };
 
+// Which jobs say how they come through a stop. Those that do write a checkpoint when they are stopped, or one
+// every `every` by themselves.
+struct ReplayCheckpoint {
+  static constexpr int kAll = 1'000;
+  int permille = 0;  // of the jobs
+  std::optional<std::chrono::seconds> every = std::nullopt;
+  // From its places to where it was; absent: as the trace says.
+  std::optional<std::chrono::seconds> restart = std::nullopt;
+
+  // Whether the job does: spread evenly over the order of submission.
+  [[nodiscard]] bool declares(std::size_t job) const {
+    const auto before = job * static_cast<std::size_t>(permille) / kAll;
+    return (job + 1) * static_cast<std::size_t>(permille) / kAll > before;
+  }
+};
+// "every=3600,restart=30,share=0.5", in seconds; each may be left out, and share is 1 then. kInvalid
+// otherwise.
+[[nodiscard]] base::Result<ReplayCheckpoint> parseReplayCheckpoint(std::string_view text);
+
 // One replay, as asked for on the command line; checkReplay() says which combinations mean something.
 struct ReplayOptions {
   ReplayFormat format = ReplayFormat::kMuri;
-  ReplayPolicy policy = ReplayPolicy::kDefault;
+  // The operator's policy, and the order of service that takes the place of the policy's own.
+  model::Policy base = {};
+  std::optional<ReplayPolicy> policy = std::nullopt;
   ReplayPlacement placement = ReplayPlacement::kDefault;
   ReplaySemantics semantics = ReplaySemantics::kOwn;
-  // The policy is told how long a job runs. kSrtf and kSrsf are told in any case: they order by nothing else.
+  // Every job says how long it will run. For kSrtf and kSrsf in any case: they order by nothing else.
   bool withDurations = false;
   // Jobs are placed wider than they prefer when they waited long enough (philly, itp).
   bool relaxation = true;
-  // philly, itp, kDefault: nobody is stopped for the sake of order; the operator's own cycle decides.
-  bool timeSlices = true;
+  // Jobs of all the trace's queues wait in one (philly).
+  bool oneQueue = false;
+  ReplayCheckpoint checkpoint = {};
   std::uint64_t seed = 1;
   std::size_t seeds = 1;  // how many, counted up from `seed` (openb)
   std::string jobsFile;

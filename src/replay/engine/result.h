@@ -23,6 +23,16 @@ struct ReplaySample {
   std::int64_t waiting = 0;  // jobs
 };
 
+// Of the jobs of one queue, or of all.
+struct ReplayFairness {
+  std::string queue;
+  std::size_t jobs = 0;
+  // Themis' finish-time ratio: see ReplayMeter.
+  double rhoMean = 0;
+  double rhoP95 = 0;
+  double belowGuaranteeSeconds = 0;
+};
+
 // GPUs that one placement policy handed out (openb); shares of the cluster, means over the seeds.
 struct ReplayAllocation {
   ReplayPlacement placement = ReplayPlacement::kDefault;
@@ -48,6 +58,10 @@ struct ReplayResult {
   double fairnessLoss = 0;    // mean share of the cluster held above its holder's fair share
   ReplayDelay fairShareDelaySeconds;
   ReplayDelay fragmentationDelaySeconds;
+  // GPU time of work that stops undid.
+  double lostGpuSeconds = 0;
+  ReplayFairness fairness;                  // of all jobs
+  std::vector<ReplayFairness> queues = {};  // by name, where the trace has several
   std::uint64_t preemptions = 0;  // stops and moves of running jobs
   std::uint64_t resizes = 0;
 

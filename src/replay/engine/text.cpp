@@ -63,6 +63,41 @@ std::string allocationTable(const ReplayResult& result) {
   return text;
 }
 
+std::string finishTimeRatios(const ReplayResult& result) {
+  const auto ratio = [](double value) { return fmt::format("{:.2f}", value); };
+  std::string text = line("finish-time ratio, mean", ratio(result.fairness.rhoMean));
+  text += line("  p95", ratio(result.fairness.rhoP95));
+  if (result.queues.empty()) return text;
+  text += seconds("below guarantee, all queues", result.fairness.belowGuaranteeSeconds);
+  text += fmt::format("{:<30}{:>24}{:>12}{:>10}{:>22}\n", "queue", "jobs", "ratio", "p95", "below guarantee");
+  for (const ReplayFairness& queue : result.queues) {
+    text += fmt::format("{:<30}{:>24}{:>12}{:>10}{:>20} s\n", queue.queue,
+                        grouped(static_cast<double>(queue.jobs), 0), ratio(queue.rhoMean), ratio(queue.rhoP95),
+                        grouped(queue.belowGuaranteeSeconds, 1));
+  }
+  return text;
+}
+
+std::string escaped(std::string_view text) {
+  std::string safe;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') safe += '\\';
+    safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return safe;
+}
+
+std::string json(const std::vector<ReplayFairness>& queues) {
+  std::string text = "{";
+  for (const ReplayFairness& queue : queues) {
+    text += fmt::format(
+        R"({}"{}":{{"jobs":{},"finishTimeRatio":{{"mean":{},"p95":{}}},"belowGuaranteeSeconds":{}}})",
+        text.size() > 1 ? "," : "", escaped(queue.queue), queue.jobs, queue.rhoMean, queue.rhoP95,
+        queue.belowGuaranteeSeconds);
+  }
+  return text + "}";
+}
+
 std::string json(const std::vector<ReplayAllocation>& allocations) {
   std::string text = "{";
   for (const ReplayAllocation& each : allocations) {
@@ -94,6 +129,8 @@ std::string replayTable(const ReplayResult& result) {
   text += percent("fairness loss", result.fairnessLoss);
   text += delay("fair-share delay, mean", result.fairShareDelaySeconds);
   text += delay("fragmentation delay, mean", result.fragmentationDelaySeconds);
+  text += finishTimeRatios(result);
+  text += line("GPU time lost by stops", grouped(result.lostGpuSeconds / 3'600, 1) + " GPU h");
   text += line("preemptions", grouped(static_cast<double>(result.preemptions), 0));
   text += line("resizes", grouped(static_cast<double>(result.resizes), 0));
   for (const std::string& note : result.notes) text += note + "\n";
@@ -115,6 +152,10 @@ std::string replayJson(const ReplayResult& result) {
   add("fairnessLoss", result.fairnessLoss);
   add("fairShareDelaySeconds", json(result.fairShareDelaySeconds));
   add("fragmentationDelaySeconds", json(result.fragmentationDelaySeconds));
+  add("finishTimeRatio", fmt::format(R"({{"mean":{},"p95":{}}})", result.fairness.rhoMean, result.fairness.rhoP95));
+  add("belowGuaranteeSeconds", result.fairness.belowGuaranteeSeconds);
+  if (!result.queues.empty()) add("queues", json(result.queues));
+  add("lostGpuSeconds", result.lostGpuSeconds);
   add("preemptions", result.preemptions);
   add("resizes", result.resizes);
   if (!result.allocations.empty()) add("placements", json(result.allocations));

@@ -9,8 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "core/order/order_policy.h"
-#include "core/order/run_history.h"
 #include "replay/engine/meter.h"
 
 namespace trainyard::replay {
@@ -23,8 +21,6 @@ using base::Result;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 // Attained GPU-seconds at which Tiresias moves a job to the next queue; the last queue has no end.
 constexpr std::array<double, 2> kDemotion{3250, 7200};
-// How often a policy of ours looks again while somebody waits, s.
-constexpr double kInterval = 1800;
 
 struct Live {
   std::size_t job = 0;
@@ -40,21 +36,17 @@ struct Live {
 class Engine {
  public:
   Engine(const MuriTrace& trace, const std::vector<ReplayNode>& cluster, ReplayPolicy policy,
-         bool withDurations, const std::function<void(std::size_t, std::size_t)>& progress)
+         const std::function<void(std::size_t, std::size_t)>& progress)
       : trace_(trace),
         cluster_(cluster),
         policy_(policy),
-        knows_(withDurations),
         progress_(progress),
-        keys_(trace.jobs.size()),
-        histories_(trace.jobs.size()),
-        meter_(trace.trace, capacity(), false) {
-    for (std::size_t i = 0; i < keys_.size(); ++i) keys_[i] = {"", trace.trace.jobs[i].name};
-  }
+        ran_(trace.jobs.size()),
+        meter_(trace.trace, capacity(), false) {}
 
   ReplayResult run() {
     while (next_ < trace_.jobs.size() || !live_.empty()) {
-      const double now = std::min({nextArrival(), nextEnd(), nextDemotion(), nextLook()});
+      const double now = std::min({nextArrival(), nextEnd(), nextDemotion()});
       meter_.advance(now);
       step(now);
       last_ = now;
@@ -87,38 +79,29 @@ class Engine {
     return soonest;
   }
 
-  double nextLook() const {
-    if (policy_ != ReplayPolicy::kDefault && policy_ != ReplayPolicy::kLas) return kNever;
-    const bool waits =
-        std::any_of(live_.begin(), live_.end(), [](const Live& live) { return !live.running; });
-    return waits ? std::max(last_, look_) : kNever;
-  }
-
   // The order of an event's parts decides ties, and with them digits.
   void step(double now) {
-    std::erase_if(live_, [&](const Live& live) { return live.end <= now && end(live, now); });
+    std::erase_if(live_, [&](const Live& live) { return live.end <= now && end(live); });
     for (; next_ < trace_.jobs.size() && trace_.jobs[next_].submit <= now; ++next_) submit();
     for (Live& live : live_) advance(live, now);
-    std::vector<bool> ran(trace_.jobs.size());
-    for (const Live& live : live_) ran[live.job] = live.running;
+    for (const Live& live : live_) ran_[live.job] = live.running;
     if (policy_ == ReplayPolicy::kTiresias) {
       demote();
       runFromPool();
     } else {
-      sort(now);
+      sort();
       runOnNodes();
     }
     for (Live& live : live_) {
       live.end = live.running ? now + live.remaining : kNever;
-      if (ran[live.job] && !live.running) meter_.stopped(live.job);
-      if (!ran[live.job] && live.running) meter_.started(live.job);
+      if (ran_[live.job] && !live.running) meter_.stopped(live.job);
+      if (!ran_[live.job] && live.running) meter_.started(live.job);
     }
   }
 
-  bool end(const Live& live, double now) {
+  bool end(const Live& live) {
     meter_.ended(live.job);
     meter_.progressed(trace_.jobs[live.job].work * live.gpus);
-    history_.ended(histories_[live.job], core::RunHistory::Seconds(live.attained + now - last_));
     progress_(++ended_, trace_.jobs.size());
     return true;
   }
@@ -127,7 +110,6 @@ class Engine {
     const MuriJob& job = trace_.jobs[next_];
     const int gpus = trace_.trace.jobs[next_].gpus;
     live_.push_back({.job = next_, .gpus = gpus, .overhead = job.overhead, .remaining = job.work});
-    histories_[next_] = history_.submit(fmt::format("{}", gpus), core::RunHistory::Seconds(job.submit));
     meter_.submitted(next_);
   }
 
@@ -135,49 +117,14 @@ class Engine {
     if (!live.running) return;
     live.remaining -= std::max(now - last_ - live.overhead, 0.0);
     live.attained += now - last_;
-    history_.ran(histories_[live.job], core::RunHistory::Seconds(live.attained));
   }
 
-  void sort(double now) {
-    if (policy_ == ReplayPolicy::kSrtf || policy_ == ReplayPolicy::kSrsf) {
-      const auto left = [this](const Live& live) {
-        return policy_ == ReplayPolicy::kSrsf ? live.remaining * live.gpus : live.remaining;
-      };
-      std::stable_sort(live_.begin(), live_.end(),
-                       [&](const Live& a, const Live& b) { return left(a) < left(b); });
-      return;
-    }
-    if (now >= look_) look_ = now + kInterval;
-    std::vector<std::pair<core::Rank, Live>> ranked;
-    ranked.reserve(live_.size());
-    for (const Live& live : live_) ranked.emplace_back(core::rankOf(viewOf(live), order()), live);
-    std::sort(ranked.begin(), ranked.end(),
-              [](const auto& a, const auto& b) { return a.first.before(b.first); });
-    for (std::size_t i = 0; i < live_.size(); ++i) live_[i] = ranked[i].second;
-  }
-
-  core::OrderSettings order() const {
-    core::OrderSettings settings;
-    if (policy_ == ReplayPolicy::kLas) settings.ordering = model::Ordering::kLas;
-    if (policy_ == ReplayPolicy::kDefault) settings.ordering = model::Ordering::kDefault;
-    return settings;
-  }
-
-  core::OrderView viewOf(const Live& live) {
-    const auto micros = [](double seconds) { return ReplayTime(std::llround(std::max(seconds, 0.0) * 1e6)); };
-    core::OrderView view{.key = &keys_[live.job],
-                         .submitted = base::WallTime(trace_.trace.jobs[live.job].submitted),
-                         .gpus = live.gpus,
-                         .ran = micros(live.attained),
-                         .running = live.running};
-    if (policy_ == ReplayPolicy::kDefault) {
-      if (knows_) {
-        view.remaining = micros(live.remaining);
-      } else {
-        view.gittinsIndex = history_.rate(histories_[live.job]);
-      }
-    }
-    return view;
+  void sort() {
+    const auto left = [this](const Live& live) {
+      return policy_ == ReplayPolicy::kSrsf ? live.remaining * live.gpus : live.remaining;
+    };
+    std::stable_sort(live_.begin(), live_.end(),
+                     [&](const Live& a, const Live& b) { return left(a) < left(b); });
   }
 
   // Up to a node's GPUs never split; larger ones take whole nodes only.
@@ -236,24 +183,26 @@ class Engine {
   const MuriTrace& trace_;
   const std::vector<ReplayNode>& cluster_;
   const ReplayPolicy policy_;
-  const bool knows_;
   const std::function<void(std::size_t, std::size_t)>& progress_;
-  std::vector<model::ObjectKey> keys_;
-  std::vector<core::RunHistory::Id> histories_;
+  std::vector<bool> ran_;  // by job, before the present event
   ReplayMeter meter_;
-  core::RunHistory history_;
   std::vector<Live> live_;
   std::size_t next_ = 0;
   std::size_t ended_ = 0;
   double last_ = 0;
-  double look_ = 0;
 };
 
 }  // namespace
 
+bool knownToMuri(ReplayPolicy policy) {
+  return policy == ReplayPolicy::kSrtf || policy == ReplayPolicy::kSrsf || policy == ReplayPolicy::kTiresias;
+}
+
 Result<ReplayResult> runMuri(const MuriTrace& trace, const std::vector<ReplayNode>& cluster,
-                             ReplayPolicy policy, bool withDurations,
+                             ReplayPolicy policy,
                              const std::function<void(std::size_t, std::size_t)>& progress) {
+  if (!knownToMuri(policy))
+    return fail(ErrorCode::kInvalid, "Muri's rules are known of the policies srtf, srsf and tiresias only");
   const int perNode = cluster.front().gpus;
   for (const ReplayNode& node : cluster) {
     if (node.gpus != perNode)
@@ -267,7 +216,7 @@ Result<ReplayResult> runMuri(const MuriTrace& trace, const std::vector<ReplayNod
                               job.gpus, cluster.size(), perNode));
     }
   }
-  return Engine(trace, cluster, policy, withDurations, progress).run();
+  return Engine(trace, cluster, policy, progress).run();
 }
 
 }  // namespace trainyard::replay

@@ -1,0 +1,139 @@
+#include "core/cycle/instant_cycle.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "model/conditions.h"
+#include "model/gang_size.h"
+#include "model/set_condition.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Job;
+using JobPtr = InstantCycle::JobPtr;
+namespace conditions = model::conditions;
+
+void say(Job& job, std::string_view type, bool holds, base::WallTime now) {
+  setCondition(job.status.conditions, type,
+               holds ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse, {}, {}, now,
+               job.generation);
+}
+
+void sayPlaced(Job& job, bool placed, base::WallTime now) {
+  say(job, conditions::kScheduled, placed, now);
+  say(job, conditions::kQueued, !placed, now);
+}
+
+void serve(Job& job, base::WallTime now) {
+  model::Service& service = job.status.service;
+  if (job.status.gang.placed && service.updatedAt != base::WallTime{}) {
+    const auto ran = std::chrono::floor<std::chrono::seconds>(now - service.updatedAt).count();
+    service.gpuSeconds += ran * job.status.gpus;
+    service.runSeconds += ran;
+  }
+  service.updatedAt = now;
+}
+
+auto positionOf(const model::SharedList<Job>::Items& jobs, const model::ObjectKey& key) {
+  return std::lower_bound(jobs.begin(), jobs.end(), key,
+                          [](const JobPtr& job, const auto& wanted) { return job->key < wanted; });
+}
+
+}  // namespace
+
+void InstantCycle::add(Job job) {
+  sayPlaced(job, false, snapshot_.now);
+  auto& jobs = snapshot_.jobs.edit();
+  const auto at = positionOf(jobs, job.key);
+  jobs.insert(at, std::make_shared<const Job>(std::move(job)));
+}
+
+void InstantCycle::change(const model::ObjectKey& key, const std::function<void(Job&)>& change) {
+  auto& jobs = snapshot_.jobs.edit();
+  JobPtr& at = jobs[static_cast<std::size_t>(positionOf(jobs, key) - jobs.cbegin())];
+  auto changed = std::make_shared<Job>(*at);
+  change(*changed);
+  at = std::move(changed);
+}
+
+InstantCycle::JobPtr InstantCycle::end(const model::ObjectKey& key) {
+  change(key, [&](Job& job) {
+    leave(job);
+    say(job, conditions::kSucceeded, true, snapshot_.now);
+  });
+  auto& jobs = snapshot_.jobs.edit();
+  const auto at = jobs.begin() + (positionOf(jobs, key) - jobs.cbegin());
+  JobPtr ended = std::move(*at);
+  jobs.erase(at);
+  return ended;
+}
+
+InstantCycle::Outcome InstantCycle::decide(
+    const std::function<std::vector<WaitingJob>(const QueueTree&)>& waiting) {
+  cache_.begin(snapshot_);
+  QueueTree tree(snapshot_, cache_.queues());
+  Schedule schedule = core::schedule({.snapshot = snapshot_,
+                                      .ledger = cache_.ledger(),
+                                      .domains = cache_.domains(),
+                                      .queues = tree,
+                                      .cache = cache_.schedule(),
+                                      .waiting = waiting(tree),
+                                      .startingMembers = 0,
+                                      .mostStartingMembers = std::numeric_limits<std::int64_t>::max()});
+  cache_.end(snapshot_.jobs.size());
+  Outcome outcome{.changes = std::move(schedule.changes), .waits = {}, .wakeAt = schedule.wakeAt};
+  for (const Change& change : outcome.changes) {
+    carryOut(change);
+    outcome.stopped = outcome.stopped || change.kind == ChangeKind::kStop;
+  }
+  // How many have passed, and since when something is kept, counts in the next cycle.
+  for (const GangWait& wait : schedule.waits) {
+    const auto& before = wait.job->status.pending;
+    const bool same = before ? before->passes == wait.pending->passes &&
+                                   before->reservedSince == wait.pending->reservedSince
+                             : wait.pending->passes == 0 && !wait.pending->reservedSince;
+    if (!same)
+      change(wait.job->key, [&](Job& job) { job.status.pending = *wait.pending; });
+  }
+  for (const QueueNews& news : schedule.queues) {
+    for (auto& queue : snapshot_.queues.edit()) {
+      if (queue->name != news.queue->name) continue;
+      auto changed = std::make_shared<model::Queue>(*queue);
+      changed->status = news.status;
+      queue = std::move(changed);
+    }
+  }
+  outcome.waits = std::move(schedule.waits);
+  return outcome;
+}
+
+void InstantCycle::carryOut(const Change& what) {
+  const base::WallTime now = snapshot_.now;
+  change(what.job->key, [&](Job& job) {
+    if (what.kind != ChangeKind::kStart) {
+      leave(job);
+      ++job.status.preemptions.count;
+      job.status.preemptions.last = now;
+    }
+    if (what.kind == ChangeKind::kStop) return;
+    serve(job, now);
+    model::GangRecord& gang = job.status.gang;
+    gang.backoff.reset();
+    gang.placed = model::Placed{.epoch = ++gang.lastEpoch, .assignments = what.add.assignments};
+    job.status.pending.reset();
+    job.status.gpus = model::gangGpus(job.spec, gang);
+    sayPlaced(job, true, now);
+  });
+}
+
+void InstantCycle::leave(Job& job) {
+  serve(job, snapshot_.now);
+  job.status.gang.placed.reset();
+  job.status.gpus = model::desiredGpus(job.spec);
+  sayPlaced(job, false, snapshot_.now);
+}
+
+}  // namespace trainyard::core

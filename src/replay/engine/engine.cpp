@@ -1,0 +1,316 @@
+#include "replay/engine/engine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/cycle/instant_cycle.h"
+#include "core/order/run_times.h"
+#include "core/order/stop_cost.h"
+#include "model/names.h"
+#include "replay/engine/cluster.h"
+#include "replay/engine/meter.h"
+
+namespace trainyard::replay {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+using base::WallTime;
+
+constexpr ReplayTime kNever = ReplayTime::max();
+// Room that victims leave may let others in: asked again so often at one moment.
+constexpr int kRounds = 10;
+constexpr const char* kOnlyQueue = "all";
+// The first submission, in calendar time: where nothing was ever written a status has the year 1970.
+constexpr std::chrono::hours kOrigin{24 * 365 * 40};
+
+double seconds(ReplayTime time) { return std::chrono::duration<double>(time).count(); }
+WallTime calendar(ReplayTime time) { return WallTime(kOrigin + time); }
+
+enum class Phase { kComing, kWaiting, kRunning, kEnded };
+
+// What the replay knows of a job besides its trace.
+struct State {
+  model::ObjectKey key;
+  Phase phase = Phase::kComing;
+  ReplayTime remaining{0};  // work, without start-up, when it last started or stopped
+  ReplayTime since{0};      // it got its places
+  ReplayTime startup{0};    // of the present run
+  bool resumes = false;     // from a checkpoint, once it starts again
+  std::uint32_t run = 0;    // counts starts and moves
+};
+
+class Engine {
+ public:
+  Engine(const Trace& trace, const std::vector<ReplayNode>& cluster, const ReplaySetup& setup,
+         const ReplayHooks& hooks)
+      : trace_(trace),
+        setup_(setup),
+        hooks_(hooks),
+        cycle_(worldOf(trace, cluster, setup)),
+        meter_(trace, gpusOf(cluster), !setup.policy.backfill.enabled),
+        states_(trace.jobs.size()),
+        largest_(gpusOfLargest(cluster)),
+        learnt_(std::make_shared<model::RunTimes>()) {
+    cycle_.world().runTimes = learnt_;
+  }
+
+  Result<ReplayResult> run() {
+    while (ended_ < states_.size()) {
+      const ReplayTime next = nextEvent();
+      if (next == kNever) return fail(ErrorCode::kInternal, stuck());
+      now_ = next;
+      cycle_.setTime(calendar(now_));
+      meter_.advance(seconds(now_));
+      endDue();
+      submitDue();
+      wakeAt_ = kNever;
+      for (int round = 0; round < kRounds && waiting_ > 0; ++round) {
+        if (!decide()) break;
+      }
+    }
+    return meter_.finish();
+  }
+
+ private:
+  struct End {
+    ReplayTime at{0};
+    std::size_t job = 0;
+    std::uint32_t run = 0;
+    bool operator>(const End& other) const { return std::tie(at, job) > std::tie(other.at, other.job); }
+  };
+
+  static model::Snapshot worldOf(const Trace& trace, const std::vector<ReplayNode>& cluster,
+                                 const ReplaySetup& setup);
+
+  [[nodiscard]] std::string stuck() const {
+    return fmt::format("{} jobs wait for what never comes", waiting_);
+  }
+
+  [[nodiscard]] bool runs(const End& end) const {
+    return states_[end.job].run == end.run && states_[end.job].phase == Phase::kRunning;
+  }
+
+  ReplayTime nextEvent() {
+    // What was stopped or moved since left its old end behind.
+    while (!ends_.empty() && !runs(ends_.top())) ends_.pop();
+    ReplayTime next = ends_.empty() ? kNever : ends_.top().at;
+    if (next_ < states_.size()) next = std::min(next, trace_.jobs[next_].submitted);
+    return std::min(next, wakeAt_);
+  }
+
+  void endDue() {
+    while (!ends_.empty() && ends_.top().at <= now_) {
+      const End end = ends_.top();
+      ends_.pop();
+      if (!runs(end)) continue;
+      State& state = states_[end.job];
+      meter_.progressed(seconds(state.remaining) * trace_.jobs[end.job].gpus);
+      state.phase = Phase::kEnded;
+      (void)core::learn(*learnt_, model::SharedList<model::Job>({cycle_.end(state.key)}));
+      meter_.ended(end.job);
+      hooks_.progress(++ended_, states_.size());
+    }
+  }
+
+  void submitDue() {
+    for (; next_ < states_.size() && trace_.jobs[next_].submitted <= now_; ++next_) {
+      states_[next_].phase = Phase::kWaiting;
+      states_[next_].remaining = trace_.work[next_].duration;
+      model::Job job = jobOf(next_);
+      states_[next_].key = job.key;
+      cycle_.add(std::move(job));
+      ++waiting_;
+      meter_.submitted(next_);
+    }
+  }
+
+  [[nodiscard]] model::Job jobOf(std::size_t index) const;
+
+  // Whether others might be let in now.
+  bool decide() {
+    const auto outcome = cycle_.decide([this](const core::QueueTree&) {
+      std::vector<core::WaitingJob> asking;
+      asking.reserve(waiting_);
+      for (const auto& job : cycle_.snapshot().jobs) {
+        if (!job->status.gang.placed) asking.push_back({job});
+      }
+      return asking;
+    });
+    for (const core::Change& change : outcome.changes) carryOut(change);
+    wakeAt_ = kNever;
+    if (outcome.wakeAt) wakeAt_ = outcome.wakeAt->time_since_epoch() - kOrigin;
+    if (wakeAt_ <= now_) wakeAt_ = kNever;
+    return outcome.stopped;
+  }
+
+  void carryOut(const core::Change& change) {
+    const std::size_t job = indexOf(*change.job);
+    switch (change.kind) {
+      case core::ChangeKind::kStart:
+        start(job);
+        --waiting_;
+        meter_.started(job);
+        hooks_.decided({now_, ReplayDecision::Kind::kStart, job});
+        break;
+      case core::ChangeKind::kStop:
+        stop(job);
+        states_[job].phase = Phase::kWaiting;
+        ++waiting_;
+        meter_.stopped(job);
+        hooks_.decided({now_, ReplayDecision::Kind::kStop, job});
+        break;
+      case core::ChangeKind::kMove:
+        stop(job);
+        start(job);
+        meter_.moved();
+        hooks_.decided({now_, ReplayDecision::Kind::kMove, job});
+        break;
+      case core::ChangeKind::kGrow:
+      case core::ChangeKind::kShrink: break;
+    }
+  }
+
+  // Named by its queue and number: jobs of a queue are one kind to learn from.
+  static std::size_t indexOf(const model::Job& job) {
+    return static_cast<std::size_t>(std::stoul(job.key.name.substr(job.key.name.rfind('-') + 1)));
+  }
+
+  void start(std::size_t job) {
+    State& state = states_[job];
+    state.phase = Phase::kRunning;
+    state.startup = state.resumes ? restartOf(job) : trace_.work[job].startup;
+    state.since = now_;
+    ++state.run;
+    ends_.push({now_ + state.startup + state.remaining, job, state.run});
+  }
+
+  // Books what the present run has done so far, and what of it a stop loses.
+  void stop(std::size_t job) {
+    State& state = states_[job];
+    const auto work = [&](ReplayTime ran) {
+      return std::clamp(ran - state.startup, ReplayTime{0}, state.remaining);
+    };
+    const auto declared = checkpointOf(job);
+    const ReplayTime ran = now_ - state.since;
+    const ReplayTime kept = work(ran - core::lostAfter(declared, ran));
+    const double gpus = trace_.jobs[job].gpus;
+    meter_.progressed(seconds(kept) * gpus);
+    meter_.lost(seconds(work(ran) - kept) * gpus);
+    state.remaining -= kept;
+    state.resumes = declared.has_value();
+    if (setup_.knowsDurations) tellDuration(job);
+  }
+
+  // What is left, however much was lost.
+  void tellDuration(std::size_t job) {
+    cycle_.change(states_[job].key, [&](model::Job& told) {
+      const ReplayTime left = states_[job].remaining + restartOf(job);
+      told.spec.estimatedDuration =
+          core::ranSoFar(told, cycle_.snapshot().now) + std::chrono::ceil<std::chrono::seconds>(left);
+    });
+  }
+
+  [[nodiscard]] ReplayTime restartOf(std::size_t job) const {
+    return setup_.checkpoint.restart ? ReplayTime(*setup_.checkpoint.restart) : trace_.work[job].resume;
+  }
+
+  [[nodiscard]] std::optional<model::Checkpoint> checkpointOf(std::size_t job) const {
+    if (!setup_.checkpoint.declares(job)) return std::nullopt;
+    return model::Checkpoint{
+        .mode = setup_.checkpoint.every ? model::CheckpointMode::kNone : model::CheckpointMode::kSignal,
+        .every = setup_.checkpoint.every,
+        .restart = std::chrono::ceil<std::chrono::seconds>(restartOf(job))};
+  }
+
+  const Trace& trace_;
+  const ReplaySetup& setup_;
+  const ReplayHooks& hooks_;
+  core::InstantCycle cycle_;
+  ReplayMeter meter_;
+  std::vector<State> states_;
+  const int largest_;
+  std::shared_ptr<model::RunTimes> learnt_;
+  ReplayTime now_{0};
+  ReplayTime wakeAt_ = kNever;
+  std::size_t next_ = 0;  // to be submitted
+  std::size_t ended_ = 0;
+  std::size_t waiting_ = 0;
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+};
+
+model::Snapshot Engine::worldOf(const Trace& trace, const std::vector<ReplayNode>& cluster,
+                                const ReplaySetup& setup) {
+  model::Snapshot world = replaySnapshot(cluster);
+  world.policy = setup.policy;
+  world.policy.topology = {{"node", std::string(model::names::kHostnameLabel)}};
+  const auto add = [&](const std::string& name, std::int64_t weight, std::int64_t guaranteed) {
+    auto queue = std::make_shared<model::Queue>();
+    queue->name = model::QueueName(name);
+    queue->uid = model::Uid(name);
+    queue->weight = weight;
+    // By strict order nobody is stopped, so nobody lends.
+    if (setup.policy.backfill.enabled && guaranteed > 0)
+      queue->guaranteed.set(model::names::kGpuResource, guaranteed);
+    queue->reclaim = setup.policy.backfill.enabled;
+    world.queues.push_back(std::move(queue));
+  };
+  if (setup.oneQueue || trace.queues.size() < 2) {
+    add(kOnlyQueue, 1, 0);
+    return world;
+  }
+  constexpr double kWeights = 1'000;
+  const auto capacity = static_cast<double>(gpusOf(cluster));
+  const std::vector<double> parts = queueParts(trace);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    add(trace.queues[i], std::max<std::int64_t>(std::llround(parts[i] * kWeights), 1),
+        static_cast<std::int64_t>(parts[i] * capacity));
+  }
+  return world;
+}
+
+model::Job Engine::jobOf(std::size_t index) const {
+  const TraceJob& facts = trace_.jobs[index];
+  const bool small = facts.gpus <= largest_;
+  const bool relaxes = small && facts.gpus > 1 && setup_.relaxes;
+  const GangShape shape = relaxes ? GangShape{facts.gpus, 1} : tightShape(facts.gpus, largest_);
+  const bool one = setup_.oneQueue || trace_.queues.size() < 2;
+  model::Job job;
+  job.key = {"replay", fmt::format("{}-{:09}", trace_.queues[facts.queue], index)};
+  job.uid = model::Uid(job.key.name);
+  job.created = calendar(facts.submitted);
+  job.spec.queue = model::QueueName(one ? kOnlyQueue : trace_.queues[facts.queue]);
+  job.spec.preemptible = true;
+  job.spec.checkpoint = checkpointOf(index);
+  if (setup_.knowsDurations) {
+    const TraceWork& work = trace_.work[index];
+    job.spec.estimatedDuration = std::chrono::ceil<std::chrono::seconds>(work.startup + work.duration);
+  }
+  model::Role role{.name = "worker", .replicas = shape.members, .shape = {}, .templateJson = {}};
+  role.shape.requests.pods = 1;
+  role.shape.requests.setExtended(model::names::kGpuResource, shape.gpusEach);
+  job.spec.roles.push_back(std::move(role));
+  if (relaxes) job.spec.locality.levels = {{"node"}};
+  job.spec.templateHash = fmt::format("{}x{}", shape.members, shape.gpusEach);
+  job.status.gpus = facts.gpus;
+  return job;
+}
+
+}  // namespace
+
+Result<ReplayResult> runEngine(const Trace& trace, const std::vector<ReplayNode>& cluster,
+                               const ReplaySetup& setup, const ReplayHooks& hooks) {
+  if (auto good = checkAllFit(trace, cluster); !good) return fail(good.error());
+  return Engine(trace, cluster, setup, hooks).run();
+}
+
+}  // namespace trainyard::replay
