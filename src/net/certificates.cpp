@@ -1,19 +1,15 @@
 #include "net/certificates.h"
 
-#include <array>
-#include <climits>
 #include <ctime>
 #include <memory>
 #include <utility>
 
 #include <fmt/format.h>
-#include <openssl/bio.h>
 #include <openssl/ec.h>
-#include <openssl/err.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
+
+#include "net/openssl.h"
 
 namespace trainyard::net {
 namespace {
@@ -22,45 +18,15 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-template <auto Free>
-struct Freer {
-  template <typename T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
-using BioPtr = std::unique_ptr<BIO, Freer<BIO_free>>;
-using CertPtr = std::unique_ptr<X509, Freer<X509_free>>;
-using KeyPtr = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
 using BigPtr = std::unique_ptr<BIGNUM, Freer<BN_free>>;
 using NamesPtr = std::unique_ptr<GENERAL_NAMES, Freer<GENERAL_NAMES_free>>;
 
-// Empties OpenSSL's queue of this thread, so that a later call does not report an old error.
 tl::unexpected<base::Error> refuse(ErrorCode code, std::string_view what) {
-  std::array<char, 256> text{};
-  const unsigned long error = ERR_peek_last_error();
-  ERR_clear_error();
-  if (error != 0) ERR_error_string_n(error, text.data(), text.size());
-  return fail(code, fmt::format("{}{}{}", what, error == 0 ? "" : ": ", text.data()));
+  const std::string error = takeOpensslError();
+  return fail(code, fmt::format("{}{}{}", what, error.empty() ? "" : ": ", error));
 }
 
-BioPtr readFrom(const std::string& pem) {
-  if (pem.size() > INT_MAX) return nullptr;
-  return BioPtr(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-}
-
-CertPtr readCertificate(const std::string& pem) {
-  const BioPtr bio = readFrom(pem);
-  return CertPtr(bio ? PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr) : nullptr);
-}
-
-// Never asks on the terminal for the password of an encrypted key.
-int refusePassword(char*, int, int, void*) { return -1; }
-
-KeyPtr readKey(const std::string& pem) {
-  const BioPtr bio = readFrom(pem);
-  return KeyPtr(bio ? PEM_read_bio_PrivateKey(bio.get(), nullptr, refusePassword, nullptr) : nullptr);
-}
+CertPtr readCertificate(std::string_view pem) { return readCertificate(readFrom(pem)); }
 
 std::string textOf(BIO* bio) {
   char* data = nullptr;

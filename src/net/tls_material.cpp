@@ -1,17 +1,14 @@
 #include "net/tls_material.h"
 
-#include <array>
-#include <climits>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
-#include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <openssl/x509.h>
+
+#include "net/openssl.h"
 
 namespace trainyard::net {
 namespace {
@@ -20,46 +17,23 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-template <auto Free>
-struct Freer {
-  template <typename T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
-using BioPtr = std::unique_ptr<BIO, Freer<BIO_free>>;
-using CertPtr = std::unique_ptr<X509, Freer<X509_free>>;
-using KeyPtr = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
 using StorePtr = std::unique_ptr<X509_STORE, Freer<X509_STORE_free>>;
 
-// Empties OpenSSL's queue of this thread, so that a later call does not report an old error.
-std::string takeOpensslError() {
-  const unsigned long code = ERR_peek_last_error();
-  ERR_clear_error();
-  if (code == 0) return "no reason given";
-  std::array<char, 256> text{};
-  ERR_error_string_n(code, text.data(), text.size());
-  return text.data();
-}
-
-// Never asks on the terminal for the password of an encrypted key.
-int refusePassword(char*, int, int, void*) { return -1; }
-
-BioPtr readFrom(std::string_view pem) {
-  if (pem.size() > INT_MAX) return nullptr;
-  return BioPtr(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+// OpenSSL's last error, for a sentence that needs one.
+std::string opensslReason() {
+  std::string error = takeOpensslError();
+  return error.empty() ? "no reason given" : error;
 }
 
 Result<std::vector<CertPtr>> parseCertificates(std::string_view pem, std::string_view what) {
   const BioPtr bio = readFrom(pem);
   std::vector<CertPtr> certificates;
-  while (
-      CertPtr certificate{bio ? PEM_read_bio_X509(bio.get(), nullptr, refusePassword, nullptr) : nullptr}) {
+  while (CertPtr certificate = readCertificate(bio)) {
     certificates.push_back(std::move(certificate));
   }
   // The loop always ends with an error; only "no more PEM blocks" means that everything was read.
   const bool readAll = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
-  const std::string reason = takeOpensslError();
+  const std::string reason = opensslReason();
   if (!readAll) {
     return fail(ErrorCode::kInvalid,
                 fmt::format("{}: certificate {} is unreadable: {}", what, certificates.size() + 1, reason));
@@ -70,9 +44,8 @@ Result<std::vector<CertPtr>> parseCertificates(std::string_view pem, std::string
 }
 
 Result<KeyPtr> parseKey(std::string_view pem, std::string_view what) {
-  const BioPtr bio = readFrom(pem);
-  KeyPtr key{bio ? PEM_read_bio_PrivateKey(bio.get(), nullptr, refusePassword, nullptr) : nullptr};
-  const std::string reason = takeOpensslError();
+  KeyPtr key = readKey(pem);
+  const std::string reason = opensslReason();
   if (!key) return fail(ErrorCode::kInvalid, fmt::format("{}: unreadable PEM private key: {}", what, reason));
   return key;
 }
@@ -127,7 +100,7 @@ Result<std::shared_ptr<const TlsMaterial>> TlsMaterial::forClient(const TlsClien
     if (!cas) return fail(std::move(cas.error()));
     parts->trusted = storeOf(*cas);
   }
-  if (!parts->trusted) return fail(ErrorCode::kInvalid, "CA bundle: " + takeOpensslError());
+  if (!parts->trusted) return fail(ErrorCode::kInvalid, "CA bundle: " + opensslReason());
   if (config.certificatePem.empty() != config.privateKeyPem.empty()) {
     return fail(ErrorCode::kInvalid, "client certificate and private key must be given together");
   }
@@ -146,7 +119,7 @@ Result<std::shared_ptr<const TlsMaterial>> TlsMaterial::forServer(const TlsServe
     auto cas = parseCertificates(config.clientCaPem, "client CA bundle");
     if (!cas) return fail(std::move(cas.error()));
     parts->trusted = storeOf(*cas);
-    if (!parts->trusted) return fail(ErrorCode::kInvalid, "client CA bundle: " + takeOpensslError());
+    if (!parts->trusted) return fail(ErrorCode::kInvalid, "client CA bundle: " + opensslReason());
     parts->cas = std::move(*cas);
     parts->requireClientCertificate = true;
   }
@@ -173,7 +146,7 @@ Result<void> TlsMaterial::applyTo(ssl_ctx_st* context) const {
                        context, reinterpret_cast<const unsigned char*>(kSessionContext.data()),
                        kSessionContext.size()) == 1;
   }
-  if (!good) return fail(ErrorCode::kInternal, "TLS context: " + takeOpensslError());
+  if (!good) return fail(ErrorCode::kInternal, "TLS context: " + opensslReason());
   return {};
 }
 

@@ -7,14 +7,23 @@
 #include <catch2/catch.hpp>
 #include <cstdio>
 
-#ifdef __SANITIZE_ADDRESS__
+// gcc says it by a macro, clang by a feature.
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define TRAINYARD_ADDRESS_SANITIZER
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define TRAINYARD_ADDRESS_SANITIZER
+#endif
+
+#ifdef TRAINYARD_ADDRESS_SANITIZER
 #include <sanitizer/lsan_interface.h>
 #endif
 
 int main(int argc, char** argv) {
   const int failed = Catch::Session().run(argc, argv);
   std::fflush(nullptr);
-#ifdef __SANITIZE_ADDRESS__
+#ifdef TRAINYARD_ADDRESS_SANITIZER
   __lsan_do_leak_check();
 #endif
   ::_exit(failed > 255 ? 255 : failed);

@@ -57,9 +57,12 @@ std::string allocationTable(const ReplayResult& result) {
       return arrived < each.byArrivals.size() ? fmt::format("{:.2f}", each.byArrivals[arrived] * 100) : "";
     });
   }
-  row("published, 130 %", [](const ReplayAllocation& each) {
-    return each.published > 0 ? fmt::format("{:.2f}", each.published * 100) : "-";
-  });
+  const auto isPublished = [](const ReplayAllocation& each) { return each.published > 0; };
+  if (std::any_of(result.allocations.begin(), result.allocations.end(), isPublished)) {
+    row("published, 130 %", [&](const ReplayAllocation& each) {
+      return isPublished(each) ? fmt::format("{:.2f}", each.published * 100) : "-";
+    });
+  }
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/rng.h"
+#include "replay/papers/openb_published.h"
 #include "replay/traces/csv.h"
 #include "replay/traces/trace.h"
 
@@ -38,15 +40,8 @@ class Models {
   std::map<std::string, std::size_t, std::less<>> known_;
 };
 
-// The paper's artifact: means of its simulator over the default pods, seeds 42 to 51, at 130 % arrived.
-struct Published {
-  ReplayPlacement placement;
-  double allocation;  // 0: ours
-};
-constexpr Published kPublished[] = {{ReplayPlacement::kRandom, 0.8747},
-                                    {ReplayPlacement::kBestFit, 0.9308},
-                                    {ReplayPlacement::kFgd, 0.9539},
-                                    {ReplayPlacement::kDefault, 0}};
+constexpr ReplayPlacement kPlacements[] = {ReplayPlacement::kRandom, ReplayPlacement::kBestFit,
+                                           ReplayPlacement::kFgd, ReplayPlacement::kDefault};
 
 struct Named {
   std::string name;
@@ -132,7 +127,8 @@ Result<std::uint64_t> readModels(const CsvTable& table, std::size_t row, const C
 }
 
 struct PodColumns {
-  CsvTable::Column cpu, memory, gpus, milli, models;
+  CsvTable::Column cpu, memory, gpus, milli;
+  std::optional<CsvTable::Column> models;
 };
 
 Result<TaskShape> readShape(const CsvTable& table, std::size_t row, const PodColumns& columns,
@@ -152,7 +148,8 @@ Result<TaskShape> readShape(const CsvTable& table, std::size_t row, const PodCol
     return fail(table.error(row, columns.milli, "must be at least 1 for a pod with a GPU"));
   if (*gpus > 1 && *milli != core::kWholeDevice)
     return fail(table.error(row, columns.milli, "must be 1000 for a pod with several GPUs"));
-  const auto bits = readModels(table, row, columns.models, models);
+  Result<std::uint64_t> bits = 0;
+  if (columns.models) bits = readModels(table, row, *columns.models, models);
   if (!bits) return fail(bits.error());
   task.cpu = *cpu;
   task.memory = *memory;
@@ -167,13 +164,14 @@ Result<PodColumns> podColumns(const CsvTable& table) {
   const std::pair<const char*, CsvTable::Column*> wanted[] = {{"cpu_milli", &columns.cpu},
                                                               {"memory_mib", &columns.memory},
                                                               {"num_gpu", &columns.gpus},
-                                                              {"gpu_milli", &columns.milli},
-                                                              {"gpu_spec", &columns.models}};
+                                                              {"gpu_milli", &columns.milli}};
   for (const auto& [name, into] : wanted) {
     auto column = table.column(name);
     if (!column) return fail(column.error());
     *into = std::move(*column);
   }
+  // The lists in which some pods ask for several GPUs have no such column.
+  if (auto column = table.column("gpu_spec")) columns.models = std::move(*column);
   return columns;
 }
 
@@ -275,11 +273,13 @@ Result<ReplayResult> runOpenb(const ReplayOptions& options, const ReplayOutside&
   if (!trace) return fail(trace.error());
 
   ReplayResult result;
-  for (const Published& each : kPublished) {
-    ReplayAllocation column{each.placement, 0, each.allocation, {}};
+  bool anyPublished = false;
+  for (const ReplayPlacement placement : kPlacements) {
+    ReplayAllocation column{placement, 0, openbPublished(*trace, placement).value_or(0), {}};
+    anyPublished = anyPublished || column.published > 0;
     column.byArrivals.assign(kOpenbArrivalsPercent + 1, 0);
     for (std::size_t i = 0; i < options.seeds; ++i) {
-      const OpenbResult one = replayOpenb(*trace, each.placement, options.seed + i);
+      const OpenbResult one = replayOpenb(*trace, placement, options.seed + i);
       const double unit = static_cast<double>(one.capacity) * static_cast<double>(options.seeds);
       for (std::size_t percent = 0; percent < column.byArrivals.size(); ++percent)
         column.byArrivals[percent] += static_cast<double>(one.allocatedAt[percent]) / unit;
@@ -287,17 +287,18 @@ Result<ReplayResult> runOpenb(const ReplayOptions& options, const ReplayOutside&
       result.capacity = one.capacity / core::kWholeDevice;
       if (i == 0) result.jobs = one.offered;
       outside.progress(result.allocations.size() * options.seeds + i + 1,
-                       std::size(kPublished) * options.seeds);
+                       std::size(kPlacements) * options.seeds);
     }
-    if (each.placement == options.placement) result.gpuAllocation = column.gpuAllocation;
+    if (placement == options.placement) result.gpuAllocation = column.gpuAllocation;
     result.allocations.push_back(std::move(column));
   }
   result.notes.push_back(
       fmt::format("Mean of {} {} of the pods, from seed {} on. Nothing leaves and what fits nowhere is "
                   "dropped, so there are no times.",
                   options.seeds, options.seeds == 1 ? "shuffle" : "shuffles", options.seed));
-  result.notes.emplace_back(
-      "Published: the paper's simulator, default pods, mean of its ten shuffles (another generator).");
+  if (anyPublished)
+    result.notes.emplace_back(
+        "Published: the paper's simulator, default pods, mean of its ten shuffles (another generator).");
   return result;
 }
 

@@ -24,8 +24,8 @@ struct OpenbTrace {
 };
 
 // Nodes: sn, cpu_milli, memory_mib, gpu, model. Pods: name, cpu_milli, memory_mib, num_gpu, gpu_milli,
-// gpu_spec (models that will do, joined by bars; empty: any). Everything else is ignored. kInvalid with file,
-// line and column for what cannot be, and when there is no GPU or no pod that wants one.
+// gpu_spec (models that will do, joined by bars; empty, or no such column: any). Everything else is ignored.
+// kInvalid with file, line and column for what cannot be, and when there is no GPU or no pod that wants one.
 [[nodiscard]] base::Result<OpenbTrace> readOpenb(std::string nodesFile, std::string nodesText,
                                                  std::string podsFile, std::string podsText);
 

@@ -86,6 +86,8 @@ struct ApiServer::Impl {
   // `patched`: the document came out of a patch, whose mistakes are 422 instead of 400.
   [[nodiscard]] Outcome<Json> decode(const RequestInfo& info, Json document, bool patched,
                                      std::vector<std::string> complaints) const;
+  // Both: the request's body as an object.
+  [[nodiscard]] Outcome<Json> decodeBody(const RequestInfo& info) const;
   [[nodiscard]] Outcome<Json> decodeCustom(const RequestInfo& info, Json document,
                                            std::vector<std::string>& complaints) const;
   [[nodiscard]] Outcome<Json> applyPatch(const RequestInfo& info, const Json& old,

@@ -81,6 +81,15 @@ Outcome<Json> ApiServer::Impl::parseBody(const RequestInfo& info,
   return *std::move(parsed);
 }
 
+Outcome<Json> ApiServer::Impl::decodeBody(const RequestInfo& info) const {
+  std::vector<std::string> duplicates;
+  auto document = parseBody(info, duplicates);
+  if (!document) return document;
+  std::vector<std::string> complaints;
+  for (const auto& path : duplicates) complaints.push_back(fmt::format("duplicate field \"{}\"", path));
+  return decode(info, *std::move(document), false, std::move(complaints));
+}
+
 Outcome<Json> ApiServer::Impl::decodeCustom(const RequestInfo& info, Json document,
                                             std::vector<std::string>& complaints) const {
   std::vector<std::string> dropped;
@@ -153,12 +162,7 @@ Outcome<void> ApiServer::Impl::namespaceAllows(const RequestInfo& info, const st
 }
 
 Outcome<Answer> ApiServer::Impl::create(const RequestInfo& info) {
-  std::vector<std::string> duplicates;
-  auto document = parseBody(info, duplicates);
-  if (!document) return tl::unexpected<Failure>(document.error());
-  std::vector<std::string> complaints;
-  for (const auto& path : duplicates) complaints.push_back(fmt::format("duplicate field \"{}\"", path));
-  auto object = decode(info, *std::move(document), false, std::move(complaints));
+  auto object = decodeBody(info);
   if (!object) return tl::unexpected<Failure>(object.error());
   return createObject(info, *std::move(object));
 }
@@ -205,12 +209,7 @@ Outcome<Answer> ApiServer::Impl::createObject(const RequestInfo& info, Json obje
 }
 
 Outcome<Answer> ApiServer::Impl::replace(const RequestInfo& info) {
-  std::vector<std::string> duplicates;
-  auto document = parseBody(info, duplicates);
-  if (!document) return tl::unexpected<Failure>(document.error());
-  std::vector<std::string> complaints;
-  for (const auto& path : duplicates) complaints.push_back(fmt::format("duplicate field \"{}\"", path));
-  auto object = decode(info, *std::move(document), false, std::move(complaints));
+  auto object = decodeBody(info);
   if (!object) return tl::unexpected<Failure>(object.error());
   const std::string name = textAt(*object, {"metadata", "name"});
   if (name.empty()) return failBadRequest("name must be provided");
