@@ -122,6 +122,7 @@ void writePending(const model::Pending& pending, JsonWriter& out) {
   });
   if (pending.delay != model::DelayKind::kNone) out.member("delay", toString(pending.delay));
   if (pending.passes != 0) out.member("passes", pending.passes);
+  if (pending.reservedSince) writeTime(out, "reservedSince", *pending.reservedSince);
   if (pending.nextRelaxation) writeTime(out, "nextRelaxationTime", *pending.nextRelaxation);
   if (pending.estimatedStart) writeTime(out, "estimatedStartTime", *pending.estimatedStart);
   out.endObject();

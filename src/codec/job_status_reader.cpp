@@ -119,6 +119,7 @@ std::optional<model::Pending> readPending(const Field& field) {
   });
   pending.delay = model::parseDelayKind(field["delay"].text()).value_or(pending.delay);
   pending.passes = field["passes"].smallInteger(0, 0);
+  pending.reservedSince = field["reservedSince"].time();
   pending.nextRelaxation = field["nextRelaxationTime"].time();
   pending.estimatedStart = field["estimatedStartTime"].time();
   return pending;

@@ -9,6 +9,7 @@
 #include "core/cycle/admission.h"
 #include "core/cycle/cycle.h"
 #include "core/cycle/cycle_cache.h"
+#include "core/cycle/instant_cycle.h"
 #include "core/cycle/queue_report.h"
 #include "core/cycle/schedule.h"
 #include "core/cycle/simulate.h"

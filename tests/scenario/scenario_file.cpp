@@ -273,8 +273,6 @@ class Reader {
         pod.owner = value;
       else if (words[at] == "terminating")
         pod.terminating = true;
-      else if (name == "checkpoint")
-        job.checkpoint = readCheckpoint(value);
       else if (name == "runs-for")
         pod.runsFor = readDuration(value, name);
       else
@@ -361,6 +359,8 @@ class Reader {
       job.least = readInt(value, name);
     else if (name == "elastic")
       job.elastic = readElastic(value);
+    else if (name == "checkpoint")
+      job.checkpoint = readCheckpoint(value);
     else if (name == "estimate")
       job.estimate = readDuration(value, name);
     else if (name == "runs-for")

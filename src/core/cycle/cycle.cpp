@@ -468,8 +468,8 @@ class Cycle {
 
   static bool sameButSince(const model::Pending& a, const model::Pending& b) {
     const auto allBut = [](const model::Pending& each) {
-      return std::tie(each.reason, each.delay, each.passes, each.reservedSince, each.nextRelaxation, each.estimatedStart,
-                      each.message, each.shortfall, each.blockedBy);
+      return std::tie(each.reason, each.delay, each.passes, each.reservedSince, each.nextRelaxation,
+                      each.estimatedStart, each.message, each.shortfall, each.blockedBy);
     };
     return allBut(a) == allBut(b);
   }

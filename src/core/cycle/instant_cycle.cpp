@@ -95,8 +95,7 @@ InstantCycle::Outcome InstantCycle::decide(
     const bool same = before ? before->passes == wait.pending->passes &&
                                    before->reservedSince == wait.pending->reservedSince
                              : wait.pending->passes == 0 && !wait.pending->reservedSince;
-    if (!same)
-      change(wait.job->key, [&](Job& job) { job.status.pending = *wait.pending; });
+    if (!same) change(wait.job->key, [&](Job& job) { job.status.pending = *wait.pending; });
   }
   for (const QueueNews& news : schedule.queues) {
     for (auto& queue : snapshot_.queues.edit()) {

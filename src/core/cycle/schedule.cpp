@@ -44,9 +44,8 @@ class Scheduler {
         placer_(snapshot_, ledger_, request.domains, request.cache),
         runs_(snapshot_),
         ends_(snapshot_, ledger_, runs_),
-        preemption_(
-            snapshot_, request.cache.notes, ledger_, tree_, placer_, ends_, runs_,
-            [this](const Job& job, int priority) { return rankOf(job, priority, snapshot_, runs_); }),
+        preemption_(snapshot_, request.cache.notes, ledger_, tree_, placer_, ends_, runs_,
+                    [this](const Job& job, int priority) { return rankOf(job, priority, snapshot_, runs_); }),
         report_(tree_),
         words_({snapshot_, ledger_, tree_, placer_, request.cache, report_, ends_, runs_}),
         starting_(request.startingMembers) {
@@ -99,7 +98,8 @@ class Scheduler {
     }
     if (!contender.waiting->job->spec.preemptible) {
       if (const auto beyond = tree_.beyondNonPreemptible(contender.queue, contender.demand)) {
-        return words_.say(contender, std::make_shared<Pending>(explainNonPreemptible(tree_, *beyond)), schedule_);
+        return words_.say(contender, std::make_shared<Pending>(explainNonPreemptible(tree_, *beyond)),
+                          schedule_);
       }
     }
     return findPlaces(contender);
@@ -139,8 +139,8 @@ class Scheduler {
     return false;
   }
 
-  // The gang's places. Nodes of a type of GPU that its queue has had enough of, or that are kept below a limit, are left
-  // out.
+  // The gang's places. Nodes of a type of GPU that its queue has had enough of, or that are kept below a
+  // limit, are left out.
   std::optional<Placement> placeInQuota(const Contender& contender, std::uint32_t shape, std::size_t widest) {
     const Job& job = *contender.waiting->job;
     exhausted_.reset();
@@ -165,18 +165,22 @@ class Scheduler {
   }
 
   PendingPtr limitWords(const Contender& contender) const {
-    if (keptBelow_) return std::make_shared<Pending>(explainKeptBelowLimit(tree_, exhausted_->queue, *keptBelow_));
+    if (keptBelow_)
+      return std::make_shared<Pending>(explainKeptBelowLimit(tree_, exhausted_->queue, *keptBelow_));
     return std::make_shared<Pending>(explainLimit(tree_, contender.queue, *exhausted_, contender.demand));
   }
 
-  std::optional<QueueTree::Excess> keptBelowLimit(const Contender& contender, const QueueTree::Amounts& held) {
+  std::optional<QueueTree::Excess> keptBelowLimit(const Contender& contender,
+                                                  const QueueTree::Amounts& held) {
     for (const LimitHold& hold : limitHolds_) {
       if (hold.leavesRoom(tree_, contender.queue, held) || entitled(contender)) continue;
-      if (hold.own == contender.queue && contender.rank.before(hold.rank)) continue;
-      if (hold.endsInTime(cautiousRun(*contender.waiting->job, snapshot_.now, runs_), snapshot_.now)) continue;
+      if (hold.own == contender.queue && contender.priority > hold.rank.priority) continue;
+      if (hold.endsInTime(cautiousRun(*contender.waiting->job, snapshot_.now, runs_), snapshot_.now))
+        continue;
       keptBelow_ = hold.job;
       const QueueTree::Node& node = tree_.node(hold.at);
-      return QueueTree::Excess{hold.at, hold.dimension, node.usage[hold.dimension], node.limit[hold.dimension]};
+      return QueueTree::Excess{hold.at, hold.dimension, node.usage[hold.dimension],
+                               node.limit[hold.dimension]};
     }
     return std::nullopt;
   }
@@ -223,8 +227,9 @@ class Scheduler {
     }
   }
 
-  // Holding out for a closer place is an expectation. Where a job stated no wish, and one is known to come later than
-  // closeness is worth over the run that is expected, the closest that there is will do: how wide that is.
+  // Holding out for a closer place is an expectation. Where a job stated no wish, and one is known to come
+  // later than closeness is worth over the run that is expected, the closest that there is will do: how wide
+  // that is.
   std::optional<std::size_t> widerThatPays(const Contender& contender, const GangShape& shape) {
     const Job& job = *contender.waiting->job;
     if (!shape.relaxation.next || !job.spec.locality.levels.empty()) return std::nullopt;
@@ -234,7 +239,8 @@ class Scheduler {
       const auto closer = earliestFit(job, {}, shape.relaxation.widest, ledger_, ends_, placer_);
       if (closer && closer->time.basis == Basis::kGuess) return std::nullopt;
       const ExpectedRun run = expectedRun(job, snapshot_.now, runs_);
-      if (!closer || closer->time.at - snapshot_.now > run.time * kSpreadCostPermille / 1'000) return wider.widest;
+      if (!closer || closer->time.at - snapshot_.now > run.time * kSpreadCostPermille / 1'000)
+        return wider.widest;
       return std::nullopt;
     }
     return std::nullopt;
@@ -246,7 +252,11 @@ class Scheduler {
     std::optional<base::WallTime> since;
     const auto& pending = contender.waiting->job->status.pending;
     if (pending && !keptByAnother(contender)) since = pending->reservedSince;
-    return {contender.waiting->job.get(), contender.priority, contender.queue, contender.demand, since,
+    return {contender.waiting->job.get(),
+            contender.priority,
+            contender.queue,
+            contender.demand,
+            since,
             contender.rank};
   }
 
@@ -254,7 +264,8 @@ class Scheduler {
   bool claims(const Contender& contender, const GangShape& shape) {
     if (contender.waiting->silent || !preemption_.anyRunning()) return false;
     const Claimant claimant = claimantOf(contender);
-    // Its equals ask the same, but who has a reservation, and those of whom one may be in turn before another.
+    // Its equals ask the same, but who has a reservation, and those of whom one may be in turn before
+    // another.
     const bool equalsAsk = !claimant.reservedSince && !takesTurns(snapshot_.policy);
     const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest};
     if (equalsAsk && claimedInVain_.contains(asked)) return false;
@@ -361,8 +372,9 @@ class Scheduler {
     // A type of GPU is nobody's demand: all that it asks for may be of it.
     const std::int64_t demand =
         contender.demand[beyond.dimension] > 0 ? contender.demand[beyond.dimension] : contender.demand[0];
-    limitHolds_.push_back({contender.waiting->job, contender.queue, contender.rank, beyond.queue, beyond.dimension,
-                           demand, roomBelowLimit(tree_, beyond.queue, beyond.dimension, demand, ends_)});
+    limitHolds_.push_back({contender.waiting->job, contender.queue, contender.rank, beyond.queue,
+                           beyond.dimension, demand,
+                           roomBelowLimit(tree_, beyond.queue, beyond.dimension, demand, ends_)});
     words_.keepsLimit(contender);
   }
 
@@ -374,11 +386,15 @@ class Scheduler {
     for (std::size_t i = 0; i < reservations_.size(); ++i) {
       Reservation& each = reservations_[i];
       if (!each.concerns(places)) continue;
-      if (!asking)
-        asking = {&job, entitled(contender), cautiousRun(job, snapshot_.now, runs_)};
+      if (!asking) asking = Reservation::Asking{.job = &job,
+                                     .entitled = entitled(contender),
+                                     .run = cautiousRun(job, snapshot_.now, runs_)};
       Reservation::Asking own = *asking;
-      own.entitled = own.entitled || (each.holder().queue == contender.queue &&
-                                      contender.rank.before(each.holder().rank));
+      const Holder& holder = each.holder();
+      const bool sameQueue = holder.queue == contender.queue;
+      own.entitled = own.entitled || (sameQueue && contender.priority > holder.rank.priority);
+      own.mayBeStopped =
+          job.spec.preemptible && (sameQueue ? holder.rank.before(contender.rank) : !own.entitled);
       const Verdict verdict = each.judge(own, places);
       if (verdict == Verdict::kPasses) continue;
       keeper_ = i;

@@ -63,24 +63,28 @@ struct ScheduleRequest {
 };
 
 // Who starts, where, and at whose cost; why everybody else waits. The scheduling mind, without protocol: the
-// replay of traces and what is foretold (core/cycle/foresee.h) ask it in the same way as the operator's cycle.
-// Phases, as numbered in docs/architecture.md:
+// replay of traces and what is foretold (core/cycle/foresee.h) ask it in the same way as the operator's
+// cycle. Phases, as numbered in docs/architecture.md:
 //  3 shares    the queue tree with what each queue holds (core/queues/queue_tree.h, core/queues/fair_share.h)
-//  4 order     between queues whoever keeps a reservation first, the oldest before the others; then the smallest
-//              weighted dominant share above the guarantee, counted with the job in question, branch by branch
-//              from the top; in a queue priority, then the policy's order, then earlier creation. Ties: earlier
-//              creation, then namespace and name.
+//  4 order     between queues whoever keeps a reservation first, the oldest before the others; then the
+//  smallest
+//              weighted dominant share above the guarantee, counted with the job in question, branch by
+//              branch from the top; in a queue priority, then the policy's order, then earlier creation.
+//              Ties: earlier creation, then namespace and name.
 //  5 place     whole gangs only (core/place/place.h)
-//  6 make room for a job that has no places and is entitled to (core/queues/eligibility.h): the fewest, cheapest
+//  6 make room for a job that has no places and is entitled to (core/queues/eligibility.h): the fewest,
+//  cheapest
 //              who stop for it (core/preemption/stops.h); its places are then kept, but for a job of higher
-//              priority in the same queue that would fit there. For the first job that has to wait, where room is
-//              free but lies apart: whoever goes elsewhere for it (core/preemption/moves.h)
-//  7 reserve   the first job that has to wait for room in a pool of nodes, or below a limit, keeps a reservation;
-//              others pass it only where it lets them (core/timeline/reservation.h, core/timeline/limit_hold.h)
+//              priority in the same queue that would fit there. For the first job that has to wait, where
+//              room is free but lies apart: whoever goes elsewhere for it (core/preemption/moves.h)
+//  7 reserve   the first job that has to wait for room in a pool of nodes, or below a limit, keeps a
+//  reservation;
+//              others pass it only where it lets them (core/timeline/reservation.h,
+//              core/timeline/limit_hold.h)
 //  9 explain   everyone who still waits, by what is left when all have had their turn
 //
-// What it looks at is bounded (core/place/work_budget.h): past that nobody else is searched a place or told anything
-// new; the next one keeps half of its budget for those that this one did not reach.
+// What it looks at is bounded (core/place/work_budget.h): past that nobody else is searched a place or told
+// anything new; the next one keeps half of its budget for those that this one did not reach.
 [[nodiscard]] Schedule schedule(const ScheduleRequest& request);
 
 }  // namespace trainyard::core

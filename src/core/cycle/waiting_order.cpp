@@ -17,6 +17,19 @@ bool earlier(const Contender& a, const Contender& b) {
   return std::tie(jobA.created, jobA.key) < std::tie(jobB.created, jobB.key);
 }
 
+// Since when places are kept for it.
+base::WallTime keepsSince(const Contender& contender) {
+  const auto& pending = contender.waiting->job->status.pending;
+  return pending ? pending->reservedSince.value_or(base::WallTime::max()) : base::WallTime::max();
+}
+
+// Whoever keeps a reservation keeps his turn, too, whatever the order has become since.
+bool isServedBefore(const Contender* a, const Contender* b) {
+  if (a->priority != b->priority) return a->priority > b->priority;
+  if (keepsSince(*a) != keepsSince(*b)) return keepsSince(*a) < keepsSince(*b);
+  return a->rank.before(b->rank);
+}
+
 }  // namespace
 
 Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot, RunTimeModel& forecast) {
@@ -42,8 +55,7 @@ WaitingOrder::WaitingOrder(const QueueTree& tree, const std::vector<Contender>& 
   std::map<QueueTree::Index, Line> lines;
   for (const Contender& contender : contenders) lines[contender.queue].jobs.push_back(&contender);
   for (auto& [queue, line] : lines) {
-    std::stable_sort(line.jobs.begin(), line.jobs.end(),
-                     [](const Contender* a, const Contender* b) { return a->rank.before(b->rank); });
+    std::stable_sort(line.jobs.begin(), line.jobs.end(), isServedBefore);
     lines_.push_back(std::move(line));
   }
 }
@@ -51,13 +63,7 @@ WaitingOrder::WaitingOrder(const QueueTree& tree, const std::vector<Contender>& 
 bool WaitingOrder::before(const Line& a, const Line& b) const {
   const Contender& jobA = *a.jobs[a.head];
   const Contender& jobB = *b.jobs[b.head];
-  // Whoever keeps a reservation keeps his turn, too, however shares have moved since.
-  const auto& sinceA = jobA.waiting->job->status.pending;
-  const auto& sinceB = jobB.waiting->job->status.pending;
-  const auto ageOf = [](const std::optional<model::Pending>& pending) {
-    return pending ? pending->reservedSince.value_or(base::WallTime::max()) : base::WallTime::max();
-  };
-  if (ageOf(sinceA) != ageOf(sinceB)) return ageOf(sinceA) < ageOf(sinceB);
+  if (keepsSince(jobA) != keepsSince(jobB)) return keepsSince(jobA) < keepsSince(jobB);
   const int order = tree_.compareServing(jobA.queue, jobA.demand, jobB.queue, jobB.demand);
   return order != 0 ? order < 0 : earlier(jobA, jobB);
 }

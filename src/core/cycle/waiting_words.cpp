@@ -1,6 +1,7 @@
 #include "core/cycle/waiting_words.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,6 +18,8 @@ using model::PendingReason;
 
 // Those that were not reached are looked at then, though nothing happens.
 constexpr std::chrono::seconds kLookAgain{1};
+// Of those that wait longest so many may be elected to keep a reservation.
+constexpr std::size_t kMostElectable = 64;
 
 bool isForRoom(const Pending& pending) {
   return pending.reason == PendingReason::kWaitingForCapacity ||
@@ -55,7 +58,8 @@ WaitingWords::PendingPtr WaitingWords::saidBefore(const Contender& contender) co
 
 // Where the places will be anybody's in a moment, it goes on saying what it said: two writes for each of
 // thousands, otherwise, whenever a job ends.
-bool WaitingWords::heldBack(const Contender& contender, const Reservation& by, bool briefly, Schedule& schedule) {
+bool WaitingWords::heldBack(const Contender& contender, const Reservation& by, bool briefly,
+                            Schedule& schedule) {
   const auto& said = contender.waiting->job->status.pending;
   if (briefly && said && isForRoom(*said)) return say(contender, saidBefore(contender), schedule);
   PendingPtr& words = reservedBy_[&by];
@@ -74,8 +78,8 @@ WaitingWords::PendingPtr WaitingWords::failureOf(const Contender& contender, con
   if (auto known = in_.cache.words(question, in_.ledger)) return known;
   const model::Job& job = *contender.waiting->job;
   const PlacementFailure failure = in_.placer.failure(job, shape.relaxation.widest);
-  auto words = std::make_shared<const Pending>(
-      explainFailure(job, failure, in_.ledger, in_.snapshot.now, in_.runs));
+  auto words =
+      std::make_shared<const Pending>(explainFailure(job, failure, in_.ledger, in_.snapshot.now, in_.runs));
   in_.cache.remember(question, in_.ledger, words);
   return words;
 }
@@ -101,8 +105,7 @@ WaitingWords::PendingPtr WaitingWords::wordsFor(const Later& each) {
   const PlacementCache::Words key{contender.queue, each.shape.key, each.shape.relaxation.widest, nextAt,
                                   next ? next->widest : 0};
   if (const auto told = told_.find(key); told != told_.end()) return told->second;
-  const bool known =
-      in_.cache.words({each.shape.key, each.shape.relaxation.widest}, in_.ledger) != nullptr;
+  const bool known = in_.cache.words({each.shape.key, each.shape.relaxation.widest}, in_.ledger) != nullptr;
   if (!known && in_.placer.budget().exhausted()) {
     wakeAt(in_.snapshot.now + kLookAgain);
     return saidBefore(contender);
@@ -129,8 +132,48 @@ void WaitingWords::explain(const std::vector<Reservation>& reservations, Schedul
   in_.cache.told = std::move(told_);
 }
 
-void WaitingWords::tellHolders(const std::vector<Reservation>& reservations, Schedule& schedule) const {
+// Who is to keep the reservation from now on: whoever keeps it already; else the one that has waited longest
+// by what it is expected to run (highest response ratio next: Brinch Hansen, 1971), once it has waited longer
+// than that; else the first in the order. So an order that puts short jobs first starves nobody. By position.
+std::size_t WaitingWords::electedFor(const Reservation& reservation) {
+  const Holder& holder = reservation.holder();
+  const auto& said = holder.job->status.pending;
+  const bool keeps = said && said->reservedSince;
+  if (keeps || in_.snapshot.policy.ordering == model::Ordering::kFifo) return holder.position;
+  std::vector<std::pair<base::WallTime, const Later*>> oldest;
+  for (const Later& each : later_)
+    oldest.emplace_back(in_.placer.waitingSinceOf(*each.contender->waiting->job, each.contender->position),
+                        &each);
+  const auto asked = std::min(kMostElectable, oldest.size());
+  std::partial_sort(oldest.begin(), oldest.begin() + static_cast<std::ptrdiff_t>(asked), oldest.end(),
+                    [](const auto& a, const auto& b) {
+                      return std::tie(a.first, a.second->wait) < std::tie(b.first, b.second->wait);
+                    });
+  const std::uint32_t pool = in_.cache.poolOf(*holder.job, holder.shape);
+  std::size_t elected = holder.position;
+  double best = 1;
+  for (std::size_t i = 0; i < asked; ++i) {
+    const Contender& contender = *oldest[i].second->contender;
+    const model::Job& job = *contender.waiting->job;
+    if (contender.priority < holder.rank.priority ||
+        in_.cache.poolOf(job, oldest[i].second->shape.key) != pool)
+      continue;
+    if (!waitsForRoom(contender, oldest[i].second->shape)) continue;
+    const auto waited = std::chrono::duration<double>(in_.snapshot.now - oldest[i].first).count();
+    const double ratio =
+        waited /
+        std::max(1.0,
+                 std::chrono::duration<double>(expectedRun(job, in_.snapshot.now, in_.runs).time).count());
+    if (ratio <= best) continue;
+    best = ratio;
+    elected = contender.position;
+  }
+  return elected;
+}
+
+void WaitingWords::tellHolders(const std::vector<Reservation>& reservations, Schedule& schedule) {
   if (reservations.empty() && keepers_.empty()) return;
+  for (const Reservation& each : reservations) keepers_.insert(electedFor(each));
   for (GangWait& wait : schedule.waits) {
     const auto holds = std::find_if(reservations.begin(), reservations.end(), [&](const Reservation& each) {
       return each.holder().position == wait.position;
@@ -138,7 +181,8 @@ void WaitingWords::tellHolders(const std::vector<Reservation>& reservations, Sch
     if (holds == reservations.end() && !keepers_.contains(wait.position)) continue;
     auto told = std::make_shared<Pending>(*wait.pending);
     const auto& said = wait.job->status.pending;
-    told->reservedSince = said ? said->reservedSince.value_or(in_.snapshot.now) : in_.snapshot.now;
+    if (keepers_.contains(wait.position))
+      told->reservedSince = said ? said->reservedSince.value_or(in_.snapshot.now) : in_.snapshot.now;
     if (holds != reservations.end()) {
       told->passes = holds->passes();
       told->estimatedStart = knownStart(*holds, in_.snapshot.now);

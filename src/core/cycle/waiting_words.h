@@ -17,9 +17,9 @@
 
 namespace trainyard::core {
 
-// Phase 9 of one schedule: why everybody waits who waits. Reasons that tell of room are found when all have had their
-// turn, once for all that are alike; jobs that wait for the same share one object. Whoever was not reached is told what he
-// was told before.
+// Phase 9 of one schedule: why everybody waits who waits. Reasons that tell of room are found when all have
+// had their turn, once for all that are alike; jobs that wait for the same share one object. Whoever was not
+// reached is told what he was told before.
 class WaitingWords {
  public:
   struct Scene {
@@ -66,7 +66,8 @@ class WaitingWords {
   [[nodiscard]] PendingPtr wordsFor(const Later& each);
   [[nodiscard]] std::string levelWords(std::size_t level) const;
   [[nodiscard]] PendingPtr saidBefore(const Contender& contender) const;
-  void tellHolders(const std::vector<Reservation>& reservations, Schedule& schedule) const;
+  [[nodiscard]] std::size_t electedFor(const Reservation& reservation);
+  void tellHolders(const std::vector<Reservation>& reservations, Schedule& schedule);
   void tellStarts(const std::vector<Reservation>& reservations, Schedule& schedule);
   void wakeAt(std::optional<base::WallTime> time) {
     if (time && (!wakeAt_ || *time < *wakeAt_)) wakeAt_ = time;

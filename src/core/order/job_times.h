@@ -15,11 +15,13 @@ namespace trainyard::core {
 // What the job has run in all, as of `now`, whether it was lost or not.
 [[nodiscard]] std::chrono::seconds ranSoFar(const model::Job& job, base::WallTime now);
 
-// How much of its work the job has behind it, as time of running: all that it ran, but for one without checkpoints that
-// was stopped, which began anew with its last start.
+// How much of its work the job has behind it, as time of running: all that it ran, but for one without
+// checkpoints that was stopped, which began anew with its last start.
 [[nodiscard]] std::chrono::seconds progressOf(const model::Job& job, base::WallTime now);
 
-// What is left of the owner's estimate, which is of the whole job: 0 once it has run longer; nothing without one.
-[[nodiscard]] std::optional<std::chrono::seconds> estimatedRemaining(const model::Job& job, base::WallTime now);
+// What is left of the owner's estimate, which is of the whole job: 0 once it has run longer; nothing without
+// one.
+[[nodiscard]] std::optional<std::chrono::seconds> estimatedRemaining(const model::Job& job,
+                                                                     base::WallTime now);
 
 }  // namespace trainyard::core

@@ -19,7 +19,8 @@ std::optional<double> remainingTime(const std::vector<KnownRun>& others, double 
     if (other.ended) ++ended;
   }
   if (ended < kLeastKnown) return std::nullopt;
-  std::sort(longer.begin(), longer.end(), [](const KnownRun* a, const KnownRun* b) { return a->ran < b->ran; });
+  std::sort(longer.begin(), longer.end(),
+            [](const KnownRun* a, const KnownRun* b) { return a->ran < b->ran; });
   double atRisk = 0;
   for (const KnownRun* each : longer) atRisk += weightOf(*each);
   double survives = 1;

@@ -26,8 +26,9 @@ class RunTimeModel {
   // Chance of ending per second of running, as gittinsIndex(). Jobs of a kind that were submitted in the same
   // ten minutes count as submitted together, so that thousands of them are one question.
   [[nodiscard]] double rate(const model::Job& job);
-  // How much longer the job runs by what others of its kind took: the time by which so many of a thousand such jobs have
-  // ended (core/order/remaining_time.h). Of the narrowest kind that tells; nothing when none does.
+  // How much longer the job runs by what others of its kind took: the time by which so many of a thousand
+  // such jobs have ended (core/order/remaining_time.h). Of the narrowest kind that tells; nothing when none
+  // does.
   [[nodiscard]] std::optional<std::chrono::seconds> remaining(const model::Job& job, int permille);
 
  private:

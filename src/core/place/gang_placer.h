@@ -25,8 +25,9 @@ struct GangShape {
   Relaxation relaxation;
 };
 
-// All that a cycle asks of placement goes through here: whole gangs, as the cluster's policy and the time that they have
-// waited have it. It remembers what was not to be had (PlacementCache), and counts what it looks at (WorkBudget).
+// All that a cycle asks of placement goes through here: whole gangs, as the cluster's policy and the time
+// that they have waited have it. It remembers what was not to be had (PlacementCache), and counts what it
+// looks at (WorkBudget).
 class GangPlacer {
  public:
   GangPlacer(const model::Snapshot& snapshot, const Ledger& ledger, const Domains& domains,
@@ -47,7 +48,8 @@ class GangPlacer {
   [[nodiscard]] PlaceRequest request(const model::Job& job, std::size_t widest);
 
   // Its places in what is free now, off the nodes that failed its last attempt where that is possible.
-  [[nodiscard]] std::optional<Placement> place(const model::Job& job, std::uint32_t shape, std::size_t widest);
+  [[nodiscard]] std::optional<Placement> place(const model::Job& job, std::uint32_t shape,
+                                               std::size_t widest);
   // The same, of any request, and of a ledger of which something is asked (WhatIf): nothing is remembered.
   [[nodiscard]] std::optional<Placement> tryPlace(const PlaceRequest& request);
   [[nodiscard]] std::optional<Placement> tryPlace(const model::Job& job, std::size_t widest) {

@@ -67,7 +67,8 @@ Placement describe(const PlaceProblem& problem, PackedDomain found) {
 
 namespace {
 
-// As wide as the gang may lie: by what the job requires, and now. Nothing where the cluster has no such level.
+// As wide as the gang may lie: by what the job requires, and now. Nothing where the cluster has no such
+// level.
 struct Bounds {
   std::size_t required = 0;
   std::size_t widest = 0;

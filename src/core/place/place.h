@@ -77,8 +77,8 @@ struct PlacementFailure {
 // The same without words: they cost more than the search where nothing fits.
 [[nodiscard]] std::optional<Placement> findPlaces(const PlaceRequest& request, const Ledger& ledger,
                                                   const Domains& domains);
-// The same for a job that backs off: without the nodes that failed its last attempt where that is possible. Better such
-// a node than to wait for one that may never come; the back-off grows.
+// The same for a job that backs off: without the nodes that failed its last attempt where that is possible.
+// Better such a node than to wait for one that may never come; the back-off grows.
 [[nodiscard]] std::optional<Placement> findPlacesAvoiding(PlaceRequest request, const Ledger& ledger,
                                                           const Domains& domains);
 // As place(); builds the Domains anew, which costs more than placing: for one-off questions.

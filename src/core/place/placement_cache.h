@@ -48,8 +48,7 @@ class PlacementCache {
   // Why a shape has no places, in this very state of the ledger; nullptr: nobody asked.
   [[nodiscard]] std::shared_ptr<const model::Pending> words(const Question& question,
                                                             const Ledger& ledger) const;
-  void remember(const Question& question, const Ledger& ledger,
-                std::shared_ptr<const model::Pending> words) {
+  void remember(const Question& question, const Ledger& ledger, std::shared_ptr<const model::Pending> words) {
     words_[question] = {stateOf(ledger), std::move(words)};
   }
 

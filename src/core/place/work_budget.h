@@ -4,9 +4,9 @@
 
 namespace trainyard::core {
 
-// How much a cycle may look at before it stops searching: what is bounded is work, counted in nodes, so that every
-// machine stops at the same place. (Lost: time. Then a slow machine plans otherwise than a fast one, and no run can be
-// repeated.)
+// How much a cycle may look at before it stops searching: what is bounded is work, counted in nodes, so that
+// every machine stops at the same place. (Lost: time. Then a slow machine plans otherwise than a fast one,
+// and no run can be repeated.)
 class WorkBudget {
  public:
   // Some 100 ns each.

@@ -16,8 +16,8 @@ struct Concession {
   std::shared_ptr<const model::Job> job;
   int priority = 0;
   QueueTree::Index queue = QueueTree::kCluster;
-  // GPU seconds that are lost (core/order/stop_cost.h), and half an hour's more for a gang that was stopped before,
-  // twice as much with each time: or the youngest of many equal ones would go again and again.
+  // GPU seconds that are lost (core/order/stop_cost.h), and half an hour's more for a gang that was stopped
+  // before, twice as much with each time: or the youngest of many equal ones would go again and again.
   std::int64_t cost = 0;
   QueueTree::Amounts held = {};  // of its queue, QueueTree::holdingsOf()
   NodeAmounts frees = {};        // roomHeldBy(); left empty where nobody asked

@@ -68,7 +68,8 @@ class Emptying {
   }
 
   // Nothing when the domain has too few places even so.
-  [[nodiscard]] std::pair<std::int64_t, Chosen> cheapestIn(const Domains& domains, Domains::Range range) const {
+  [[nodiscard]] std::pair<std::int64_t, Chosen> cheapestIn(const Domains& domains,
+                                                           Domains::Range range) const {
     std::vector<const Emptied*> order;
     std::int64_t all = 0;
     for (std::uint32_t position = range.begin; position < range.end; ++position) {

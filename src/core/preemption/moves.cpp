@@ -222,8 +222,8 @@ class Search {
 
 }  // namespace
 
-std::optional<Claim> chooseMoves(const MoveQuestion& question, const Claimant& claimant,
-                                        std::size_t widest, const std::vector<Concession>& stoppable) {
+std::optional<Claim> chooseMoves(const MoveQuestion& question, const Claimant& claimant, std::size_t widest,
+                                 const std::vector<Concession>& stoppable) {
   return Search(question, claimant, widest).run(stoppable);
 }
 

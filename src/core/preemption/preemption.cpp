@@ -25,7 +25,8 @@ std::int64_t grievanceOf(const Job& job) {
   constexpr int kMostDoublings = 10;
   constexpr std::int64_t kHalfAnHour = 1'800;
   const int count = std::clamp(job.status.preemptions.count, 0, kMostDoublings);
-  return base::saturatingMultiply(kHalfAnHour * ((1 << count) - 1), std::max<std::int64_t>(job.status.gpus, 1));
+  return base::saturatingMultiply(kHalfAnHour * ((1 << count) - 1),
+                                  std::max<std::int64_t>(job.status.gpus, 1));
 }
 
 bool touches(const NodeAmounts& frees, const std::vector<char>& pool) {
@@ -39,8 +40,8 @@ std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t wid
   const std::vector<Concession> candidates = concessions(claimant);
   if (candidates.empty()) return std::nullopt;
   auto choice = chooseStops(
-      {*claimant.job, claimant.demand[0], widest, candidates, stoppableTogether(claimant, candidates), ledger_,
-       placer_, [&](const Chosen& gone) { return quotaAllowsWithout(claimant, candidates, gone); },
+      {*claimant.job, claimant.demand[0], widest, candidates, stoppableTogether(claimant, candidates),
+       ledger_, placer_, [&](const Chosen& gone) { return quotaAllowsWithout(claimant, candidates, gone); },
        [&](const Chosen& gone) { return mayStopAll(claimant, candidates, gone); },
        [&](const Chosen& gone) { return deficitWithout(claimant, candidates, gone); }});
   if (!choice) return std::nullopt;
@@ -131,8 +132,7 @@ void Preemption::addTurns(const Claimant& claimant, std::vector<std::size_t>& fo
 }
 
 // Of these, cheapest first, whoever may still be stopped when those before are gone.
-Chosen Preemption::stoppableTogether(const Claimant& claimant,
-                                                 const std::vector<Concession>& candidates) {
+Chosen Preemption::stoppableTogether(const Claimant& claimant, const std::vector<Concession>& candidates) {
   Chosen together;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (!mayTakeFrom(claimant, candidates[i])) continue;
@@ -144,7 +144,8 @@ Chosen Preemption::stoppableTogether(const Claimant& claimant,
 }
 
 // In some order: as given, or the smallest first, so that the largest is the last that a queue gives back.
-bool Preemption::mayStopAll(const Claimant& claimant, const std::vector<Concession>& candidates, Chosen gone) {
+bool Preemption::mayStopAll(const Claimant& claimant, const std::vector<Concession>& candidates,
+                            Chosen gone) {
   if (mayStopInTurn(claimant, candidates, gone)) return true;
   std::stable_sort(gone.begin(), gone.end(), [&](std::size_t a, std::size_t b) {
     return candidates[a].job->status.gpus < candidates[b].job->status.gpus;
@@ -161,17 +162,14 @@ bool Preemption::mayStopInTurn(const Claimant& claimant, const std::vector<Conce
   return count == gone.size();
 }
 
-void Preemption::discharge(const Concession& running) {
-  tree_.discharge(running.queue, running.held, false);
-}
+void Preemption::discharge(const Concession& running) { tree_.discharge(running.queue, running.held, false); }
 
-void Preemption::chargeAgain(const Concession& running) {
-  tree_.charge(running.queue, running.held, false);
-}
+void Preemption::chargeAgain(const Concession& running) { tree_.charge(running.queue, running.held, false); }
 
 bool Preemption::mayTakeFrom(const Claimant& claimant, const Concession& running) {
   const std::function<Rank()> rank = [&] { return rankOf(running); };
-  if (mayStop(claimant, {running.job.get(), running.priority, running.held, rank}, tree_, snapshot_)) return true;
+  if (mayStop(claimant, {running.job.get(), running.priority, running.held, rank}, tree_, snapshot_))
+    return true;
   return mayTakeTurn(claimant, running);
 }
 

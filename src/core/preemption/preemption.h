@@ -26,9 +26,10 @@ namespace trainyard::core {
 
 // Phase 6 of one schedule: who is stopped for whom. It remembers whom it has given away.
 //
-// Assumes: a search asks for many placements, which the cycle's WorkBudget bounds; who is not served now is served by
-// the next cycle. Steps: whom a claimant may stop (core/queues/eligibility.h), cheapest first; who of them must go
-// (core/preemption/stops.h); where nobody may be stopped, who may go elsewhere (core/preemption/moves.h).
+// Assumes: a search asks for many placements, which the cycle's WorkBudget bounds; who is not served now is
+// served by the next cycle. Steps: whom a claimant may stop (core/queues/eligibility.h), cheapest first; who
+// of them must go (core/preemption/stops.h); where nobody may be stopped, who may go elsewhere
+// (core/preemption/moves.h).
 class Preemption {
  public:
   using JobPtr = std::shared_ptr<const model::Job>;
@@ -83,8 +84,8 @@ class Preemption {
   // Who may be stopped by now and was not, cheapest first; without the room that they hold.
   [[nodiscard]] std::vector<Concession> stoppable();
   [[nodiscard]] Rank rankOf(const Concession& running);
-  [[nodiscard]] std::int64_t deficitWithout(const Claimant& claimant, const std::vector<Concession>& candidates,
-                                            const Chosen& gone);
+  [[nodiscard]] std::int64_t deficitWithout(const Claimant& claimant,
+                                            const std::vector<Concession>& candidates, const Chosen& gone);
   void spend(std::size_t rights);
   [[nodiscard]] Chosen stoppableTogether(const Claimant& claimant, const std::vector<Concession>& candidates);
   [[nodiscard]] bool mayStopAll(const Claimant& claimant, const std::vector<Concession>& candidates,
@@ -109,7 +110,7 @@ class Preemption {
   bool listed_ = false;
   bool tookOver_ = false;
   std::optional<std::vector<JobPtr>> claiming_;  // whose start waits for victims to go away
-  std::vector<Concession> running_;               // who may be stopped at all, cheapest first
+  std::vector<Concession> running_;              // who may be stopped at all, cheapest first
   std::vector<Alike> alike_;
   std::map<QueueTree::Index, std::vector<std::size_t>> runningOf_;  // by queue
   // By queue and priority, the merit of the best claimant whose turn it was not: nor is it that of a lesser
@@ -119,6 +120,5 @@ class Preemption {
   std::unordered_map<const model::Job*, Rank> ranks_;  // of those that run, as far as anybody asked
   std::optional<base::WallTime> wakeAt_;
 };
-
 
 }  // namespace trainyard::core

@@ -27,15 +27,18 @@ struct StopChoice {
 //
 // Best is: no queue falls below its guarantee; then the fewest gangs; then the least cost; then names. Steps:
 //  1 with all candidates gone the gang must fit
-//  2 of `together`, three ways to begin: the shortest run of the cheapest, and of those that free most, that suffices,
+//  2 of `together`, three ways to begin: the shortest run of the cheapest, and of those that free most, that
+//  suffices,
 //    by bisection; and, domain by domain, the nodes that the fewest gangs must leave
-//  3 of each, only those stay whose nodes the gang then takes, or whose quota it needs; then the dearest first is
+//  3 of each, only those stay whose nodes the gang then takes, or whose quota it needs; then the dearest
+//  first is
 //    spared where the rest suffices, up to kMostSpared
-//  4 with up to kExactCandidates candidates all smaller and equally small sets are tried, so that the answer is
-//    the best there is; no more than kTriedSets placements. With more, each single one that frees enough, up to
-//    kTriedAlone
-// (Lost: exact search always. Victims are a weighted cover problem; clusters have thousands of candidates, and a cycle
-// some milliseconds.)
+//  4 with up to kExactCandidates candidates all smaller and equally small sets are tried, so that the answer
+//  is
+//    the best there is; no more than kTriedSets placements. With more, each single one that frees enough, up
+//    to kTriedAlone
+// (Lost: exact search always. Victims are a weighted cover problem; clusters have thousands of candidates,
+// and a cycle some milliseconds.)
 struct StopQuestion {
   const model::Job& claimant;
   std::int64_t gpus = 0;   // that it wants

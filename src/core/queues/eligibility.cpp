@@ -4,7 +4,6 @@
 
 #include <tuple>
 
-
 namespace trainyard::core {
 namespace {
 
@@ -17,7 +16,8 @@ bool forbidsWithin(const QueueTree::Node& node) {
 // Let past while the claimant kept its reservation, because it can be stopped.
 bool passed(const Claimant& claimant, const Victim& victim, QueueTree::Index queue, const QueueTree& tree,
             const model::Snapshot& snapshot) {
-  if (!claimant.reservedSince || placedSince(*victim.job, snapshot.now) < *claimant.reservedSince) return false;
+  if (!claimant.reservedSince || placedSince(*victim.job, snapshot.now) < *claimant.reservedSince)
+    return false;
   if (queue == claimant.queue) {
     // As if it waited, too: that it runs is what is in question.
     Rank waiting = victim.rank();

@@ -73,14 +73,15 @@ Blockers findBlockers(const model::Job& job, const PlacementFailure& failure, co
   return blockers;
 }
 
-// What is told of an end: the owner's word as it is, be that over already; what others of the kind took to the minute,
-// as it moves with every second; nothing of a guess.
+// What is told of an end: the owner's word as it is, be that over already; what others of the kind took to
+// the minute, as it moves with every second; nothing of a guess.
 std::optional<ExpectedTime> toldEnd(const model::Job& job, base::WallTime now, RunTimeModel& runs) {
   if (job.spec.estimatedDuration && job.status.gang.placed)
     return ExpectedTime{placedSince(job, now) + *job.spec.estimatedDuration, Basis::kStated};
   const ExpectedTime end = expectedEnd(job, now, runs);
   if (end.basis != Basis::kLearnt) return std::nullopt;
-  return ExpectedTime{base::WallTime(std::chrono::ceil<std::chrono::minutes>(end.at.time_since_epoch())), end.basis};
+  return ExpectedTime{base::WallTime(std::chrono::ceil<std::chrono::minutes>(end.at.time_since_epoch())),
+                      end.basis};
 }
 
 std::string untilWords(const std::optional<ExpectedTime>& end) {

@@ -60,8 +60,9 @@ Pending explainKeptBelowLimit(const QueueTree& tree, QueueTree::Index limited, c
   Pending pending;
   pending.reason = PendingReason::kReservedForOthers;
   pending.delay = model::DelayKind::kFairShare;
-  pending.message = fmt::format("would fit, but what is left below the limit of queue {} is kept for {}, which came first",
-                                tree.node(limited).name, holder.key);
+  pending.message =
+      fmt::format("would fit, but what is left below the limit of queue {} is kept for {}, which came first",
+                  tree.node(limited).name, holder.key);
   pending.blockedBy = {{holder.key}};
   return pending;
 }

@@ -19,7 +19,8 @@ namespace trainyard::core {
                                           std::size_t dimension, std::int64_t fairShare,
                                           const model::Pending& failure);
 
-// ReservedForOthers: would fit, but its places are kept for `holder`, which is expected to start then if anything tells.
+// ReservedForOthers: would fit, but its places are kept for `holder`, which is expected to start then if
+// anything tells.
 [[nodiscard]] model::Pending explainReserved(const model::Job& holder, std::optional<base::WallTime> start);
 
 // ReservedForOthers: would fit, but what is left below the limit of a queue is kept for `holder`.

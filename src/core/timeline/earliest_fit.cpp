@@ -40,7 +40,8 @@ std::vector<Moment> momentsOf(const std::vector<Ending>& ends,
 
 std::optional<EarliestFit> earliestFit(const model::Job& job,
                                        const std::vector<GangPlacer::Widening>& widenings,
-                                       std::size_t widestNow, Ledger& ledger, Ends& ends, GangPlacer& placer) {
+                                       std::size_t widestNow, Ledger& ledger, Ends& ends,
+                                       GangPlacer& placer) {
   const std::vector<Moment> moments = momentsOf(ends.all(), widenings, widestNow);
   std::optional<Placement> places;
   const auto fitsAfter = [&](std::size_t count) {

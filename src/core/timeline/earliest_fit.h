@@ -18,12 +18,12 @@ struct EarliestFit {
 };
 
 // The earliest moment at which a gang that has no places now would have them: when others have ended
-// (core/timeline/ends.h), or when it may be placed wider, whichever comes first. Nothing when it would not even when all
-// have ended, or when the cycle's budget does not suffice to know.
+// (core/timeline/ends.h), or when it may be placed wider, whichever comes first. Nothing when it would not
+// even when all have ended, or when the cycle's budget does not suffice to know.
 //
-// Assumes that what ends makes room only. Steps: the number of moments that must pass, by doubling, then by halving: what
-// is asked grows with how far ahead the answer lies. Its basis is the weakest of those moments'. The ledger is as it was
-// afterwards.
+// Assumes that what ends makes room only. Steps: the number of moments that must pass, by doubling, then by
+// halving: what is asked grows with how far ahead the answer lies. Its basis is the weakest of those
+// moments'. The ledger is as it was afterwards.
 [[nodiscard]] std::optional<EarliestFit> earliestFit(const model::Job& job,
                                                      const std::vector<GangPlacer::Widening>& widenings,
                                                      std::size_t widestNow, Ledger& ledger, Ends& ends,

@@ -27,12 +27,12 @@ struct ExpectedTime {
 // When a gang that holds room will have left it.
 //
 // Assumes: what is going away (a gang that is deleted or stopped, an attempt that is given up) is gone after
-// kLeastOverrun. A job ends when its owner's estimate says, which is of the whole job: what it has behind it counts
-// (core/order/job_times.h). One that has outrun its estimate ends after as long again as it has outrun it, at least
-// kLeastOverrun: whoever is a second late will be done in moments, and the longer it takes the less is known. (Lost: it
-// may run for ever. Then half a second too much gives the reserved places to somebody who keeps them for hours.) Without
-// an estimate it ends when half of its kind have ended; where nobody knows its kind, about as late again as it is old, an
-// hour at first.
+// kLeastOverrun. A job ends when its owner's estimate says, which is of the whole job: what it has behind it
+// counts (core/order/job_times.h). One that has outrun its estimate ends after as long again as it has outrun
+// it, at least kLeastOverrun: whoever is a second late will be done in moments, and the longer it takes the
+// less is known. (Lost: it may run for ever. Then half a second too much gives the reserved places to
+// somebody who keeps them for hours.) Without an estimate it ends when half of its kind have ended; where
+// nobody knows its kind, about as late again as it is old, an hour at first.
 [[nodiscard]] ExpectedTime expectedEnd(const model::Job& job, base::WallTime now, RunTimeModel& runs);
 // How long one will run that gets its places now, by the same rules.
 struct ExpectedRun {
@@ -40,7 +40,8 @@ struct ExpectedRun {
   Basis basis = Basis::kGuess;
 };
 [[nodiscard]] ExpectedRun expectedRun(const model::Job& job, base::WallTime now, RunTimeModel& runs);
-// The same where it must not be less: an owner's estimate counts, but no less than what nine of ten of the kind took.
+// The same where it must not be less: an owner's estimate counts, but no less than what nine of ten of the
+// kind took.
 [[nodiscard]] ExpectedRun cautiousRun(const model::Job& job, base::WallTime now, RunTimeModel& runs);
 
 inline constexpr std::chrono::seconds kLeastOverrun{10};
@@ -51,7 +52,8 @@ struct Ending {
   base::WallTime at{};
   const model::Job* job = nullptr;
   Basis basis = Basis::kGuess;
-  std::optional<NodeAmounts> holds = std::nullopt;  // asked for only where it matters: there are thousands that run
+  std::optional<NodeAmounts> holds =
+      std::nullopt;  // asked for only where it matters: there are thousands that run
 };
 
 // All that becomes free by itself; the earlier first, then by namespace and name.

@@ -71,7 +71,8 @@ std::optional<Placement> ExpectedStarts::placeAfter(const PlaceRequest& request,
   return placer_.tryPlace(request);
 }
 
-void ExpectedStarts::hold(const model::Job& job, const std::vector<model::Assignment>& places, base::WallTime from) {
+void ExpectedStarts::hold(const model::Job& job, const std::vector<model::Assignment>& places,
+                          base::WallTime from) {
   NodeAmounts amounts = amountsOf(job, places, ledger_);
   held_.take(amounts);
   const ExpectedRun run = expectedRun(job, snapshot_.now, runs_);

@@ -14,20 +14,21 @@
 
 namespace trainyard::core {
 
-// When those behind the reservations will start, for people: no decision rests on it (conservative backfilling:
-// Mu'alem and Feitelson, TPDS 2001, section 2).
+// When those behind the reservations will start, for people: no decision rests on it (conservative
+// backfilling: Mu'alem and Feitelson, TPDS 2001, section 2).
 //
 // Assumes: what Reservation assumes; nobody else comes, and everybody is served in the order in which he is
 // asked about. Steps: each is given the earliest of the expected ends at which he fits beside all that were
-// asked about before, as if these held their places from now on, until their own ends. So it is rather too late
-// than too early: who comes later may be let past, but nobody is told a start that those before him take away.
-// At most kMostEndings ends are looked at, and a number of placements that shrinks with the cluster, so that a
-// cycle stays short; who comes after that is told nothing, and nobody is told a mere guess. Ties: none.
+// asked about before, as if these held their places from now on, until their own ends. So it is rather too
+// late than too early: who comes later may be let past, but nobody is told a start that those before him take
+// away. At most kMostEndings ends are looked at, and a number of placements that shrinks with the cluster, so
+// that a cycle stays short; who comes after that is told nothing, and nobody is told a mere guess. Ties:
+// none.
 class ExpectedStarts {
  public:
   // The ledger is as it was when this ends.
-  ExpectedStarts(const std::vector<Reservation>& reservations, const model::Snapshot& snapshot, Ledger& ledger,
-                 Ends& ends, RunTimeModel& runs, GangPlacer& placer);
+  ExpectedStarts(const std::vector<Reservation>& reservations, const model::Snapshot& snapshot,
+                 Ledger& ledger, Ends& ends, RunTimeModel& runs, GangPlacer& placer);
 
   // Jobs of equal `shape` ask for the same. Absent: nothing tells, or it would cost too much to know.
   [[nodiscard]] std::optional<base::WallTime> start(const model::Job& job, std::uint32_t shape);

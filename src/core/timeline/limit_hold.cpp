@@ -14,7 +14,8 @@ bool isBelow(const QueueTree& tree, QueueTree::Index queue, QueueTree::Index abo
 
 }  // namespace
 
-bool LimitHold::leavesRoom(const QueueTree& tree, QueueTree::Index queue, const QueueTree::Amounts& more) const {
+bool LimitHold::leavesRoom(const QueueTree& tree, QueueTree::Index queue,
+                           const QueueTree::Amounts& more) const {
   if (more[dimension] <= 0 || !isBelow(tree, queue, at)) return true;
   const QueueTree::Node& node = tree.node(at);
   const std::int64_t wanted = base::saturatingAdd(more[dimension], demand);

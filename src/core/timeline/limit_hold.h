@@ -11,11 +11,11 @@
 
 namespace trainyard::core {
 
-// Room below a queue's limit that is kept for a job which waits for it, as a Reservation keeps nodes: or small jobs of
-// the queues beside it would take every GPU that becomes free.
+// Room below a queue's limit that is kept for a job which waits for it, as a Reservation keeps nodes: or
+// small jobs of the queues beside it would take every GPU that becomes free.
 //
-// Assumes about ends what core/timeline/ends.h does. Steps, for another job that would be charged to that queue or one
-// below it; the first that holds decides:
+// Assumes about ends what core/timeline/ends.h does. Steps, for another job that would be charged to that
+// queue or one below it; the first that holds decides:
 //  1. beside it there is still room for the holder: it passes
 //  2. its queue is guaranteed what it needs, or it comes first in the holder's own queue: it passes
 //  3. it ends before the time at which the holder is expected to have its room: it passes
@@ -36,6 +36,7 @@ struct LimitHold {
 
 // When so much will fit below the limit, as those end that hold the rest.
 [[nodiscard]] std::optional<ExpectedTime> roomBelowLimit(const QueueTree& tree, QueueTree::Index at,
-                                                         std::size_t dimension, std::int64_t demand, Ends& ends);
+                                                         std::size_t dimension, std::int64_t demand,
+                                                         Ends& ends);
 
 }  // namespace trainyard::core

@@ -49,8 +49,8 @@ Reservation::Reservation(Holder holder, const model::Snapshot& snapshot, Ledger&
 
 void Reservation::findStart(Ends& ends, GangPlacer& placer) {
   const model::Job& job = *holder_.job;
-  auto fit = earliestFit(job, placer.widenings(job, holder_.shape, holder_.position), holder_.widest, ledger_, ends,
-                         placer);
+  auto fit = earliestFit(job, placer.widenings(job, holder_.shape, holder_.position), holder_.widest, ledger_,
+                         ends, placer);
   if (!fit) return;
   start_ = fit->time;
   places_ = std::move(fit->placement.assignments);
@@ -65,7 +65,7 @@ void Reservation::findStart(Ends& ends, GangPlacer& placer) {
 Reservation::Verdict Reservation::judge(const Asking& asking, const Places& places) {
   if (asking.entitled) return Verdict::kPasses;
   const model::Job& job = *asking.job;
-  const bool stoppable = job.spec.preemptible;
+  const bool stoppable = asking.mayBeStopped;
   const bool guess = !start_ || start_->basis == Basis::kGuess;
   const base::WallTime now = snapshot_.now;
   const bool inTime = start_ && asking.run.basis != Basis::kGuess && now + asking.run.time <= start_->at;

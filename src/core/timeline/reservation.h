@@ -22,29 +22,31 @@ struct Holder {
   bool silent = false;       // nothing can be written for it now
   std::size_t position = 0;  // in the snapshot
   QueueTree::Index queue = QueueTree::kCluster;
-  Rank rank = {};            // in its queue
-  std::uint32_t shape = 0;   // PlacementCache::shapeOf
-  std::size_t widest = 0;    // may be placed this wide now
-  base::WallTime since{};    // has kept a reservation since
+  Rank rank = {};           // in its queue
+  std::uint32_t shape = 0;  // PlacementCache::shapeOf
+  std::size_t widest = 0;   // may be placed this wide now
+  base::WallTime since{};   // has kept a reservation since
 };
 
-// What is kept for a job that has to wait for room, and who may pass it (EASY backfilling: Mu'alem and Feitelson,
-// "Utilization, Predictability, Workloads, and User Runtime Estimates in Scheduling the IBM SP2 with Backfilling", TPDS
-// 2001, section 2). There is one for each pool of nodes that somebody waits for: the nodes that his members may use at
-// all. What lies outside is nobody's concern.
+// What is kept for a job that has to wait for room, and who may pass it (EASY backfilling: Mu'alem and
+// Feitelson, "Utilization, Predictability, Workloads, and User Runtime Estimates in Scheduling the IBM SP2
+// with Backfilling", TPDS 2001, section 2). There is one for each pool of nodes that somebody waits for: the
+// nodes that his members may use at all. What lies outside is nobody's concern.
 //
-// Assumes about ends what core/timeline/ends.h does. The earliest time counts at which the job fits: when others have
-// ended, or when it may be placed wider (core/place/relaxation.h), whichever comes first.
+// Assumes about ends what core/timeline/ends.h does. The earliest time counts at which the job fits: when
+// others have ended, or when it may be placed wider (core/place/relaxation.h), whichever comes first.
 //
 // Steps, for a job that has found places in the pool; the first that holds decides:
-//  1. its queue is guaranteed what it needs, or it comes first in the holder's own queue: it passes
-//  2. it ends before the reserved time, as its owner says and no less than most of its kind: it passes. One that cannot
+//  1. its queue is guaranteed what it needs, or it is of higher priority in the holder's own queue: it passes
+//  2. it ends before the reserved time, as its owner says and no less than most of its kind: it passes. One
+//  that cannot
 //     be stopped counts then, as nothing holds it to its word (rule 6)
 //  3. gangs have left some of these nodes a moment ago (core/timeline/freed_places.h): not these, not now
 //  4. it leaves the reserved places their room: it passes
-//  5. it can be stopped, and could be in time: the reserved time is a guess, or lies at least the policy's minRuntime
-//     ahead. It passes, and the holder may stop it then (core/queues/eligibility.h)
-//  6. it cannot be stopped, and the reserved time is a guess: it passes as long as fewer than
+//  5. the holder may stop it then, and could in time: the reserved time is a guess, or lies at least the
+//  policy's
+//     minRuntime ahead: it passes
+//  6. the holder may not, and the reserved time is a guess: it passes as long as fewer than
 //     BackfillPolicy::passesWithoutEstimate have, in all the time that the holder waits
 // Ties: none, who is served earlier asks earlier.
 class Reservation {
@@ -59,8 +61,9 @@ class Reservation {
   };
   struct Asking {
     const model::Job* job = nullptr;
-    bool entitled = false;  // rule 1
-    ExpectedRun run = {};   // cautiousRun()
+    bool entitled = false;      // rule 1
+    bool mayBeStopped = false;  // by the holder, once it is let past (core/queues/eligibility.h)
+    ExpectedRun run = {};       // cautiousRun()
   };
   // Whether the job may take these places. A yes counts.
   [[nodiscard]] Verdict judge(const Asking& asking, const std::vector<model::Assignment>& places);
@@ -99,8 +102,8 @@ class Reservation {
   int passes_ = 0;
 };
 
-// The nodes that members of the job may use, room aside: by index into Ledger::nodes(). Only those with GPUs count for a
-// job that has any.
+// The nodes that members of the job may use, room aside: by index into Ledger::nodes(). Only those with GPUs
+// count for a job that has any.
 [[nodiscard]] std::vector<char> poolOf(const model::Job& job, const Ledger& ledger);
 
 }  // namespace trainyard::core

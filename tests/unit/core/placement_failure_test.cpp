@@ -34,7 +34,8 @@ model::Pending pendingIn(const model::Snapshot& snapshot, std::string_view name)
   const model::Job& waiting = jobIn(snapshot, name);
   const auto outcome = place(wholeGang(waiting), ledger, snapshot.policy.topology);
   REQUIRE(std::holds_alternative<PlacementFailure>(outcome));
-  return explainFailure(waiting, std::get<PlacementFailure>(outcome), ledger, snapshot);
+  RunTimeModel runs(snapshot);
+  return explainFailure(waiting, std::get<PlacementFailure>(outcome), ledger, snapshot.now, runs);
 }
 
 std::string said(const model::Snapshot& snapshot) { return outcomeIn(snapshot, "x/j"); }

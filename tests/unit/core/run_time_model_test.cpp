@@ -80,7 +80,7 @@ TEST_CASE("only jobs that succeeded teach, and each once") {
                             succeeded("ml/cpu", 0, 60, 0)});
   CHECK(learn(times, jobs));
   CHECK_FALSE(learn(times, jobs));
-  REQUIRE(times.kinds.size() == 2);
+  REQUIRE(times.kinds.size() == 3);
   REQUIRE(times.kinds.at("job/ml/a/1").size() == 1);
   CHECK(times.kinds.at("job/ml/a/1")[0].submitted == test::at(0));
   CHECK(times.kinds.at("job/ml/a/1")[0].ran == seconds(60));
