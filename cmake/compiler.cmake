@@ -6,8 +6,9 @@ add_library(trainyard_compiler INTERFACE)
 target_compile_options(trainyard_compiler INTERFACE
   -Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast
   $<$<BOOL:${TRAINYARD_WERROR}>:-Werror>
-  # clang reports libstdc++'s own use of what it deprecates (std::stable_sort) as ours; gcc watches over the rest.
-  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
+  # The rules of gcc for clang, too: it counts signs to -Wconversion, and reports libstdc++'s own use of what that
+  # deprecates (std::stable_sort) as ours.
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion -Wno-deprecated-declarations>
   $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2 -fstack-protector-strong -D_GLIBCXX_ASSERTIONS>)
 target_compile_definitions(trainyard_compiler INTERFACE TRAINYARD_VERSION="${PROJECT_VERSION}")
 target_include_directories(trainyard_compiler INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR})
