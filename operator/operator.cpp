@@ -188,6 +188,7 @@ void Operator::runCycle() {
   const base::Instant begin = deps_.executor.now();
   core::CycleInput input;
   input.snapshot = cache_.snapshot(deps_.executor.wallNow());
+  input.snapshot.freed = freed_.until(input.snapshot.now);
   input.snapshot.policy = options_.policy;
   input.snapshot.runTimes = runTimes_.current();
   executor_.overlay(input.snapshot);

@@ -12,6 +12,7 @@
 #include "core/gang/settings.h"
 #include "kube/api_client.h"
 #include "kube/cluster_cache.h"
+#include "kube/freed_nodes.h"
 #include "kube/events.h"
 #include "kube/lease.h"
 #include "kube/reflector.h"
@@ -84,6 +85,7 @@ class Operator {
   Dependencies deps_;
   OperatorMetrics metrics_;
   kube::ClusterCache cache_;
+  kube::FreedNodes freed_{cache_};
   std::vector<std::unique_ptr<kube::Reflector>> reflectors_;
   kube::EventRecorder recorder_;
   std::unique_ptr<JobEvents> events_;

@@ -221,11 +221,12 @@ void readUsageHalfLife(const YamlField& field, std::optional<std::chrono::second
 }
 
 model::Policy readPolicy(const YamlField& root) {
-  root.expectKeys({"topology", "gpuTypeLabel", "ordering", "relaxation", "shapeCosts", "backfill",
+  root.expectKeys({"topology", "gpuTypeLabel", "mixGpuTypes", "ordering", "relaxation", "shapeCosts", "backfill",
                    "preemption", "timeSlicing", "defragmentation", "usageHalfLife", "chargeOtherPods"});
   model::Policy policy;
   readTopology(root["topology"], policy.topology);
   readLabelKey(root["gpuTypeLabel"], policy.gpuTypeLabel);
+  readBoolean(root["mixGpuTypes"], policy.mixGpuTypes);
   readOrdering(root["ordering"], policy.ordering);
   readRelaxation(root.section("relaxation"), policy.relaxation);
   readShapeCosts(root.section("shapeCosts"), policy.shapeCosts);

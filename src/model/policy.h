@@ -69,6 +69,8 @@ struct Defragmentation {
 struct Policy {
   std::vector<TopologyLevel> topology = defaultTopologyLevels();
   std::string gpuTypeLabel = "nvidia.com/gpu.product";
+  // Whether the members of one gang may have GPUs of several types.
+  bool mixGpuTypes = false;
   Ordering ordering = Ordering::kDefault;
   // kLas: GPU seconds of service at which a job moves to the next queue, ascending; empty: the ordering's own.
   std::vector<std::int64_t> lasLimits = {};

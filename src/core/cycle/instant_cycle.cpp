@@ -61,6 +61,8 @@ void InstantCycle::change(const model::ObjectKey& key, const std::function<void(
 
 InstantCycle::JobPtr InstantCycle::end(const model::ObjectKey& key) {
   change(key, [&](Job& job) {
+    for (const model::Assignment& place : job.status.gang.placed->assignments)
+      snapshot_.freed.push_back({place.node, job.uid, snapshot_.now});
     leave(job);
     say(job, conditions::kSucceeded, true, snapshot_.now);
   });
@@ -73,6 +75,8 @@ InstantCycle::JobPtr InstantCycle::end(const model::ObjectKey& key) {
 
 InstantCycle::Outcome InstantCycle::decide(
     const std::function<std::vector<WaitingJob>(const QueueTree&)>& waiting) {
+  constexpr std::chrono::minutes kSeen{2};
+  std::erase_if(snapshot_.freed, [&](const auto& each) { return each.at + kSeen < snapshot_.now; });
   cache_.begin(snapshot_);
   QueueTree tree(snapshot_, cache_.queues());
   Schedule schedule = core::schedule({.snapshot = snapshot_,

@@ -54,6 +54,12 @@ void QueueReport::countWaiting(const std::vector<Contender>& contenders) {
   fairShares_ = fairShares(tree_, dimension_, waitingDemand_);
 }
 
+bool QueueReport::isBelowShare(QueueTree::Index queue) const {
+  const auto& path = tree_.node(queue).path;
+  return std::all_of(path.begin(), path.end(),
+                     [&](QueueTree::Index at) { return tree_.node(at).usage[dimension_] < fairShares_[at]; });
+}
+
 model::Pending QueueReport::classify(const Contender& contender, const model::Pending& failure) const {
   model::Pending pending = failure;
   pending.delay = model::DelayKind::kNone;

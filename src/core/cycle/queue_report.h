@@ -17,6 +17,9 @@ class QueueReport {
   // Before anybody is served: everybody's demand.
   void countWaiting(const std::vector<Contender>& contenders);
 
+  // Whether the queue, and each above it, holds less than its share.
+  [[nodiscard]] bool isBelowShare(QueueTree::Index queue) const;
+
   // `failure`, of a job that found no places, counted as what it is: fair-share delay where the queue (or one
   // above it) would hold more than its share with this job, else fragmentation delay. Where others are
   // entitled to what the queue holds, the reason says so.

@@ -54,8 +54,9 @@ class Scheduler {
   }
 
   Schedule run() {
-    const std::vector<Contender> contenders = listContenders();
+    std::vector<Contender> contenders = listContenders();
     report_.countWaiting(contenders);
+    keepTurns(contenders);
     WaitingOrder order(tree_, contenders);
     while (const Contender* contender = order.next()) {
       if (consider(*contender)) order.charged();
@@ -84,6 +85,15 @@ class Scheduler {
                             demand->second, rankOf(job, priority, snapshot_, runs_), position++});
     }
     return contenders;
+  }
+
+  void keepTurns(std::vector<Contender>& contenders) {
+    for (Contender& each : contenders) {
+      const Job& job = *each.waiting->job;
+      if (!job.status.pending || !job.status.pending->reservedSince) continue;
+      if (report_.isBelowShare(each.queue)) each.keepsSince = job.status.pending->reservedSince;
+      each.overdue = words_.responseRatio(each) > 1;
+    }
   }
 
   // Returns whether it was charged to its queue.
@@ -237,8 +247,9 @@ class Scheduler {
     for (const GangPlacer::Widening& wider : widenings) {
       if (!placer_.place(job, shape.key, wider.widest)) continue;
       const auto closer = earliestFit(job, {}, shape.relaxation.widest, ledger_, ends_, placer_);
-      if (closer && closer->time.basis == Basis::kGuess) return std::nullopt;
       const ExpectedRun run = expectedRun(job, snapshot_.now, runs_);
+      // One guess by another is none.
+      if (run.basis == Basis::kGuess && closer && closer->time.basis == Basis::kGuess) return std::nullopt;
       if (!closer || closer->time.at - snapshot_.now > run.time * kSpreadCostPermille / 1'000)
         return wider.widest;
       return std::nullopt;
@@ -251,13 +262,12 @@ class Scheduler {
   Claimant claimantOf(const Contender& contender) const {
     std::optional<base::WallTime> since;
     const auto& pending = contender.waiting->job->status.pending;
-    if (pending && !keptByAnother(contender)) since = pending->reservedSince;
+    if (pending && pending->reservedSince && !keptByAnother(contender)) since = pending->reservedSince;
     return {contender.waiting->job.get(),
             contender.priority,
             contender.queue,
             contender.demand,
-            since,
-            contender.rank};
+            since, contender.keepsSince.has_value(), contender.rank};
   }
 
   // Whether who makes room for it pays for it; then it starts at once, as a claim.
@@ -341,6 +351,7 @@ class Scheduler {
                   .position = contender.position,
                   .queue = contender.queue,
                   .rank = contender.rank,
+                  .overdue = contender.overdue,
                   .shape = shape.key,
                   .widest = shape.relaxation.widest,
                   .since = job->status.pending ? job->status.pending->reservedSince.value_or(snapshot_.now)
@@ -386,13 +397,15 @@ class Scheduler {
     for (std::size_t i = 0; i < reservations_.size(); ++i) {
       Reservation& each = reservations_[i];
       if (!each.concerns(places)) continue;
-      if (!asking) asking = Reservation::Asking{.job = &job,
-                                     .entitled = entitled(contender),
-                                     .run = cautiousRun(job, snapshot_.now, runs_)};
+      if (!asking)
+        asking = Reservation::Asking{
+            .job = &job, .entitled = entitled(contender), .run = cautiousRun(job, snapshot_.now, runs_)};
       Reservation::Asking own = *asking;
       const Holder& holder = each.holder();
       const bool sameQueue = holder.queue == contender.queue;
-      own.entitled = own.entitled || (sameQueue && contender.priority > holder.rank.priority);
+      const bool first = contender.priority > holder.rank.priority ||
+                         (!holder.overdue && contender.rank.before(holder.rank));
+      own.entitled = own.entitled || (sameQueue && first);
       own.mayBeStopped =
           job.spec.preemptible && (sameQueue ? holder.rank.before(contender.rank) : !own.entitled);
       const Verdict verdict = each.judge(own, places);

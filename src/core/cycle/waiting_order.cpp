@@ -17,16 +17,13 @@ bool earlier(const Contender& a, const Contender& b) {
   return std::tie(jobA.created, jobA.key) < std::tie(jobB.created, jobB.key);
 }
 
-// Since when places are kept for it.
 base::WallTime keepsSince(const Contender& contender) {
-  const auto& pending = contender.waiting->job->status.pending;
-  return pending ? pending->reservedSince.value_or(base::WallTime::max()) : base::WallTime::max();
+  return contender.keepsSince.value_or(base::WallTime::max());
 }
 
-// Whoever keeps a reservation keeps his turn, too, whatever the order has become since.
 bool isServedBefore(const Contender* a, const Contender* b) {
   if (a->priority != b->priority) return a->priority > b->priority;
-  if (keepsSince(*a) != keepsSince(*b)) return keepsSince(*a) < keepsSince(*b);
+  if (a->overdue != b->overdue) return a->overdue;
   return a->rank.before(b->rank);
 }
 

@@ -20,6 +20,11 @@ struct Contender {
   const QueueTree::Amounts& demand;
   Rank rank = {};            // within its queue
   std::size_t position = 0;  // in the snapshot
+  // Since when places are kept for it, which keeps its turn among queues whatever shares have become since;
+  // absent where none are, or its queue has its share by now.
+  std::optional<base::WallTime> keepsSince = std::nullopt;
+  // It has waited longer than it is expected to run: it keeps its turn in its own queue as well.
+  bool overdue = false;
 };
 
 // Where the job stands in its queue, by the ordering of the cluster's policy.

@@ -132,6 +132,14 @@ void WaitingWords::explain(const std::vector<Reservation>& reservations, Schedul
   in_.cache.told = std::move(told_);
 }
 
+double WaitingWords::responseRatio(const Contender& contender) {
+  using Seconds = std::chrono::duration<double>;
+  const model::Job& job = *contender.waiting->job;
+  const Seconds waited = in_.snapshot.now - in_.placer.waitingSinceOf(job, contender.position);
+  const Seconds run = expectedRun(job, in_.snapshot.now, in_.runs).time;
+  return waited.count() / std::max(1.0, run.count());
+}
+
 // Who is to keep the reservation from now on: whoever keeps it already; else the one that has waited longest
 // by what it is expected to run (highest response ratio next: Brinch Hansen, 1971), once it has waited longer
 // than that; else the first in the order. So an order that puts short jobs first starves nobody. By position.
@@ -159,11 +167,7 @@ std::size_t WaitingWords::electedFor(const Reservation& reservation) {
         in_.cache.poolOf(job, oldest[i].second->shape.key) != pool)
       continue;
     if (!waitsForRoom(contender, oldest[i].second->shape)) continue;
-    const auto waited = std::chrono::duration<double>(in_.snapshot.now - oldest[i].first).count();
-    const double ratio =
-        waited /
-        std::max(1.0,
-                 std::chrono::duration<double>(expectedRun(job, in_.snapshot.now, in_.runs).time).count());
+    const double ratio = responseRatio(contender);
     if (ratio <= best) continue;
     best = ratio;
     elected = contender.position;

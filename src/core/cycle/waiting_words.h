@@ -48,6 +48,8 @@ class WaitingWords {
   [[nodiscard]] bool waitsForRoom(const Contender& contender, const GangShape& shape);
   // What it lacks, as its queue has it.
   [[nodiscard]] model::Pending classified(const Contender& contender, const GangShape& shape);
+  // How long it has waited, by how long it is expected to run.
+  [[nodiscard]] double responseRatio(const Contender& contender);
   // Room below a limit is kept for it.
   void keepsLimit(const Contender& contender) { keepers_.insert(contender.position); }
 

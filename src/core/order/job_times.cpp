@@ -27,6 +27,12 @@ base::WallTime waitingSince(const Job& job, base::WallTime now) {
   return sinceCondition(job, model::conditions::kQueued, now);
 }
 
+base::WallTime startedSince(const Job& job, base::WallTime now) {
+  const model::Condition* queued = job.condition(model::conditions::kQueued);
+  const bool left = queued != nullptr && queued->status == model::ConditionStatus::kFalse;
+  return left ? queued->lastTransition : placedSince(job, now);
+}
+
 seconds ranSoFar(const Job& job, base::WallTime now) {
   const model::JobStatus& status = job.status;
   const seconds before(status.service.runSeconds);

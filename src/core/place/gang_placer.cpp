@@ -1,8 +1,11 @@
 #include "core/place/gang_placer.h"
 
 #include <numeric>
+
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "core/queues/eligibility.h"
 #include "model/gang_size.h"
@@ -72,8 +75,11 @@ PlaceRequest GangPlacer::request(const Job& job, std::size_t widest) {
 std::optional<Placement> GangPlacer::place(const Job& job, std::uint32_t shape, std::size_t widest) {
   const auto& backoff = job.status.gang.backoff;
   if (backoff && !backoff->avoidNodes.empty()) {
-    budget_.spend(2 * nodes());
-    return findPlacesAvoiding(request(job, widest), ledger_, domains_);
+    PlaceRequest avoiding = request(job, widest);
+    avoiding.avoidNodes = backoff->avoidNodes;
+    if (auto placement = tryPlace(avoiding)) return placement;
+    // Better such a node than to wait for one that may never come; the back-off grows.
+    return tryPlace(job, widest);
   }
   const PlacementCache::Question question{shape, widest};
   if (cache_.failed(question, ledger_)) return std::nullopt;
@@ -83,8 +89,17 @@ std::optional<Placement> GangPlacer::place(const Job& job, std::uint32_t shape, 
 }
 
 std::optional<Placement> GangPlacer::tryPlace(const PlaceRequest& request) {
-  budget_.spend(nodes());
-  return findPlaces(request, ledger_, domains_);
+  const auto find = [&](const PlaceRequest& asked) {
+    budget_.spend(nodes());
+    return findPlaces(asked, ledger_, domains_);
+  };
+  return keepsToOneType(request) ? placeOnOneType(request, *types_, find) : find(request);
+}
+
+bool GangPlacer::keepsToOneType(const PlaceRequest& request) {
+  if (snapshot_.policy.mixGpuTypes) return false;
+  if (!types_) types_.emplace(snapshot_);
+  return types_->matter(request);
 }
 
 PlacementFailure GangPlacer::failure(const Job& job, std::size_t widest) {
@@ -93,8 +108,13 @@ PlacementFailure GangPlacer::failure(const Job& job, std::size_t widest) {
   budget_.spend(kWordsCost * nodes());
   auto placed = core::place(request(job, widest), ledger_, domains_);
   if (auto* failure = std::get_if<PlacementFailure>(&placed)) return std::move(*failure);
-  // There is room: what was asked before had less of it.
-  return {};
+  // There is room, but not all of one type.
+  PlacementFailure failure;
+  failure.reason = model::PendingReason::kWaitingForTopology;
+  failure.needs = "needs all its GPUs of one type";
+  failure.message = fmt::format("{}: what is free suffices only on nodes of different {}", failure.needs,
+                                snapshot_.policy.gpuTypeLabel);
+  return failure;
 }
 
 }  // namespace trainyard::core

@@ -57,6 +57,7 @@ Placement describe(const PlaceProblem& problem, PackedDomain found) {
   for (std::size_t level = domains.nodeLevel(); level > 0; --level) {
     if (domains.domainOf(level, first).end <= last) continue;
     placement.level = domains.levels()[level].name;
+    placement.levelIndex = level;
     placement.domain = domains.path(level, first);
     break;
   }

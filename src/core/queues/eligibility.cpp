@@ -16,7 +16,7 @@ bool forbidsWithin(const QueueTree::Node& node) {
 // Let past while the claimant kept its reservation, because it can be stopped.
 bool passed(const Claimant& claimant, const Victim& victim, QueueTree::Index queue, const QueueTree& tree,
             const model::Snapshot& snapshot) {
-  if (!claimant.reservedSince || placedSince(*victim.job, snapshot.now) < *claimant.reservedSince)
+  if (!claimant.reservedSince || startedSince(*victim.job, snapshot.now) < *claimant.reservedSince)
     return false;
   if (queue == claimant.queue) {
     // As if it waited, too: that it runs is what is in question.
@@ -24,7 +24,7 @@ bool passed(const Claimant& claimant, const Victim& victim, QueueTree::Index que
     waiting.running = false;
     return victim.priority <= claimant.priority && claimant.rank.before(waiting);
   }
-  return tree.borrows(tree.branches(claimant.queue, queue).b, claimant.demand);
+  return claimant.belowShare && tree.borrows(tree.branches(claimant.queue, queue).b, claimant.demand);
 }
 
 bool reclaims(const Claimant& claimant, QueueTree::Index victimQueue, const QueueTree::Amounts& held,

@@ -19,6 +19,8 @@ struct Claimant {
   QueueTree::Amounts demand;
   // Since when places are kept for it (core/timeline/reservation.h); absent: none are.
   std::optional<base::WallTime> reservedSince = std::nullopt;
+  bool belowShare = false;  // its queue holds less than its share
+  bool belowShare = false;  // its queue holds less than its share
   Rank rank = {};  // in its queue
 };
 

@@ -1,6 +1,7 @@
 #include "core/timeline/ends.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -65,9 +66,15 @@ ExpectedRun cautiousRun(const Job& job, base::WallTime now, RunTimeModel& runs) 
 const std::vector<Ending>& Ends::all() {
   if (listed_) return all_;
   listed_ = true;
+  std::map<model::Uid, base::WallTime> firstEnds;
+  for (const model::FreedNode& each : snapshot_.freed) firstEnds.try_emplace(each.job, each.at);
   for (const auto& job : snapshot_.jobs) {
     if (!job->status.gang.placed && !job->status.gang.proposal) continue;
-    const ExpectedTime end = expectedEnd(*job, snapshot_.now, runs_);
+    ExpectedTime end = expectedEnd(*job, snapshot_.now, runs_);
+    if (const auto first = firstEnds.find(job->uid); first != firstEnds.end() && job->status.gang.placed) {
+      const base::WallTime soon = overrunEnd(first->second, snapshot_.now);
+      if (soon < end.at) end = {soon, Basis::kLearnt};
+    }
     all_.push_back({end.at, job.get(), end.basis});
   }
   std::sort(all_.begin(), all_.end(), before);

@@ -32,7 +32,10 @@ struct ExpectedTime {
 // it, at least kLeastOverrun: whoever is a second late will be done in moments, and the longer it takes the
 // less is known. (Lost: it may run for ever. Then half a second too much gives the reserved places to
 // somebody who keeps them for hours.) Without an estimate it ends when half of its kind have ended; where
-// nobody knows its kind, about as late again as it is old, an hour at first.
+// nobody knows its kind, about as late again as it is old, an hour at first. Once a member has ended the
+// others follow within moments: after as long again as since then, at least kLeastOverrun; of tasks that have
+// nothing to do with each other that expects nothing for long. It is seen, not asked of nodes' clocks
+// (model::FreedNode).
 [[nodiscard]] ExpectedTime expectedEnd(const model::Job& job, base::WallTime now, RunTimeModel& runs);
 // How long one will run that gets its places now, by the same rules.
 struct ExpectedRun {

@@ -16,11 +16,10 @@ struct Left {
 
 using LeftNodes = std::map<model::NodeName, Left>;
 
-// A clock that is ahead of ours by less than `keep` counts; what is further off is no time to go by.
 void note(LeftNodes& nodes, const model::NodeName& node, base::WallTime ended, base::WallTime now,
           std::chrono::milliseconds keep) {
   const auto age = now - ended;
-  if (age < -keep || age >= 2 * keep) return;
+  if (age >= 2 * keep) return;
   Left& left = nodes[node];
   if (age >= keep)
     left.before = true;
@@ -41,15 +40,7 @@ FreedPlaces freedPlaces(const model::Snapshot& snapshot, const Ledger& ledger, c
   FreedPlaces freed;
   if (keep.count() == 0) return freed;
   LeftNodes nodes;
-  for (const auto& pod : snapshot.pods) {
-    if (!pod->finished() || !pod->member || !pod->bound() || !pod->exit || !pod->exit->finishedAt) continue;
-    note(nodes, pod->node, *pod->exit->finishedAt, snapshot.now, keep);
-  }
-  for (const auto& job : snapshot.jobs) {
-    if (!job->status.completionTime || !job->status.gang.placed) continue;
-    for (const auto& place : job->status.gang.placed->assignments)
-      note(nodes, place.node, *job->status.completionTime, snapshot.now, keep);
-  }
+  for (const model::FreedNode& each : snapshot.freed) note(nodes, each.node, each.at, snapshot.now, keep);
   for (const auto& [name, left] : nodes) {
     const auto node = ledger.find(name);
     if (!left.first || left.before || !node || !memberFits(ledger.nodes()[*node], head)) continue;

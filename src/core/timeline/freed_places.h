@@ -14,10 +14,8 @@ namespace trainyard::core {
 // sweep). Until all of them have ended, what the first few leave looks too small for the head, and large
 // enough for somebody small behind it, who then keeps it for hours. Steps: 1 from the first end on a node,
 // after BackfillPolicy::keepFreed without any, it is kept for that long: so jobs that come and go all the
-// time close it to nobody; ends are known by the pods, by the clock of their nodes, and, once a job has
-// ended, by its completion time; 2 of these nodes, those on which a member of the head would fit now. Ties:
-// none. (Lost: to count the whole gang as about to end once one member has. Of thirty-two tasks that have
-// nothing to do with each other the last ends a day after the first. And: every node that was left, for as
+// time close it to nobody; 2 of these nodes, those on which a member of the head would fit now. Ties:
+// none. (Lost: every node that was left, for as
 // long as there are ends: then short jobs on nodes that the head cannot use wait for nothing.)
 struct FreedPlaces {
   std::vector<model::NodeName> nodes = {};               // sorted, each once

@@ -12,6 +12,9 @@ namespace {
 
 using Places = std::vector<model::Assignment>;
 
+// Nothing holds one to its word that cannot be stopped: so many are believed for each holder.
+constexpr int kMostWords = 16;
+
 bool anyNegative(const model::Resources& amount) {
   const auto negative = [](const auto& entry) { return entry.second < 0; };
   const auto& extended = amount.extendedAll();
@@ -69,23 +72,27 @@ Reservation::Verdict Reservation::judge(const Asking& asking, const Places& plac
   const bool guess = !start_ || start_->basis == Basis::kGuess;
   const base::WallTime now = snapshot_.now;
   const bool inTime = start_ && asking.run.basis != Basis::kGuess && now + asking.run.time <= start_->at;
-  if (inTime && (stoppable || asking.run.basis == Basis::kLearnt || counts(true))) return Verdict::kPasses;
+  const int guesses = snapshot_.policy.backfill.passesWithoutEstimate;
+  if (inTime) {
+    const bool word = !stoppable && asking.run.basis == Basis::kStated;
+    if (!word) return Verdict::kPasses;
+    if (mayCount(std::max(guesses, kMostWords))) {
+      ++passes_;
+      return Verdict::kPasses;
+    }
+  }
   const bool leaves = leavesRoom(job, places);
   const bool inTimeToStop =
       stoppable && (guess || now + snapshot_.policy.preemption.minRuntime <= start_->at);
   const bool counted = !leaves && !stoppable && guess;
-  if (!leaves && !inTimeToStop && !(counted && counts(false))) return Verdict::kKept;
+  if (!leaves && !inTimeToStop && !(counted && mayCount(guesses))) return Verdict::kKept;
   if (justFreed(places)) return Verdict::kKeptBriefly;
   if (counted) ++passes_;
   return Verdict::kPasses;
 }
 
 // Until its last write is through, it is not known how many have passed.
-bool Reservation::counts(bool passes) {
-  if (holder_.silent || passes_ >= snapshot_.policy.backfill.passesWithoutEstimate) return false;
-  if (passes) ++passes_;
-  return true;
-}
+bool Reservation::mayCount(int most) const { return !holder_.silent && passes_ < most; }
 
 bool Reservation::justFreed(const Places& places) const {
   return std::any_of(places.begin(), places.end(), [&](const auto& each) {

@@ -23,6 +23,7 @@ struct Holder {
   std::size_t position = 0;  // in the snapshot
   QueueTree::Index queue = QueueTree::kCluster;
   Rank rank = {};           // in its queue
+  bool overdue = false;     // keeps its turn in its queue, whatever its rank is by now
   std::uint32_t shape = 0;  // PlacementCache::shapeOf
   std::size_t widest = 0;   // may be placed this wide now
   base::WallTime since{};   // has kept a reservation since
@@ -37,7 +38,7 @@ struct Holder {
 // others have ended, or when it may be placed wider (core/place/relaxation.h), whichever comes first.
 //
 // Steps, for a job that has found places in the pool; the first that holds decides:
-//  1. its queue is guaranteed what it needs, or it is of higher priority in the holder's own queue: it passes
+//  1. its queue is guaranteed what it needs, or it comes first in the holder's own queue: it passes
 //  2. it ends before the reserved time, as its owner says and no less than most of its kind: it passes. One
 //  that cannot
 //     be stopped counts then, as nothing holds it to its word (rule 6)
@@ -87,7 +88,7 @@ class Reservation {
  private:
   void findStart(Ends& ends, GangPlacer& placer);
   [[nodiscard]] bool leavesRoom(const model::Job& job, const std::vector<model::Assignment>& places);
-  [[nodiscard]] bool counts(bool passes);
+  [[nodiscard]] bool mayCount(int most) const;
   [[nodiscard]] bool justFreed(const std::vector<model::Assignment>& places) const;
 
   Holder holder_;

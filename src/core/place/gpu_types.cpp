@@ -1,0 +1,44 @@
+#include "core/place/gpu_types.h"
+
+#include <algorithm>
+
+namespace trainyard::core {
+
+GpuTypes::GpuTypes(const model::Snapshot& snapshot) {
+  for (const auto& node : snapshot.nodes) {
+    const std::string* label = node->labels.find(snapshot.policy.gpuTypeLabel);
+    if (label == nullptr || node->allocatable.gpus() <= 0) continue;
+    typeOf_.emplace(node->name, *label);
+    others_.try_emplace(*label);
+  }
+  if (others_.size() < 2) return;
+  for (auto& [type, nodes] : others_) {
+    for (const auto& [node, itsType] : typeOf_) {
+      if (itsType != type) nodes.push_back(node);
+    }
+  }
+}
+
+bool GpuTypes::matter(const PlaceRequest& request) const {
+  if (others_.size() < 2) return false;
+  std::size_t members = 0;
+  for (const PlaceRequest::Group& group : request.groups) {
+    if (group.role->shape.requests.gpus() > 0) members += group.indices.size();
+  }
+  return members > 1;
+}
+
+bool GpuTypes::straddles(const model::Job& job, const Placement& placement) const {
+  const std::string* first = nullptr;
+  for (const model::Assignment& place : placement.assignments) {
+    const model::Role* role = job.spec.findRole(place.role);
+    if (role == nullptr || role->shape.requests.gpus() <= 0) continue;
+    const auto type = typeOf_.find(place.node);
+    if (type == typeOf_.end()) continue;
+    if (first != nullptr && *first != type->second) return true;
+    first = &type->second;
+  }
+  return false;
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/place/place.h"
+#include "model/snapshot.h"
+
+namespace trainyard::core {
+
+// Which nodes have which type of GPU, by the label that the policy names.
+class GpuTypes {
+ public:
+  explicit GpuTypes(const model::Snapshot& snapshot);
+
+  // Whether a placement of the request could lie on two types at all: there are several, and several members with GPUs.
+  [[nodiscard]] bool matter(const PlaceRequest& request) const;
+  // Whether members with GPUs lie on nodes of two types.
+  [[nodiscard]] bool straddles(const model::Job& job, const Placement& placement) const;
+  // For each type, by name, the nodes that a gang must keep off to have all its GPUs of it.
+  [[nodiscard]] const std::map<std::string, std::vector<model::NodeName>>& others() const { return others_; }
+
+ private:
+  std::map<model::NodeName, std::string> typeOf_;
+  std::map<std::string, std::vector<model::NodeName>> others_;
+};
+
+// The closest place for the request on nodes of one type of GPU: a gang is as fast as its slowest member, and libraries
+// tune themselves to one. Steps: as it comes, if that is of one type; else each type by itself, the tightest level
+// wins. Ties: the type's name. `find` asks for places.
+template <typename Find>
+[[nodiscard]] std::optional<Placement> placeOnOneType(PlaceRequest request, const GpuTypes& types,
+                                                      const Find& find) {
+  auto placement = find(request);
+  if (!placement || !types.straddles(*request.job, *placement)) return placement;
+  placement.reset();
+  const std::vector<model::NodeName> avoided = request.avoidNodes;
+  for (const auto& [type, others] : types.others()) {
+    request.avoidNodes = avoided;
+    request.avoidNodes.insert(request.avoidNodes.end(), others.begin(), others.end());
+    auto found = find(request);
+    const bool better = found && (!placement || found->levelIndex > placement->levelIndex);
+    if (better) placement = std::move(found);
+  }
+  return placement;
+}
+
+}  // namespace trainyard::core
