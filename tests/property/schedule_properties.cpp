@@ -153,7 +153,7 @@ TEST_CASE("no start brings a queue, or one above it, beyond its limit") {
     for (const PlannedStart& start : startsOf(plan)) {
       for (const model::Queue* queue : pathOf(snapshot, *start.job)) {
         const auto limit = queue->limit.find(model::names::kGpuResource);
-        RC_ASSERT(!limit || usage[queue->name] <= *limit);
+        RC_ASSERT((!limit || usage[queue->name] <= *limit));  // the macro does not stop at ||
       }
     }
   });

@@ -23,10 +23,7 @@ microseconds lost(const model::Job& job, const model::Snapshot& snapshot) {
 
 }  // namespace
 
-bool survivesStops(const model::JobSpec& spec) {
-  const auto& checkpoint = spec.checkpoint;
-  return checkpoint && (checkpoint->mode != model::CheckpointMode::kNone || checkpoint->every);
-}
+bool survivesStops(const model::JobSpec& spec) { return spec.checkpoint && spec.checkpoint->keepsWork(); }
 
 microseconds lostAfter(const std::optional<model::Checkpoint>& checkpoint, microseconds placedFor) {
   if (!checkpoint) return placedFor;

@@ -24,6 +24,7 @@ const JobFeedback kTemplatesFine = {.templateError = ""};
 CycleInput input(const SnapshotBuilder& builder) {
   CycleInput in;
   in.snapshot = builder.build();
+  in.snapshot.policy.ordering = model::Ordering::kFifo;
   in.term = 4;
   for (const auto& job : in.snapshot.jobs) in.feedback[job->key] = kTemplatesFine;
   return in;

@@ -39,7 +39,8 @@ model::Job waiting(std::string_view name, int replicas, std::int64_t created, st
 }
 
 // The estimated starts of those that wait, in seconds; 0: nothing is told.
-std::map<std::string, std::int64_t> told(const model::Snapshot& snapshot) {
+std::map<std::string, std::int64_t> told(model::Snapshot snapshot) {
+  snapshot.policy.ordering = model::Ordering::kFifo;
   core::CycleCache cache;
   cache.begin(snapshot);
   core::Ledger& ledger = cache.ledger();
