@@ -28,6 +28,18 @@ std::string wordsOf(const Ledger& ledger) {
   return text;
 }
 
+// What a plan says to whom.
+std::string wordsOf(const Plan& plan) {
+  std::string text;
+  for (const JobDecision& each : plan.decisions) {
+    text += fmt::format("{}:", each.job->key);
+    if (each.status && each.status->pending) text += fmt::format(" {}", each.status->pending->message);
+    if (each.status && each.status->gang.proposal) text += " has a proposal";
+    text += '\n';
+  }
+  return text;
+}
+
 }  // namespace
 
 TEST_CASE("a ledger that follows is the ledger of the snapshot") {
@@ -52,7 +64,9 @@ TEST_CASE("what a cycle remembers of the last one changes no plan") {
     for (int step = 0; step < kSteps; ++step) {
       const CycleInput input = cluster.look();
       const Plan warm = cycle(input, cache);
-      RC_ASSERT(warm == cycle(input));
+      const Plan cold = cycle(input);
+      RC_LOG() << wordsOf(warm) << "\ncold:\n" << wordsOf(cold);
+      RC_ASSERT(warm == cold);
       cluster.carryOut(warm);
       cluster.live();
     }

@@ -263,11 +263,8 @@ class Scheduler {
     std::optional<base::WallTime> since;
     const auto& pending = contender.waiting->job->status.pending;
     if (pending && pending->reservedSince && !keptByAnother(contender)) since = pending->reservedSince;
-    return {contender.waiting->job.get(),
-            contender.priority,
-            contender.queue,
-            contender.demand,
-            since, contender.keepsSince.has_value(), contender.rank};
+    return {contender.waiting->job.get(),     contender.priority, contender.queue, contender.demand, since,
+            contender.keepsSince.has_value(), contender.rank};
   }
 
   // Whether who makes room for it pays for it; then it starts at once, as a claim.

@@ -75,12 +75,19 @@ bool WaitingWords::later(const Contender& contender, const GangShape& shape, Sch
 
 WaitingWords::PendingPtr WaitingWords::failureOf(const Contender& contender, const GangShape& shape) {
   const PlacementCache::Question question{shape.key, shape.relaxation.widest};
-  if (auto known = in_.cache.words(question, in_.ledger)) return known;
+  auto& [takes, words] = failures_[question];
+  if (words && takes == in_.ledger.takes()) return words;
   const model::Job& job = *contender.waiting->job;
-  const PlacementFailure failure = in_.placer.failure(job, shape.relaxation.widest);
-  auto words =
-      std::make_shared<const Pending>(explainFailure(job, failure, in_.ledger, in_.snapshot.now, in_.runs));
-  in_.cache.remember(question, in_.ledger, words);
+  auto failure = in_.cache.failure(question, in_.ledger);
+  if (!failure) {
+    failure =
+        std::make_shared<const PlacementFailure>(in_.placer.failure(job, shape.relaxation.widest));
+    in_.cache.remember(question, in_.ledger, failure);
+  }
+  takes = in_.ledger.takes();
+  // Who is in the way, and until when, moves with time.
+  words = std::make_shared<const Pending>(
+      explainFailure(job, *failure, in_.ledger, in_.snapshot.now, in_.runs));
   return words;
 }
 
@@ -105,7 +112,7 @@ WaitingWords::PendingPtr WaitingWords::wordsFor(const Later& each) {
   const PlacementCache::Words key{contender.queue, each.shape.key, each.shape.relaxation.widest, nextAt,
                                   next ? next->widest : 0};
   if (const auto told = told_.find(key); told != told_.end()) return told->second;
-  const bool known = in_.cache.words({each.shape.key, each.shape.relaxation.widest}, in_.ledger) != nullptr;
+  const bool known = in_.cache.failure({each.shape.key, each.shape.relaxation.widest}, in_.ledger) != nullptr;
   if (!known && in_.placer.budget().exhausted()) {
     wakeAt(in_.snapshot.now + kLookAgain);
     return saidBefore(contender);

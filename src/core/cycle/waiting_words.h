@@ -77,6 +77,8 @@ class WaitingWords {
 
   Scene in_;
   std::vector<Later> later_;
+  // Of the present cycle, with how much had been taken from the ledger then.
+  std::map<PlacementCache::Question, std::pair<std::uint64_t, PendingPtr>> failures_;
   std::map<PlacementCache::Words, PendingPtr> told_;
   std::map<const Reservation*, PendingPtr> reservedBy_;
   std::set<std::size_t> keepers_;  // positions

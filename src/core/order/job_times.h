@@ -12,7 +12,8 @@ namespace trainyard::core {
 [[nodiscard]] base::WallTime placedSince(const model::Job& job, base::WallTime now);
 [[nodiscard]] base::WallTime waitingSince(const model::Job& job, base::WallTime now);
 
-// Since when the job has not waited any more, places on their way included; as placedSince() where nothing tells.
+// Since when the job has not waited any more, places on their way included; as placedSince() where nothing
+// tells.
 [[nodiscard]] base::WallTime startedSince(const model::Job& job, base::WallTime now);
 
 // What the job has run in all, as of `now`, whether it was lost or not.

@@ -66,9 +66,7 @@ bool Rank::before(const Rank& other) const {
 Rank rankOf(const OrderView& job, const OrderSettings& settings) {
   return {.priority = job.priority,
           .expected = expectedOf(job, settings),
-          .stopCost = settings.ordering == model::Ordering::kLas
-                          ? 0
-                          : seconds(job.stopCost) * weightOf(job, settings.ordering),
+          .stopCost = seconds(job.stopCost) * weightOf(job, settings.ordering),
           .running = job.running,
           .submitted = job.submitted,
           .key = job.key};

@@ -62,7 +62,6 @@ struct Rank {
 //  kSrsf     remaining time x GPUs.
 //  kDefault  remaining GPU time, where there is an estimate; else GPU seconds for each expected end, by the
 //            chance of ending that others taught (Gittins' index by what is scarce).
-// What a stop costs is in the same measure; 0 in kLas, whose steps are worth more than that.
 // Jobs without estimate come last in kSrtf and kSrsf.
 [[nodiscard]] Rank rankOf(const OrderView& job, const OrderSettings& settings);
 

@@ -30,7 +30,8 @@ std::optional<double> remainingTime(const std::vector<KnownRun>& others, double 
     atRisk -= weightOf(*each);
     if (atRisk <= 0) break;
   }
-  return std::nullopt;
+  // What comes after the longest known run is not known: it takes that long at least.
+  return longer.back()->ran - ran;
 }
 
 }  // namespace trainyard::core

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "core/order/remaining_time.h"
@@ -11,7 +12,7 @@ namespace trainyard::core {
 namespace {
 
 // On each side in order of submission, as in a replay.
-constexpr std::ptrdiff_t kNeighbours = 20;
+constexpr int kNeighbours = 20;
 constexpr std::size_t kEnoughToKnow = 3;
 constexpr std::chrono::minutes kTogether{10};
 
@@ -19,29 +20,19 @@ double secondsBetween(base::WallTime a, base::WallTime b) {
   return std::abs(std::chrono::duration<double>(a - b).count());
 }
 
-// The elements around `submitted`, of a list in order of submission.
-template <typename List>
-auto around(const List& list, base::WallTime submitted) {
-  const auto at = std::partition_point(list.begin(), list.end(),
-                                       [&](const auto& each) { return each.submitted < submitted; });
-  const auto first = at - std::min(kNeighbours, at - list.begin());
-  const auto end = at + std::min(kNeighbours + 1, list.end() - at);
-  return std::pair(first, end);
-}
-
 }  // namespace
 
-void RunTimeModel::listRunning() {
+void RunTimeModel::listLive() {
   if (listed_) return;
   listed_ = true;
   for (const auto& job : snapshot_.jobs) {
-    if (job->finished() || !job->status.gang.placed || job->status.gpus <= 0) continue;
+    if (job->finished() || job->status.gpus <= 0) continue;
     for (const Kind kind : kindNumbersOf(*job))
-      running_[kind].push_back({job->created, ranSoFar(*job, snapshot_.now), job.get()});
+      live_[kind].push_back({job->created, ranSoFar(*job, snapshot_.now), job.get()});
   }
-  for (auto& [kind, running] : running_) {
-    std::stable_sort(running.begin(), running.end(),
-                     [](const Running& a, const Running& b) { return a.submitted < b.submitted; });
+  for (auto& [kind, live] : live_) {
+    std::stable_sort(live.begin(), live.end(),
+                     [](const Live& a, const Live& b) { return a.submitted < b.submitted; });
   }
 }
 
@@ -57,7 +48,7 @@ const RunTimeModel::Past* RunTimeModel::pastOf(const model::Job& job, Kind kind,
 }
 
 double RunTimeModel::rate(const model::Job& job) {
-  listRunning();
+  listLive();
   const auto kinds = kindNumbersOf(job);
   const Past* past = pastOf(job, kinds[0], 0);
   const bool narrow = past != nullptr && past->size() >= kEnoughToKnow;
@@ -76,7 +67,7 @@ double RunTimeModel::rate(const model::Job& job) {
 std::optional<std::chrono::seconds> RunTimeModel::remaining(const model::Job& job, int permille) {
   constexpr double kAll = 1'000;
   if (snapshot_.runTimes == nullptr) return std::nullopt;
-  listRunning();
+  listLive();
   const auto kinds = kindNumbersOf(job);
   const auto ran = static_cast<double>(progressOf(job, snapshot_.now).count());
   for (std::size_t which = 0; which < kinds.size(); ++which) {
@@ -90,21 +81,42 @@ std::optional<std::chrono::seconds> RunTimeModel::remaining(const model::Job& jo
 
 std::vector<KnownRun> RunTimeModel::others(Kind kind, const Past* past, base::WallTime submitted,
                                            const model::Job& self) const {
+  static const std::vector<model::PastRun> kNoPast;
+  static const std::vector<Live> kNoLive;
+  const auto& ended = past != nullptr ? *past : kNoPast;
+  const auto found = live_.find(kind);
+  const auto& live = found != live_.end() ? found->second : kNoLive;
+  const auto from = [&](const auto& list) {
+    return std::partition_point(list.begin(), list.end(),
+                                [&](const auto& each) { return each.submitted < submitted; });
+  };
   std::vector<KnownRun> others;
-  if (past != nullptr) {
-    const auto [first, end] = around(*past, submitted);
-    for (auto run = first; run != end; ++run) {
-      const double apart = secondsBetween(run->submitted, submitted);
-      others.push_back({apart, static_cast<double>(run->ran.count()), true});
-    }
+  others.reserve(2 * kNeighbours);
+  const auto addEnded = [&](const model::PastRun& run) {
+    others.push_back({secondsBetween(run.submitted, submitted), static_cast<double>(run.ran.count()), true});
+  };
+  const auto addLive = [&](const Live& run) {
+    if (run.job != &self)
+      others.push_back({secondsBetween(run.submitted, submitted), static_cast<double>(run.ran.count()), false});
+  };
+  // Backwards and forwards in the order of submission, whoever comes next of the two lists.
+  auto e = from(ended);
+  auto l = from(live);
+  for (int n = 0; n < kNeighbours && (e != ended.begin() || l != live.begin()); ++n) {
+    const bool endedNext = l == live.begin() || (e != ended.begin() && std::prev(e)->submitted >= std::prev(l)->submitted);
+    if (endedNext)
+      addEnded(*--e);
+    else
+      addLive(*--l);
   }
-  if (const auto running = running_.find(kind); running != running_.end()) {
-    const auto [first, end] = around(running->second, submitted);
-    for (auto run = first; run != end; ++run) {
-      if (run->job == &self) continue;
-      const double apart = secondsBetween(run->submitted, submitted);
-      others.push_back({apart, static_cast<double>(run->ran.count()), false});
-    }
+  e = from(ended);
+  l = from(live);
+  for (int n = 0; n <= kNeighbours && (e != ended.end() || l != live.end()); ++n) {
+    const bool endedNext = l == live.end() || (e != ended.end() && e->submitted <= l->submitted);
+    if (endedNext)
+      addEnded(*e++);
+    else
+      addLive(*l++);
   }
   return others;
 }

@@ -32,7 +32,8 @@ class RunTimeModel {
   [[nodiscard]] std::optional<std::chrono::seconds> remaining(const model::Job& job, int permille);
 
  private:
-  struct Running {
+  // One that has not ended: it runs, waits to go on, or has never run.
+  struct Live {
     base::WallTime submitted{};
     std::chrono::seconds ran{0};
     const model::Job* job = nullptr;
@@ -40,7 +41,7 @@ class RunTimeModel {
   using Kind = std::uint64_t;  // kindNumbersOf()
   using Past = std::vector<model::PastRun>;
   [[nodiscard]] const Past* pastOf(const model::Job& job, Kind kind, std::size_t which);
-  void listRunning();
+  void listLive();
   [[nodiscard]] std::vector<KnownRun> others(Kind kind, const Past* past, base::WallTime submitted,
                                              const model::Job& self) const;
   [[nodiscard]] double compute(Kind kind, const Past* past, base::WallTime submitted, double ran,
@@ -48,7 +49,7 @@ class RunTimeModel {
 
   const model::Snapshot& snapshot_;
   bool listed_ = false;
-  std::unordered_map<Kind, std::vector<Running>> running_;  // sorted by submission
+  std::unordered_map<Kind, std::vector<Live>> live_;  // sorted by submission
   std::unordered_map<Kind, const Past*> past_;              // null: nothing is known
   std::map<std::tuple<Kind, std::int64_t, std::int64_t>, double> waiting_;
 };

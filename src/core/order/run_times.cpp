@@ -11,7 +11,7 @@
 namespace trainyard::core {
 namespace {
 
-constexpr std::size_t kMostOfAKind = 64;
+constexpr std::size_t kMostOfAKind = 1'024;
 constexpr std::size_t kMostInAll = 20'000;
 
 // What Kubernetes appends for `generateName`: five of these, which hardly make a word.

@@ -78,7 +78,7 @@ class GangPlacer {
   std::map<std::pair<std::uint32_t, std::optional<std::chrono::seconds>>, Steps> steps_;
   [[nodiscard]] bool keepsToOneType(const PlaceRequest& request);
   std::optional<GpuTypes> types_;  // asked for by the first that is placed
-  std::optional<JobMix> mix_;  // asked for by the first that is placed
+  std::optional<JobMix> mix_;      // asked for by the first that is placed
 };
 
 }  // namespace trainyard::core

@@ -4,7 +4,7 @@
 
 namespace trainyard::core {
 
-GpuTypes::GpuTypes(const model::Snapshot& snapshot) {
+GpuTypes::GpuTypes(const model::Snapshot& snapshot) : label_(snapshot.policy.gpuTypeLabel) {
   for (const auto& node : snapshot.nodes) {
     const std::string* label = node->labels.find(snapshot.policy.gpuTypeLabel);
     if (label == nullptr || node->allocatable.gpus() <= 0) continue;
@@ -17,6 +17,16 @@ GpuTypes::GpuTypes(const model::Snapshot& snapshot) {
       if (itsType != type) nodes.push_back(node);
     }
   }
+}
+
+bool GpuTypes::namesType(const model::PodShape& shape) const {
+  if (shape.nodeSelector.find(label_) != nullptr) return true;
+  if (!shape.affinity) return false;
+  return std::any_of(
+      shape.affinity->begin(), shape.affinity->end(), [&](const model::NodeSelectorTerm& term) {
+        return std::any_of(term.labels.begin(), term.labels.end(),
+                           [&](const model::SelectorRequirement& each) { return each.key == label_; });
+      });
 }
 
 bool GpuTypes::matter(const PlaceRequest& request) const {
@@ -32,7 +42,7 @@ bool GpuTypes::straddles(const model::Job& job, const Placement& placement) cons
   const std::string* first = nullptr;
   for (const model::Assignment& place : placement.assignments) {
     const model::Role* role = job.spec.findRole(place.role);
-    if (role == nullptr || role->shape.requests.gpus() <= 0) continue;
+    if (role == nullptr || role->shape.requests.gpus() <= 0 || namesType(role->shape)) continue;
     const auto type = typeOf_.find(place.node);
     if (type == typeOf_.end()) continue;
     if (first != nullptr && *first != type->second) return true;

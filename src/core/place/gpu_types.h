@@ -15,21 +15,26 @@ class GpuTypes {
  public:
   explicit GpuTypes(const model::Snapshot& snapshot);
 
-  // Whether a placement of the request could lie on two types at all: there are several, and several members with GPUs.
+  // Whether a placement of the request could lie on two types at all: there are several, and several members
+  // with GPUs.
   [[nodiscard]] bool matter(const PlaceRequest& request) const;
-  // Whether members with GPUs lie on nodes of two types.
+  // Whether members with GPUs lie on nodes of two types, but for roles that name the label themselves: they
+  // mean it.
   [[nodiscard]] bool straddles(const model::Job& job, const Placement& placement) const;
   // For each type, by name, the nodes that a gang must keep off to have all its GPUs of it.
   [[nodiscard]] const std::map<std::string, std::vector<model::NodeName>>& others() const { return others_; }
 
  private:
+  [[nodiscard]] bool namesType(const model::PodShape& shape) const;
+
+  std::string label_;
   std::map<model::NodeName, std::string> typeOf_;
   std::map<std::string, std::vector<model::NodeName>> others_;
 };
 
-// The closest place for the request on nodes of one type of GPU: a gang is as fast as its slowest member, and libraries
-// tune themselves to one. Steps: as it comes, if that is of one type; else each type by itself, the tightest level
-// wins. Ties: the type's name. `find` asks for places.
+// The closest place for the request on nodes of one type of GPU: a gang is as fast as its slowest member, and
+// libraries tune themselves to one. Steps: as it comes, if that is of one type; else each type by itself, the
+// tightest level wins. Ties: the type's name. `find` asks for places.
 template <typename Find>
 [[nodiscard]] std::optional<Placement> placeOnOneType(PlaceRequest request, const GpuTypes& types,
                                                       const Find& find) {

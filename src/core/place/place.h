@@ -38,8 +38,8 @@ struct PlaceRequest {
 
 struct Placement {
   std::vector<model::Assignment> assignments;  // sorted by role order, then lowest index
-  std::string level;   // tightest level that holds the whole gang: "rack"; "" for none
-  std::string domain;  // its path: "zone-a/block-1/rack-3"
+  std::string level;           // tightest level that holds the whole gang: "rack"; "" for none
+  std::string domain;          // its path: "zone-a/block-1/rack-3"
   std::size_t levelIndex = 0;  // of `level` in Domains::levels(); 0 for none
 };
 

@@ -14,7 +14,7 @@ void PlacementCache::begin(std::uint64_t ledgerVersion) {
   if (ledgerVersion == version_) return;
   version_ = ledgerVersion;
   failures_.clear();
-  words_.clear();
+  reasons_.clear();
   attainable.clear();
 }
 
@@ -30,7 +30,7 @@ void PlacementCache::clear() {
   pools_.clear();
   poolOfShape_.clear();
   failures_.clear();
-  words_.clear();
+  reasons_.clear();
   attainable.clear();
 }
 
@@ -57,10 +57,10 @@ bool PlacementCache::failed(const Question& question, const Ledger& ledger) cons
   return found != failures_.end() && found->second == stateOf(ledger);
 }
 
-std::shared_ptr<const model::Pending> PlacementCache::words(const Question& question,
-                                                            const Ledger& ledger) const {
-  const auto found = words_.find(question);
-  return found != words_.end() && found->second.first == stateOf(ledger) ? found->second.second : nullptr;
+std::shared_ptr<const PlacementFailure> PlacementCache::failure(const Question& question,
+                                                                const Ledger& ledger) const {
+  const auto found = reasons_.find(question);
+  return found != reasons_.end() && found->second.first == stateOf(ledger) ? found->second.second : nullptr;
 }
 
 }  // namespace trainyard::core

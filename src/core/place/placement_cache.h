@@ -12,6 +12,7 @@
 
 #include "core/ledger/ledger.h"
 #include "core/place/job_notes.h"
+#include "core/place/place.h"
 #include "model/job.h"
 
 namespace trainyard::core {
@@ -46,10 +47,10 @@ class PlacementCache {
   void remember(const Question& question, const Ledger& ledger) { failures_[question] = stateOf(ledger); }
 
   // Why a shape has no places, in this very state of the ledger; nullptr: nobody asked.
-  [[nodiscard]] std::shared_ptr<const model::Pending> words(const Question& question,
-                                                            const Ledger& ledger) const;
-  void remember(const Question& question, const Ledger& ledger, std::shared_ptr<const model::Pending> words) {
-    words_[question] = {stateOf(ledger), std::move(words)};
+  [[nodiscard]] std::shared_ptr<const PlacementFailure> failure(const Question& question,
+                                                                const Ledger& ledger) const;
+  void remember(const Question& question, const Ledger& ledger, std::shared_ptr<const PlacementFailure> failure) {
+    reasons_[question] = {stateOf(ledger), std::move(failure)};
   }
 
   // Follow the snapshot's jobs.
@@ -74,7 +75,7 @@ class PlacementCache {
   std::unordered_map<std::string, std::uint32_t> pools_;
   std::unordered_map<std::uint32_t, std::uint32_t> poolOfShape_;
   std::map<Question, State> failures_;
-  std::map<Question, std::pair<State, std::shared_ptr<const model::Pending>>> words_;
+  std::map<Question, std::pair<State, std::shared_ptr<const PlacementFailure>>> reasons_;
 };
 
 }  // namespace trainyard::core

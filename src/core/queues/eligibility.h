@@ -20,8 +20,7 @@ struct Claimant {
   // Since when places are kept for it (core/timeline/reservation.h); absent: none are.
   std::optional<base::WallTime> reservedSince = std::nullopt;
   bool belowShare = false;  // its queue holds less than its share
-  bool belowShare = false;  // its queue holds less than its share
-  Rank rank = {};  // in its queue
+  Rank rank = {};           // in its queue
 };
 
 // Who might go for it.

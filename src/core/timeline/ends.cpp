@@ -41,7 +41,10 @@ ExpectedTime expectedEnd(const Job& job, base::WallTime now, RunTimeModel& runs)
     const bool fresh = job.spec.checkpoint && job.status.preemptions.count > 0;
     const base::WallTime end =
         runsNow && !fresh ? placedSince(job, now) + *estimate : now + *estimatedRemaining(job, now);
-    return {end > now ? end : overrunEnd(end, now), Basis::kStated};
+    if (end > now) return {end, Basis::kStated};
+    // His word is broken: what others took tells more.
+    if (const auto left = runs.remaining(job, kHalf)) return {now + std::max(*left, seconds(1)), Basis::kLearnt};
+    return {overrunEnd(end, now), Basis::kStated};
   }
   if (const auto left = runs.remaining(job, kHalf))
     return {now + std::max(*left, seconds(1)), Basis::kLearnt};
