@@ -80,14 +80,13 @@ WaitingWords::PendingPtr WaitingWords::failureOf(const Contender& contender, con
   const model::Job& job = *contender.waiting->job;
   auto failure = in_.cache.failure(question, in_.ledger);
   if (!failure) {
-    failure =
-        std::make_shared<const PlacementFailure>(in_.placer.failure(job, shape.relaxation.widest));
+    failure = std::make_shared<const PlacementFailure>(in_.placer.failure(job, shape.relaxation.widest));
     in_.cache.remember(question, in_.ledger, failure);
   }
   takes = in_.ledger.takes();
   // Who is in the way, and until when, moves with time.
-  words = std::make_shared<const Pending>(
-      explainFailure(job, *failure, in_.ledger, in_.snapshot.now, in_.runs));
+  words =
+      std::make_shared<const Pending>(explainFailure(job, *failure, in_.ledger, in_.snapshot.now, in_.runs));
   return words;
 }
 

@@ -97,13 +97,15 @@ std::vector<KnownRun> RunTimeModel::others(Kind kind, const Past* past, base::Wa
   };
   const auto addLive = [&](const Live& run) {
     if (run.job != &self)
-      others.push_back({secondsBetween(run.submitted, submitted), static_cast<double>(run.ran.count()), false});
+      others.push_back(
+          {secondsBetween(run.submitted, submitted), static_cast<double>(run.ran.count()), false});
   };
   // Backwards and forwards in the order of submission, whoever comes next of the two lists.
   auto e = from(ended);
   auto l = from(live);
   for (int n = 0; n < kNeighbours && (e != ended.begin() || l != live.begin()); ++n) {
-    const bool endedNext = l == live.begin() || (e != ended.begin() && std::prev(e)->submitted >= std::prev(l)->submitted);
+    const bool endedNext =
+        l == live.begin() || (e != ended.begin() && std::prev(e)->submitted >= std::prev(l)->submitted);
     if (endedNext)
       addEnded(*--e);
     else

@@ -50,7 +50,7 @@ class RunTimeModel {
   const model::Snapshot& snapshot_;
   bool listed_ = false;
   std::unordered_map<Kind, std::vector<Live>> live_;  // sorted by submission
-  std::unordered_map<Kind, const Past*> past_;              // null: nothing is known
+  std::unordered_map<Kind, const Past*> past_;        // null: nothing is known
   std::map<std::tuple<Kind, std::int64_t, std::int64_t>, double> waiting_;
 };
 

@@ -49,7 +49,8 @@ class PlacementCache {
   // Why a shape has no places, in this very state of the ledger; nullptr: nobody asked.
   [[nodiscard]] std::shared_ptr<const PlacementFailure> failure(const Question& question,
                                                                 const Ledger& ledger) const;
-  void remember(const Question& question, const Ledger& ledger, std::shared_ptr<const PlacementFailure> failure) {
+  void remember(const Question& question, const Ledger& ledger,
+                std::shared_ptr<const PlacementFailure> failure) {
     reasons_[question] = {stateOf(ledger), std::move(failure)};
   }
 

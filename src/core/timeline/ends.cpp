@@ -43,7 +43,8 @@ ExpectedTime expectedEnd(const Job& job, base::WallTime now, RunTimeModel& runs)
         runsNow && !fresh ? placedSince(job, now) + *estimate : now + *estimatedRemaining(job, now);
     if (end > now) return {end, Basis::kStated};
     // His word is broken: what others took tells more.
-    if (const auto left = runs.remaining(job, kHalf)) return {now + std::max(*left, seconds(1)), Basis::kLearnt};
+    if (const auto left = runs.remaining(job, kHalf))
+      return {now + std::max(*left, seconds(1)), Basis::kLearnt};
     return {overrunEnd(end, now), Basis::kStated};
   }
   if (const auto left = runs.remaining(job, kHalf))

@@ -29,13 +29,13 @@ struct ExpectedTime {
 // Assumes: what is going away (a gang that is deleted or stopped, an attempt that is given up) is gone after
 // kLeastOverrun. A job ends when its owner's estimate says, which is of the whole job: what it has behind it
 // counts (core/order/job_times.h). One that has outrun its estimate ends after as long again as it has outrun
-// it, at least kLeastOverrun, or as others of its kind do: whoever is a second late will be done in moments, and the longer it takes the
-// less is known. (Lost: it may run for ever. Then half a second too much gives the reserved places to
-// somebody who keeps them for hours.) Without an estimate it ends when half of its kind have ended; where
-// nobody knows its kind, about as late again as it is old, an hour at first. Once a member has ended the
-// others follow within moments: after as long again as since then, at least kLeastOverrun; of tasks that have
-// nothing to do with each other that expects nothing for long. It is seen, not asked of nodes' clocks
-// (model::FreedNode).
+// it, at least kLeastOverrun, or as others of its kind do: whoever is a second late will be done in moments,
+// and the longer it takes the less is known. (Lost: it may run for ever. Then half a second too much gives
+// the reserved places to somebody who keeps them for hours.) Without an estimate it ends when half of its
+// kind have ended; where nobody knows its kind, about as late again as it is old, an hour at first. Once a
+// member has ended the others follow within moments: after as long again as since then, at least
+// kLeastOverrun; of tasks that have nothing to do with each other that expects nothing for long. It is seen,
+// not asked of nodes' clocks (model::FreedNode).
 [[nodiscard]] ExpectedTime expectedEnd(const model::Job& job, base::WallTime now, RunTimeModel& runs);
 // How long one will run that gets its places now, by the same rules.
 struct ExpectedRun {
