@@ -67,7 +67,6 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
                     [this] { requestCycle(); }}),
       runTimes_({.ns = options_.leaseNamespace},
                 {deps_.api, deps_.executor, cache_, deps_.log.named("run-times"),
-                 [this] { return options_.policy.ordering == model::Ordering::kDefault; },
                  [this] { requestCycle(); }}) {
   cache_.onAnyChange([this] { requestCycle(); });
 }

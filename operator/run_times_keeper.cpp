@@ -32,7 +32,6 @@ kube::ApiCallback RunTimesKeeper::guarded(void (RunTimesKeeper::*then)(const Ans
 void RunTimesKeeper::start() { look(); }
 
 void RunTimesKeeper::look() {
-  if (!deps_.wanted()) return again();
   if (!known_) return read();
   learn();
   if (unwritten_ && deps_.executor.now() >= nextWrite_) return write();

@@ -28,7 +28,6 @@ class RunTimesKeeper {
     base::Executor& executor;
     kube::ClusterCache& cache;
     base::Logger log;
-    std::function<bool()> wanted;   // by the policy of the moment
     std::function<void()> changed;  // there is more to know than at the last cycle
   };
 

@@ -94,16 +94,16 @@ TEST_CASE("jobs of a sweep that were submitted and ended together are as many as
   CHECK(times.kinds.at("job/ml/a/1").size() == 3);
 }
 
-TEST_CASE("of each kind the last 64 are kept, however often they are read") {
+TEST_CASE("of each kind the last 1,024 are kept, however often they are read") {
   model::RunTimes times;
   std::vector<std::shared_ptr<const model::Job>> jobs;
-  for (int i = 0; i < 100; ++i) jobs.push_back(succeeded("ml/a-" + std::to_string(i), i, 10 + i));
+  for (int i = 0; i < 1'100; ++i) jobs.push_back(succeeded("ml/a-" + std::to_string(i), i, 10 + i));
   CHECK(learn(times, listOf(jobs)));
   CHECK_FALSE(learn(times, listOf(jobs)));
   const auto& kept = times.kinds.at("job/ml/a/1");
-  REQUIRE(kept.size() == 64);
-  CHECK(kept.front().submitted == test::at(36));
-  CHECK(kept.back().submitted == test::at(99));
+  REQUIRE(kept.size() == 1'024);
+  CHECK(kept.front().submitted == test::at(76));
+  CHECK(kept.back().submitted == test::at(1'099));
 }
 
 TEST_CASE("what two leaders learnt is merged, and counted once") {

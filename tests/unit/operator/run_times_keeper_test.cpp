@@ -65,10 +65,9 @@ struct Fixture {
   base::SilentSink nowhere;
   base::Logger log{nowhere, base::LogLevel::kError, "run-times"};
   kube::ClusterCache cache{log};
-  bool wanted = true;
   int changes = 0;
   RunTimesKeeper keeper{{.ns = "trainyard-system"},
-                        {api, loop, cache, log, [this] { return wanted; }, [this] { ++changes; }}};
+                        {api, loop, cache, log, [this] { ++changes; }}};
 
   void succeeded(const std::string& name, int ran) {
     cache.jobs.upsert(fmt::format(
@@ -106,20 +105,6 @@ TEST_CASE("run times are learnt and written, and not more often than every five 
   CHECK(fixture.api.asked == std::vector<std::string>{"create", "patch"});
   fixture.loop.runFor(1h);
   CHECK(fixture.api.asked.size() == 2);
-}
-
-TEST_CASE("run times: who orders jobs without them neither reads nor writes, until the policy changes") {
-  Fixture fixture;
-  fixture.wanted = false;
-  fixture.api.version = 1;
-  fixture.succeeded("sweep-1", 60);
-  fixture.keeper.start();
-  fixture.loop.runFor(1h);
-  CHECK(fixture.api.asked.empty());
-  CHECK(fixture.keeper.current() == nullptr);
-  fixture.wanted = true;
-  fixture.loop.runFor(2min);
-  CHECK(fixture.api.asked == std::vector<std::string>{"get", "patch"});
 }
 
 TEST_CASE("run times: what another one wrote meanwhile is kept beside our own") {
