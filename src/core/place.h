@@ -5,6 +5,7 @@
 // Placement and its failures, relaxation, fragmentation; what is remembered of it.
 //
 // The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
+#include "core/place/blockers.h"
 #include "core/place/change.h"
 #include "core/place/fragmentation.h"
 #include "core/place/gang_placer.h"

@@ -85,8 +85,7 @@ WaitingWords::PendingPtr WaitingWords::failureOf(const Contender& contender, con
   }
   takes = in_.ledger.takes();
   // Who is in the way, and until when, moves with time.
-  words =
-      std::make_shared<const Pending>(explainFailure(job, *failure, in_.ledger, in_.snapshot.now, in_.runs));
+  words = std::make_shared<const Pending>(explainFailure(*failure, in_.ledger, in_.snapshot.now, in_.runs));
   return words;
 }
 

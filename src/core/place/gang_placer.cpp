@@ -93,13 +93,12 @@ std::optional<Placement> GangPlacer::tryPlace(const PlaceRequest& request) {
     budget_.spend(nodes());
     return findPlaces(asked, ledger_, domains_);
   };
-  return keepsToOneType(request) ? placeOnOneType(request, *types_, find) : find(request);
+  return keepsToOneType(request) ? placeOnOneType(request, cache_.gpuTypes(snapshot_), find) : find(request);
 }
 
 bool GangPlacer::keepsToOneType(const PlaceRequest& request) {
   if (snapshot_.policy.mixGpuTypes) return false;
-  if (!types_) types_.emplace(snapshot_);
-  return types_->matter(request);
+  return cache_.gpuTypes(snapshot_).matter(request);
 }
 
 PlacementFailure GangPlacer::failure(const Job& job, std::size_t widest) {

@@ -11,7 +11,6 @@
 #include "core/ledger/domains.h"
 #include "core/ledger/ledger.h"
 #include "core/place/fragmentation.h"
-#include "core/place/gpu_types.h"
 #include "core/place/place.h"
 #include "core/place/placement_cache.h"
 #include "core/place/relaxation.h"
@@ -77,8 +76,7 @@ class GangPlacer {
   // How shapes relax, by what their jobs are expected to take.
   std::map<std::pair<std::uint32_t, std::optional<std::chrono::seconds>>, Steps> steps_;
   [[nodiscard]] bool keepsToOneType(const PlaceRequest& request);
-  std::optional<GpuTypes> types_;  // asked for by the first that is placed
-  std::optional<JobMix> mix_;      // asked for by the first that is placed
+  std::optional<JobMix> mix_;  // asked for by the first that is placed
 };
 
 }  // namespace trainyard::core

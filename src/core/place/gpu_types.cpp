@@ -4,17 +4,24 @@
 
 namespace trainyard::core {
 
-GpuTypes::GpuTypes(const model::Snapshot& snapshot) : label_(snapshot.policy.gpuTypeLabel) {
-  for (const auto& node : snapshot.nodes) {
-    const std::string* label = node->labels.find(snapshot.policy.gpuTypeLabel);
-    if (label == nullptr || node->allocatable.gpus() <= 0) continue;
-    typeOf_.emplace(node->name, *label);
-    others_.try_emplace(*label);
+GpuTypes::GpuTypes(const model::SharedList<model::Node>& nodes, const std::string& label) : label_(label) {
+  const std::string* first = nullptr;
+  const bool several = std::any_of(nodes.begin(), nodes.end(), [&](const auto& node) {
+    const std::string* type = node->allocatable.gpus() > 0 ? node->labels.find(label) : nullptr;
+    if (type == nullptr) return false;
+    if (first == nullptr) first = type;
+    return *type != *first;
+  });
+  if (!several) return;
+  for (const auto& node : nodes) {
+    const std::string* type = node->allocatable.gpus() > 0 ? node->labels.find(label) : nullptr;
+    if (type == nullptr) continue;
+    typeOf_.emplace(node->name, *type);
+    others_.try_emplace(*type);
   }
-  if (others_.size() < 2) return;
-  for (auto& [type, nodes] : others_) {
+  for (auto& [type, others] : others_) {
     for (const auto& [node, itsType] : typeOf_) {
-      if (itsType != type) nodes.push_back(node);
+      if (itsType != type) others.push_back(node);
     }
   }
 }

@@ -6,14 +6,17 @@
 #include <vector>
 
 #include "core/place/place.h"
-#include "model/snapshot.h"
+#include "model/node.h"
+#include "model/shared_list.h"
 
 namespace trainyard::core {
 
 // Which nodes have which type of GPU, by the label that the policy names.
 class GpuTypes {
  public:
-  explicit GpuTypes(const model::Snapshot& snapshot);
+  GpuTypes(const model::SharedList<model::Node>& nodes, const std::string& label);
+
+  [[nodiscard]] const std::string& label() const { return label_; }
 
   // Whether a placement of the request could lie on two types at all: there are several, and several members
   // with GPUs.

@@ -110,7 +110,9 @@ std::variant<Placement, PlacementFailure> place(const PlaceRequest& request, con
   const auto bounds = boundsOf(request, domains);
   if (!bounds) return unknownLevel(request.job->spec.locality.required, domains);
   const PlaceProblem problem(request, ledger, domains, PlaceProblem::Room::kFree);
-  return explainNoPlace(problem, bounds->widest, bounds->required);
+  PlacementFailure failure = explainNoPlace(problem, bounds->widest, bounds->required);
+  failure.blockers = findBlockers(failure.contested, failure.scarce, ledger);
+  return failure;
 }
 
 std::variant<Placement, PlacementFailure> place(const PlaceRequest& request, const Ledger& ledger,

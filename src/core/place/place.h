@@ -8,6 +8,7 @@
 
 #include "core/ledger/domains.h"
 #include "core/ledger/ledger.h"
+#include "core/place/blockers.h"
 #include "model/gang.h"
 #include "model/job.h"
 #include "model/policy.h"
@@ -54,6 +55,7 @@ struct PlacementFailure {
   // nodes that the template matches, and the resource that is missing there ("nvidia.com/gpu", "cpu", …).
   std::vector<std::uint32_t> contested = {};
   std::string scarce = {};
+  Blockers blockers = {};
   std::string needs = {};  // what `message` begins with where it tells what the gang needs: "needs 4 nodes …"
 };
 

@@ -52,6 +52,15 @@ std::uint32_t PlacementCache::poolOf(const model::Job& job, std::uint32_t shape)
   return known->second;
 }
 
+const GpuTypes& PlacementCache::gpuTypes(const model::Snapshot& snapshot) {
+  const std::string& label = snapshot.policy.gpuTypeLabel;
+  if (!gpuTypes_ || !typedNodes_.isSameAs(snapshot.nodes) || gpuTypes_->label() != label) {
+    gpuTypes_.emplace(snapshot.nodes, label);
+    typedNodes_ = snapshot.nodes;
+  }
+  return *gpuTypes_;
+}
+
 bool PlacementCache::failed(const Question& question, const Ledger& ledger) const {
   const auto found = failures_.find(question);
   return found != failures_.end() && found->second == stateOf(ledger);

@@ -11,9 +11,11 @@
 #include <utility>
 
 #include "core/ledger/ledger.h"
+#include "core/place/gpu_types.h"
 #include "core/place/job_notes.h"
 #include "core/place/place.h"
 #include "model/job.h"
+#include "model/snapshot.h"
 
 namespace trainyard::core {
 
@@ -41,6 +43,9 @@ class PlacementCache {
 
   // The same number for jobs of the same shape's pool of nodes (poolKey()); others for others, as above.
   [[nodiscard]] std::uint32_t poolOf(const model::Job& job, std::uint32_t shape);
+
+  // Of the snapshot's nodes.
+  [[nodiscard]] const GpuTypes& gpuTypes(const model::Snapshot& snapshot);
 
   // Whether a shape had no places in this very state of the ledger.
   [[nodiscard]] bool failed(const Question& question, const Ledger& ledger) const;
@@ -72,6 +77,8 @@ class PlacementCache {
   [[nodiscard]] static State stateOf(const Ledger& ledger) { return {ledger.version(), ledger.takes()}; }
 
   std::uint64_t version_ = 0;
+  model::SharedList<model::Node> typedNodes_;
+  std::optional<GpuTypes> gpuTypes_;
   std::unordered_map<std::string, std::uint32_t> shapes_;
   std::unordered_map<std::string, std::uint32_t> pools_;
   std::unordered_map<std::uint32_t, std::uint32_t> poolOfShape_;

@@ -9,8 +9,8 @@ namespace trainyard::core {
 
 // What a job that fits nowhere waits for, and who is in its way: the jobs that hold most of the scarce
 // resource in the domain where it came closest, at most three. `since` is left for the writer of the status.
-[[nodiscard]] model::Pending explainFailure(const model::Job& job, const PlacementFailure& failure,
-                                            const Ledger& ledger, base::WallTime now, RunTimeModel& runs);
+[[nodiscard]] model::Pending explainFailure(const PlacementFailure& failure, const Ledger& ledger,
+                                            base::WallTime now, RunTimeModel& runs);
 
 // For a job that is not tried because `head` of its queue comes first: "behind vision/bert, which needs …".
 [[nodiscard]] model::Pending explainTurn(const model::Job& head, const model::Pending& headPending);

@@ -92,9 +92,12 @@ const NodeAmounts& Ends::holds(std::size_t index) {
 }
 
 void Ends::add(const Job& job, const std::vector<model::Assignment>& places) {
-  (void)all();
   const ExpectedRun run = expectedRun(job, snapshot_.now, runs_);
-  insertEnding(all_, {snapshot_.now + run.time, &job, run.basis, amountsOf(job, places, ledger_)});
+  Ending ending{snapshot_.now + run.time, &job, run.basis, amountsOf(job, places, ledger_)};
+  if (listed_)
+    insertEnding(all_, std::move(ending));
+  else
+    all_.push_back(std::move(ending));
 }
 
 void insertEnding(std::vector<Ending>& endings, Ending ending) {

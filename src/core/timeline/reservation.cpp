@@ -71,8 +71,7 @@ Reservation::Verdict Reservation::judge(const Asking& asking, const Places& plac
   const bool stoppable = asking.mayBeStopped;
   const bool guess = !start_ || start_->basis == Basis::kGuess;
   const base::WallTime now = snapshot_.now;
-  const bool inTime =
-      !guess && asking.run.basis != Basis::kGuess && now + asking.run.time <= start_->at;
+  const bool inTime = !guess && asking.run.basis != Basis::kGuess && now + asking.run.time <= start_->at;
   const int guesses = snapshot_.policy.backfill.passesWithoutEstimate;
   if (inTime) {
     const bool word = !stoppable && asking.run.basis == Basis::kStated;

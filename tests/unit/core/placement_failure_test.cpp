@@ -35,7 +35,7 @@ model::Pending pendingIn(const model::Snapshot& snapshot, std::string_view name)
   const auto outcome = place(wholeGang(waiting), ledger, snapshot.policy.topology);
   REQUIRE(std::holds_alternative<PlacementFailure>(outcome));
   RunTimeModel runs(snapshot);
-  return explainFailure(waiting, std::get<PlacementFailure>(outcome), ledger, snapshot.now, runs);
+  return explainFailure(std::get<PlacementFailure>(outcome), ledger, snapshot.now, runs);
 }
 
 std::string said(const model::Snapshot& snapshot) { return outcomeIn(snapshot, "x/j"); }
