@@ -33,7 +33,7 @@ struct Share {
 }  // namespace
 
 Blockers findBlockers(const std::vector<std::uint32_t>& nodes, const std::string& scarce,
-                      const Ledger& ledger) {
+                      const model::ObjectKey& asking, const Ledger& ledger) {
   std::unordered_map<const model::Job*, Share> shares;
   Share strangers;
   Blockers blockers;
@@ -42,7 +42,7 @@ Blockers findBlockers(const std::vector<std::uint32_t>& nodes, const std::string
       const std::int64_t amount = amountByName(holding.amount, scarce);
       if (amount <= 0) return;
       if (holding.job != nullptr) {
-        shares[holding.job].add(amount, holding.amount.gpus(), node);
+        if (holding.job->key != asking) shares[holding.job].add(amount, holding.amount.gpus(), node);
         return;
       }
       if (holding.pod == nullptr || holding.pod->controllerKind == "DaemonSet") return;

@@ -27,8 +27,8 @@ struct Blockers {
 };
 inline constexpr std::size_t kNamedBlockers = 3;
 
-// `nodes`: indices into Ledger::nodes(). Ties: namespace and name.
+// `nodes`: indices into Ledger::nodes(); `asking` is in nobody's way. Ties: namespace and name.
 [[nodiscard]] Blockers findBlockers(const std::vector<std::uint32_t>& nodes, const std::string& scarce,
-                                    const Ledger& ledger);
+                                    const model::ObjectKey& asking, const Ledger& ledger);
 
 }  // namespace trainyard::core

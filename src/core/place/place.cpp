@@ -111,7 +111,7 @@ std::variant<Placement, PlacementFailure> place(const PlaceRequest& request, con
   if (!bounds) return unknownLevel(request.job->spec.locality.required, domains);
   const PlaceProblem problem(request, ledger, domains, PlaceProblem::Room::kFree);
   PlacementFailure failure = explainNoPlace(problem, bounds->widest, bounds->required);
-  failure.blockers = findBlockers(failure.contested, failure.scarce, ledger);
+  failure.blockers = findBlockers(failure.contested, failure.scarce, request.job->key, ledger);
   return failure;
 }
 
