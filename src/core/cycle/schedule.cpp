@@ -92,7 +92,7 @@ class Scheduler {
       const Job& job = *each.waiting->job;
       if (!job.status.pending || !job.status.pending->reservedSince) continue;
       if (report_.isBelowShare(each.queue)) each.keepsSince = job.status.pending->reservedSince;
-      each.overdue = words_.responseRatio(each) > 1;
+      each.overdue = words_.isOverdue(each);
     }
   }
 
@@ -273,7 +273,8 @@ class Scheduler {
     const Claimant claimant = claimantOf(contender);
     // Its equals ask the same, but who has a reservation, and those of whom one may be in turn before
     // another.
-    const bool equalsAsk = !claimant.reservedSince && !takesTurns(snapshot_.policy);
+    const bool equalsAsk =
+        !claimant.reservedSince && !(takesTurns(snapshot_.policy) && preemption_.anyTakesTurns());
     const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest};
     if (equalsAsk && claimedInVain_.contains(asked)) return false;
     auto claim = preemption_.claim(claimant, shape.relaxation.widest);

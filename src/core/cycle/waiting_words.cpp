@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/order/stop_cost.h"
+#include "core/queues/eligibility.h"
 #include "core/status/explain.h"
 #include "core/status/explain_queue.h"
 #include "core/timeline/expected_starts.h"
@@ -18,6 +20,9 @@ using model::PendingReason;
 
 // Those that were not reached are looked at then, though nothing happens.
 constexpr std::chrono::seconds kLookAgain{1};
+// Who takes turns has his part by the order, however late that is: he is overdue only after as many times his
+// run.
+constexpr double kPatienceOfTurns = 30;
 // Of those that wait longest so many may be elected to keep a reservation.
 constexpr std::size_t kMostElectable = 64;
 
@@ -137,6 +142,11 @@ void WaitingWords::explain(const std::vector<Reservation>& reservations, Schedul
   in_.cache.told = std::move(told_);
 }
 
+bool WaitingWords::isOverdue(const Contender& contender) {
+  const bool takesPart = takesTurns(in_.snapshot.policy) && survivesStops(contender.waiting->job->spec);
+  return responseRatio(contender) > (takesPart ? kPatienceOfTurns : 1);
+}
+
 double WaitingWords::responseRatio(const Contender& contender) {
   using Seconds = std::chrono::duration<double>;
   const model::Job& job = *contender.waiting->job;
@@ -164,7 +174,7 @@ std::size_t WaitingWords::electedFor(const Reservation& reservation) {
                     });
   const std::uint32_t pool = in_.cache.poolOf(*holder.job, holder.shape);
   std::size_t elected = holder.position;
-  double best = 1;
+  double best = 0;
   for (std::size_t i = 0; i < asked; ++i) {
     const Contender& contender = *oldest[i].second->contender;
     const model::Job& job = *contender.waiting->job;
@@ -172,6 +182,7 @@ std::size_t WaitingWords::electedFor(const Reservation& reservation) {
         in_.cache.poolOf(job, oldest[i].second->shape.key) != pool)
       continue;
     if (!waitsForRoom(contender, oldest[i].second->shape)) continue;
+    if (!isOverdue(contender)) continue;
     const double ratio = responseRatio(contender);
     if (ratio <= best) continue;
     best = ratio;

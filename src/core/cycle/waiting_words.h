@@ -48,8 +48,8 @@ class WaitingWords {
   [[nodiscard]] bool waitsForRoom(const Contender& contender, const GangShape& shape);
   // What it lacks, as its queue has it.
   [[nodiscard]] model::Pending classified(const Contender& contender, const GangShape& shape);
-  // How long it has waited, by how long it is expected to run.
-  [[nodiscard]] double responseRatio(const Contender& contender);
+  // Whether it has waited longer than it is expected to run; many times as long, where it takes turns.
+  [[nodiscard]] bool isOverdue(const Contender& contender);
   // Room below a limit is kept for it.
   void keepsLimit(const Contender& contender) { keepers_.insert(contender.position); }
 
@@ -58,6 +58,8 @@ class WaitingWords {
   [[nodiscard]] std::optional<base::WallTime> wakeAt() const { return wakeAt_; }
 
  private:
+  // How long it has waited, by how long it is expected to run.
+  [[nodiscard]] double responseRatio(const Contender& contender);
   struct Later {
     std::size_t wait = 0;  // index into Schedule::waits
     const Contender* contender = nullptr;

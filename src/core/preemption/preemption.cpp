@@ -261,7 +261,7 @@ void Preemption::listAlike() {
     const auto [at, isNew] = known.try_emplace({queue, running.priority, running.held}, alike_.size());
     if (isNew) alike_.emplace_back();
     alike_[at->second].push_back(i);
-    runningOf_[queue].push_back(i);
+    if (survivesStops(running.job->spec)) runningOf_[queue].push_back(i);
   }
 }
 

@@ -52,6 +52,11 @@ class Preemption {
   // Whether anybody may be stopped, and whether anybody has a claim under way; else nobody need ask.
   [[nodiscard]] bool anyRunning();
   [[nodiscard]] bool anyClaiming();
+  // Whether anybody who runs may be stopped for the sake of order.
+  [[nodiscard]] bool anyTakesTurns() {
+    listRunning();
+    return !runningOf_.empty();
+  }
 
   // Places for the claimant, with those who must go for them, whom it discharges from their queues; nothing
   // where nobody may be stopped, or that would not help.
@@ -112,7 +117,7 @@ class Preemption {
   std::optional<std::vector<JobPtr>> claiming_;  // whose start waits for victims to go away
   std::vector<Concession> running_;              // who may be stopped at all, cheapest first
   std::vector<Alike> alike_;
-  std::map<QueueTree::Index, std::vector<std::size_t>> runningOf_;  // by queue
+  std::map<QueueTree::Index, std::vector<std::size_t>> runningOf_;  // by queue, those that take turns
   // By queue and priority, the merit of the best claimant whose turn it was not: nor is it that of a lesser
   // one.
   std::map<std::pair<QueueTree::Index, int>, double> noTurnFor_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/ledger/what_if.h"
+#include "model/gang_size.h"
 
 namespace trainyard::core {
 namespace {
@@ -36,6 +37,18 @@ std::vector<Moment> momentsOf(const std::vector<Ending>& ends,
   return moments;
 }
 
+// How many moments must have passed at least, so that there are as many free GPUs as it wants.
+std::size_t leastMoments(const model::Job& job, const std::vector<Moment>& moments,
+                         const std::vector<Ending>& ends, const Ledger& ledger) {
+  std::int64_t missing = model::desiredGpus(job.spec);
+  for (const Ledger::NodeRoom& room : ledger.nodes()) missing -= std::max<std::int64_t>(room.free.gpus(), 0);
+  for (std::size_t i = 0; i < moments.size(); ++i) {
+    if (missing <= 0) return std::max<std::size_t>(i, 1);
+    if (moments[i].ending) missing -= std::max<std::int64_t>(ends[*moments[i].ending].job->status.gpus, 0);
+  }
+  return moments.size();
+}
+
 }  // namespace
 
 std::optional<EarliestFit> earliestFit(const model::Job& job,
@@ -54,11 +67,11 @@ std::optional<EarliestFit> earliestFit(const model::Job& job,
     places = std::move(placed);
     return true;
   };
-  std::size_t tooFew = 0;
-  std::size_t enough = std::min<std::size_t>(1, moments.size());
-  while (enough != tooFew && !fitsAfter(enough)) {
+  std::size_t enough = leastMoments(job, moments, ends.all(), ledger);
+  std::size_t tooFew = std::max<std::size_t>(enough, 1) - 1;
+  for (std::size_t step = 1; enough != tooFew && !fitsAfter(enough); step *= 2) {
     tooFew = enough;
-    enough = std::min(2 * enough, moments.size());
+    enough = std::min(enough + step, moments.size());
     if (placer.budget().exhausted()) return std::nullopt;
   }
   if (enough == tooFew) return std::nullopt;

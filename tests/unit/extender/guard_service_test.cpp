@@ -36,7 +36,7 @@ struct Fixture {
     net::ServerRequest request = post(verb, std::move(body));
     return service.answer(request);
   }
-  bool model::counted(std::string_view line) const { return registry.text().find(line) != std::string::npos; }
+  bool counted(std::string_view line) const { return registry.text().find(line) != std::string::npos; }
 };
 
 TEST_CASE("before the caches are read nothing is decided") {
