@@ -68,9 +68,10 @@ bool takesTurns(const model::Policy& policy) {
 
 std::optional<base::WallTime> turnEnds(const Job& job, const model::Snapshot& snapshot) {
   if (!takesTurns(snapshot.policy) || !survivesStops(job.spec)) return std::nullopt;
-  const auto turn = snapshot.policy.timeSlicing.interval;
-  const base::WallTime placed = placedSince(job, snapshot.now);
-  return placed + ((snapshot.now - placed) / turn + 1) * turn;
+  const base::WallTime::duration turn = snapshot.policy.timeSlicing.interval;
+  const auto whole = placedSince(job, snapshot.now) + turn;
+  const auto from = std::max(whole, snapshot.now + base::WallTime::duration(1)).time_since_epoch();
+  return base::WallTime((from + turn - base::WallTime::duration(1)) / turn * turn);
 }
 
 bool mayTakeTurns(const Claimant& claimant, const Job& victim, int victimPriority, const QueueTree& tree,

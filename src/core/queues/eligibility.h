@@ -58,8 +58,9 @@ struct Victim {
 // nobody.
 [[nodiscard]] bool takesTurns(const model::Policy& policy);
 
-// When somebody may ask for a placed job's turn anew: at its end, and then whenever another one would end.
-// Nothing where it never takes turns.
+// When somebody should ask for a placed job's turn anew: whenever the clock has gone on by a turn, once it
+// has had a whole one. Nothing where it never takes turns. (Lost: the end of its own turn. Of a hundred that
+// run one ends every half minute, and each time all who wait ask in vain.)
 [[nodiscard]] std::optional<base::WallTime> turnEnds(const model::Job& job, const model::Snapshot& snapshot);
 
 // Whether jobs take turns, the victim says that it comes through a stop (survivesStops()), and it is of the
