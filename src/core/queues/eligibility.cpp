@@ -19,6 +19,9 @@ bool passed(const Claimant& claimant, const Victim& victim, QueueTree::Index que
   if (!claimant.reservedSince || startedSince(*victim.job, snapshot.now) < *claimant.reservedSince)
     return false;
   if (queue == claimant.queue) {
+    // Where the order itself says who gives way to whom, it says so of who was let past, too.
+    if (victim.priority == claimant.priority && takesTurns(snapshot.policy))
+      return survivesStops(victim.job->spec) && worthAStop(claimant.rank, victim.rank());
     // As if it waited, too: that it runs is what is in question.
     Rank waiting = victim.rank();
     waiting.running = false;
