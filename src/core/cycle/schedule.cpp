@@ -404,8 +404,12 @@ class Scheduler {
       const bool first = contender.priority > holder.rank.priority ||
                          (!holder.overdue && contender.rank.before(holder.rank));
       own.entitled = own.entitled || (sameQueue && first);
+      // Where the order says who gives way to whom, it is only those who come through a stop.
+      const bool byOrder = holder.rank.priority == contender.priority && takesTurns(snapshot_.policy);
+      const bool givesWay = !byOrder || survivesStops(job.spec);
       own.mayBeStopped =
-          job.spec.preemptible && (sameQueue ? holder.rank.before(contender.rank) : !own.entitled);
+          job.spec.preemptible &&
+          (sameQueue ? givesWay && holder.rank.before(contender.rank) : !own.entitled);
       const Verdict verdict = each.judge(own, places);
       if (verdict == Verdict::kPasses) continue;
       keeper_ = i;

@@ -19,6 +19,9 @@ bool passed(const Claimant& claimant, const Victim& victim, QueueTree::Index que
   if (!claimant.reservedSince || startedSince(*victim.job, snapshot.now) < *claimant.reservedSince)
     return false;
   if (queue == claimant.queue) {
+    // Where the order itself says who gives way to whom, it says so of who was let past, too.
+    if (victim.priority == claimant.priority && takesTurns(snapshot.policy))
+      return survivesStops(victim.job->spec) && worthAStop(claimant.rank, victim.rank());
     // As if it waited, too: that it runs is what is in question.
     Rank waiting = victim.rank();
     waiting.running = false;
@@ -68,9 +71,10 @@ bool takesTurns(const model::Policy& policy) {
 
 std::optional<base::WallTime> turnEnds(const Job& job, const model::Snapshot& snapshot) {
   if (!takesTurns(snapshot.policy) || !survivesStops(job.spec)) return std::nullopt;
-  const auto turn = snapshot.policy.timeSlicing.interval;
-  const base::WallTime placed = placedSince(job, snapshot.now);
-  return placed + ((snapshot.now - placed) / turn + 1) * turn;
+  const base::WallTime::duration turn = snapshot.policy.timeSlicing.interval;
+  const auto whole = placedSince(job, snapshot.now) + turn;
+  const auto from = std::max(whole, snapshot.now + base::WallTime::duration(1)).time_since_epoch();
+  return base::WallTime((from + turn - base::WallTime::duration(1)) / turn * turn);
 }
 
 bool mayTakeTurns(const Claimant& claimant, const Job& victim, int victimPriority, const QueueTree& tree,

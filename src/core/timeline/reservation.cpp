@@ -129,7 +129,7 @@ std::vector<model::NodeName> Reservation::reservedNodes() const {
 
 std::optional<base::WallTime> Reservation::wakeAt() const {
   std::optional<base::WallTime> start;
-  if (start_ && start_->basis != Basis::kGuess) start = start_->at;
+  if (start_ && start_->basis == Basis::kStated) start = start_->at;
   if (!start || !freed_.nextEnd) return start ? start : freed_.nextEnd;
   return std::min(*start, *freed_.nextEnd);
 }

@@ -66,6 +66,8 @@ TEST_CASE("Without durations the default is ahead of Tiresias-L, with them of SR
   for (const int trace : {1, 3}) {
     CAPTURE(trace);
     ReplayOptions options = muri(trace, ReplayPolicy::kDefault);
+    // As in Muri's simulator a stop costs the start-up alone.
+    options.checkpoint.permille = ReplayCheckpoint::kAll;
     const ReplayResult guessing = replay(options);
     CHECK(guessing.meanCompletionSeconds < published(trace, "Tiresias_L").mean);
     CHECK(guessing.meanCompletionSeconds > guessing.fluidLowerBoundSeconds);

@@ -34,7 +34,8 @@ TEST_CASE("The JSON has the documented keys") {
       R"({"jobs":2,"meanCompletionSeconds":1234567.25,"fluidLowerBoundSeconds":1000,"medianCompletionSeconds":0,)"
       R"("p99CompletionSeconds":0,"makespanSeconds":100,"gpuUtilization":0.5,"gpuAllocation":0,"fairnessLoss":0,)"
       R"("fairShareDelaySeconds":{"total":3,"mean":1.5,"p99":2},)"
-      R"("fragmentationDelaySeconds":{"total":0,"mean":0,"p99":0},"preemptions":0,"resizes":0})"
+      R"("fragmentationDelaySeconds":{"total":0,"mean":0,"p99":0},"finishTimeRatio":{"mean":0,"p95":0},)"
+      R"("belowGuaranteeSeconds":0,"lostGpuSeconds":0,"preemptions":0,"resizes":0})"
       "\n");
 }
 
@@ -60,7 +61,14 @@ TEST_CASE("Options that contradict each other are refused in a sentence") {
   ReplayOptions options;
   CHECK(refusal(options).empty());
   options.semantics = ReplaySemantics::kMuri;
+  CHECK(refusal(options) == "--semantics muri knows --policy srtf, srsf and tiresias only");
+  options.policy = ReplayPolicy::kDefault;
+  CHECK(refusal(options) == "--semantics muri knows --policy srtf, srsf and tiresias only");
+  options.policy = ReplayPolicy::kSrsf;
   CHECK(refusal(options).empty());
+  options.checkpoint.permille = ReplayCheckpoint::kAll;
+  CHECK(refusal(options) == "--checkpoint holds for the operator's own decisions only: rules of papers lose no work");
+  options.checkpoint = {};
   options.format = ReplayFormat::kPhilly;
   CHECK(refusal(options) == "--semantics muri holds for --format muri only: other traces have no iterations");
   options.semantics = ReplaySemantics::kOwn;
