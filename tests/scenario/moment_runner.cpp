@@ -37,7 +37,7 @@ model::Pod podOf(const PodText& text) {
 
 class Moment {
  public:
-  explicit Moment(const Scenario& scenario) : scenario_(scenario) {
+  explicit Moment(const Scenario& scenario) {
     builder_.now(scenario.now);
     for (const Step& step : scenario.steps) {
       try {
@@ -168,7 +168,6 @@ class Moment {
     return lines;
   }
 
-  const Scenario& scenario_;
   SnapshotBuilder builder_;
   std::map<std::string, std::shared_ptr<const model::Namespace>> namespaces_;
   model::Snapshot snapshot_;
