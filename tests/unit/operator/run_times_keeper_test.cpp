@@ -74,8 +74,9 @@ struct Fixture {
         R"({{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","metadata":{{"namespace":"ml",)"
         R"("name":"{0}","uid":"uid-{0}","resourceVersion":"1","generation":1,)"
         R"("creationTimestamp":"2026-01-01T00:00:00Z"}},"spec":{{"roles":[{{"name":"worker","replicas":1,)"
-        R"("template":{{"spec":{{"containers":[{{"name":"c","image":"i"}}]}}}}}}]}},)"
-        R"("status":{{"gpus":2,"service":{{"gpuSeconds":{1},"updatedAt":"2026-01-01T01:00:00Z"}},)"
+        R"("template":{{"spec":{{"containers":[{{"name":"c","image":"i",)"
+        R"("resources":{{"limits":{{"nvidia.com/gpu":2}}}}}}]}}}}}}]}},)"
+        R"("status":{{"gpus":2,"service":{{"gpuSeconds":{1},"runSeconds":{1},"updatedAt":"2026-01-01T01:00:00Z"}},)"
         R"("conditions":[{{"type":"Succeeded","status":"True","reason":"r","message":"m",)"
         R"("lastTransitionTime":"2026-01-01T01:00:00Z"}}]}}}})",
         name, 2 * ran));
