@@ -44,7 +44,10 @@ std::size_t leastMoments(const model::Job& job, const std::vector<Moment>& momen
   for (const Ledger::NodeRoom& room : ledger.nodes()) missing -= std::max<std::int64_t>(room.free.gpus(), 0);
   for (std::size_t i = 0; i < moments.size(); ++i) {
     if (missing <= 0) return std::max<std::size_t>(i, 1);
-    if (moments[i].ending) missing -= std::max<std::int64_t>(ends[*moments[i].ending].job->status.gpus, 0);
+    if (moments[i].ending) {
+      const model::Job& leaving = *ends[*moments[i].ending].job;
+      missing -= model::gangGpus(leaving.spec, leaving.status.gang);
+    }
   }
   return moments.size();
 }
