@@ -14,8 +14,8 @@
 #include "base/file.h"
 #include "codec/policy.h"
 #include "replay/engine/plot.h"
-#include "replay/run.h"
 #include "replay/engine/text.h"
+#include "replay/run.h"
 
 namespace trainyard::cli {
 namespace {
@@ -111,8 +111,8 @@ int runReplayCommand(Flags& flags) {
   bar.clear();
   if (!result) return complain(result.error());
   if (!flags.plot.empty()) {
-    const std::string title =
-        fmt::format("{}: {} on {}", flags.policy.empty() ? "policy" : flags.policy, flags.options.jobsFile, flags.options.cluster);
+    const std::string title = fmt::format("{}: {} on {}", flags.policy.empty() ? "policy" : flags.policy,
+                                          flags.options.jobsFile, flags.options.cluster);
     std::ofstream file(flags.plot, std::ios::binary);
     file << replay::replayPlot(*result, title) << std::flush;
     if (!file) return complain({base::ErrorCode::kInvalid, flags.plot + ": cannot be written"});
@@ -139,13 +139,15 @@ void addOptions(CLI::App& command, Flags& flags) {
   command
       .add_option(
           "--policy", flags.policy,
-          "The order of service, in the place of the policy's own. fifo: strictly in turn, nobody is stopped. "
+          "The order of service, in the place of the policy's own. fifo: strictly in turn, nobody is "
+          "stopped. "
           "las: least attained service. srtf, srsf: shortest remaining time, or time x GPUs; these two know "
           "durations. tiresias: las with its two limits. default: ours")
       ->check(oneOf(kPolicies));
   command.add_option(
       "--checkpoint", flags.checkpoint,
-      "As every=3600,restart=30,share=0.5: this share of the jobs writes a checkpoint so often, loses what it "
+      "As every=3600,restart=30,share=0.5: this share of the jobs writes a checkpoint so often, loses what "
+      "it "
       "did since when it is stopped, and needs the restart. Without every: writes it when it is stopped. "
       "Without restart: as the trace has it. All others begin anew when stopped, and never are for order");
   command
@@ -164,8 +166,9 @@ void addOptions(CLI::App& command, Flags& flags) {
                    "Every job says how long it will run (with srtf and srsf in any case)");
   command.add_flag("--no-relaxation", flags.noRelaxation,
                    "Never place a job wider than it prefers, however long it waits (philly, itp)");
-  command.add_flag("--one-queue", options.oneQueue,
-                   "Jobs of all the trace's queues wait in one, of which nobody is guaranteed anything (philly)");
+  command.add_flag(
+      "--one-queue", options.oneQueue,
+      "Jobs of all the trace's queues wait in one, of which nobody is guaranteed anything (philly)");
   command.add_option("--seed", options.seed, "For what is drawn (openb): equal seeds make equal results")
       ->capture_default_str();
   command

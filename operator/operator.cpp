@@ -65,9 +65,8 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
                 [this] { jobSettled(); }),
       queueStatus_({deps_.api, deps_.executor, cache_, metrics_, deps_.log.named("queues"),
                     [this] { requestCycle(); }}),
-      runTimes_({.ns = options_.leaseNamespace},
-                {deps_.api, deps_.executor, cache_, deps_.log.named("run-times"),
-                 [this] { requestCycle(); }}) {
+      runTimes_({.ns = options_.leaseNamespace}, {deps_.api, deps_.executor, cache_,
+                                                  deps_.log.named("run-times"), [this] { requestCycle(); }}) {
   cache_.onAnyChange([this] { requestCycle(); });
 }
 

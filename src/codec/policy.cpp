@@ -221,8 +221,9 @@ void readUsageHalfLife(const YamlField& field, std::optional<std::chrono::second
 }
 
 model::Policy readPolicy(const YamlField& root) {
-  root.expectKeys({"topology", "gpuTypeLabel", "mixGpuTypes", "ordering", "relaxation", "shapeCosts", "backfill",
-                   "preemption", "timeSlicing", "defragmentation", "usageHalfLife", "chargeOtherPods"});
+  root.expectKeys({"topology", "gpuTypeLabel", "mixGpuTypes", "ordering", "relaxation", "shapeCosts",
+                   "backfill", "preemption", "timeSlicing", "defragmentation", "usageHalfLife",
+                   "chargeOtherPods"});
   model::Policy policy;
   readTopology(root["topology"], policy.topology);
   readLabelKey(root["gpuTypeLabel"], policy.gpuTypeLabel);

@@ -9,9 +9,9 @@
 
 namespace trainyard::kube {
 
-// Sees members of gangs end or go, as the watch tells it: when that was by the clock of this program. (Lost: the times
-// that containers tell. They are whole seconds of the node's clock, are missing where a pod ends without container
-// statuses, and go with a pod that is deleted.)
+// Sees members of gangs end or go, as the watch tells it: when that was by the clock of this program. (Lost:
+// the times that containers tell. They are whole seconds of the node's clock, are missing where a pod ends
+// without container statuses, and go with a pod that is deleted.)
 class FreedNodes {
  public:
   // `cache` outlives this.

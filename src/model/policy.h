@@ -72,7 +72,8 @@ struct Policy {
   // Whether the members of one gang may have GPUs of several types.
   bool mixGpuTypes = false;
   Ordering ordering = Ordering::kDefault;
-  // kLas: GPU seconds of service at which a job moves to the next queue, ascending; empty: the ordering's own.
+  // kLas: GPU seconds of service at which a job moves to the next queue, ascending; empty: the ordering's
+  // own.
   std::vector<std::int64_t> lasLimits = {};
   RelaxationPolicy relaxation;
   std::vector<ShapeCost> shapeCosts;

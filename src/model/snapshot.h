@@ -14,7 +14,8 @@
 
 namespace trainyard::model {
 
-// A node on which a member of a gang has ended, or from which one has gone, a moment ago, by the clock of whoever saw it.
+// A node on which a member of a gang has ended, or from which one has gone, a moment ago, by the clock of
+// whoever saw it.
 struct FreedNode {
   NodeName node;
   Uid job;  // of the gang

@@ -150,14 +150,14 @@ Result<void> checkReplay(const ReplayOptions& options) {
     return refuse("--no-relaxation holds for --format philly and itp only, and fifo never relaxes");
   if (options.oneQueue && options.format != ReplayFormat::kPhilly)
     return refuse("--one-queue holds for --format philly only: the other traces have no queues");
-  const bool papers =
-      options.semantics == ReplaySemantics::kMuri ||
-      (options.format == ReplayFormat::kPollux && options.policy == ReplayPolicy::kTiresias);
+  const bool papers = options.semantics == ReplaySemantics::kMuri ||
+                      (options.format == ReplayFormat::kPollux && options.policy == ReplayPolicy::kTiresias);
   if (options.checkpoint.permille > 0 && (openb || papers))
     return refuse("--checkpoint holds for the operator's own decisions only: rules of papers lose no work");
   if (options.base != model::Policy{} && (openb || papers))
     return refuse("--policy-file holds for the operator's own decisions only, not for rules of papers");
-  if (options.semantics == ReplaySemantics::kMuri && !knownToMuri(options.policy.value_or(ReplayPolicy::kDefault)))
+  if (options.semantics == ReplaySemantics::kMuri &&
+      !knownToMuri(options.policy.value_or(ReplayPolicy::kDefault)))
     return refuse("--semantics muri knows --policy srtf, srsf and tiresias only");
   if (options.withDurations && openb)
     return refuse("--with-durations means nothing for --format openb: its pods never end");

@@ -407,9 +407,8 @@ class Scheduler {
       // Where the order says who gives way to whom, it is only those who come through a stop.
       const bool byOrder = holder.rank.priority == contender.priority && takesTurns(snapshot_.policy);
       const bool givesWay = !byOrder || survivesStops(job.spec);
-      own.mayBeStopped =
-          job.spec.preemptible &&
-          (sameQueue ? givesWay && holder.rank.before(contender.rank) : !own.entitled);
+      own.mayBeStopped = job.spec.preemptible &&
+                         (sameQueue ? givesWay && holder.rank.before(contender.rank) : !own.entitled);
       const Verdict verdict = each.judge(own, places);
       if (verdict == Verdict::kPasses) continue;
       keeper_ = i;

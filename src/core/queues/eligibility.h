@@ -42,9 +42,9 @@ struct Victim {
 // Whether `claimant` may stop `victim`, which may be stopped by now. One of:
 //  within the queue   the victim's priority is lower, and the queue's preemption.withinQueue allows it
 //  passed             the victim started while places were kept for the claimant: it was let past because it
-//                     can be stopped. In the same queue one of lower priority, or of the same that comes later in
-//                     the order; where jobs take turns only if it comes through a stop that is worth it
-//                     (worthAStop()). Of another queue only one that holds more than it is guaranteed
+//                     can be stopped. In the same queue one of lower priority, or of the same that comes
+//                     later in the order; where jobs take turns only if it comes through a stop that is worth
+//                     it (worthAStop()). Of another queue only one that holds more than it is guaranteed
 //  reclaim            the claimant's queue may reclaim; the victim's branch of the tree holds more than it is
 //                     guaranteed of something that is wanted; and the claimant stays within the guarantees of
 //                     its own branch, or ends with no larger share than the victim's branch keeps (as Kueue's

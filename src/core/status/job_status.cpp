@@ -43,7 +43,7 @@ void count(const Member& member, model::RoleStatus& role, Tally& tally) {
     default: break;
   }
   if (!pod->bound()) return;
-  ++role.desired;
+  ++role.active;
   if (pod->ready) {
     ++role.ready;
     ++tally.ready;

@@ -62,7 +62,7 @@ struct ReplayResult {
   double lostGpuSeconds = 0;
   ReplayFairness fairness;                  // of all jobs
   std::vector<ReplayFairness> queues = {};  // by name, where the trace has several
-  std::uint64_t preemptions = 0;  // stops and moves of running jobs
+  std::uint64_t preemptions = 0;            // stops and moves of running jobs
   std::uint64_t resizes = 0;
 
   std::vector<ReplayAllocation> allocations;  // openb only, which knows no times

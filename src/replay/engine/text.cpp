@@ -75,8 +75,8 @@ std::string finishTimeRatios(const ReplayResult& result) {
   text += fmt::format("{:<30}{:>24}{:>12}{:>10}{:>22}\n", "queue", "jobs", "ratio", "p95", "below guarantee");
   for (const ReplayFairness& queue : result.queues) {
     text += fmt::format("{:<30}{:>24}{:>12}{:>10}{:>20} s\n", queue.queue,
-                        grouped(static_cast<double>(queue.jobs), 0), ratio(queue.rhoMean), ratio(queue.rhoP95),
-                        grouped(queue.belowGuaranteeSeconds, 1));
+                        grouped(static_cast<double>(queue.jobs), 0), ratio(queue.rhoMean),
+                        ratio(queue.rhoP95), grouped(queue.belowGuaranteeSeconds, 1));
   }
   return text;
 }
@@ -155,7 +155,8 @@ std::string replayJson(const ReplayResult& result) {
   add("fairnessLoss", result.fairnessLoss);
   add("fairShareDelaySeconds", json(result.fairShareDelaySeconds));
   add("fragmentationDelaySeconds", json(result.fragmentationDelaySeconds));
-  add("finishTimeRatio", fmt::format(R"({{"mean":{},"p95":{}}})", result.fairness.rhoMean, result.fairness.rhoP95));
+  add("finishTimeRatio",
+      fmt::format(R"({{"mean":{},"p95":{}}})", result.fairness.rhoMean, result.fairness.rhoP95));
   add("belowGuaranteeSeconds", result.fairness.belowGuaranteeSeconds);
   if (!result.queues.empty()) add("queues", json(result.queues));
   add("lostGpuSeconds", result.lostGpuSeconds);

@@ -25,7 +25,8 @@ core::FreedPlaces freed(const std::vector<Left>& left, std::chrono::milliseconds
                         const model::Job& head = job("ml/head").role("worker", 4, gpus(8)),
                         const model::Pod& beside = pod("tools/none").on("n2")) {
   model::Snapshot snapshot = cluster().now(kNow).add(node("n1").gpus(8)).add(node("n2").gpus(8)).add(beside);
-  for (const Left& each : left) snapshot.freed.push_back({model::NodeName(each.node), model::Uid("g"), at(each.at)});
+  for (const Left& each : left)
+    snapshot.freed.push_back({model::NodeName(each.node), model::Uid("g"), at(each.at)});
   snapshot.policy.backfill.keepFreed = keep;
   return core::freedPlaces(snapshot, core::Ledger(snapshot), head);
 }

@@ -66,8 +66,7 @@ struct Fixture {
   base::Logger log{nowhere, base::LogLevel::kError, "run-times"};
   kube::ClusterCache cache{log};
   int changes = 0;
-  RunTimesKeeper keeper{{.ns = "trainyard-system"},
-                        {api, loop, cache, log, [this] { ++changes; }}};
+  RunTimesKeeper keeper{{.ns = "trainyard-system"}, {api, loop, cache, log, [this] { ++changes; }}};
 
   void succeeded(const std::string& name, int ran) {
     cache.jobs.upsert(fmt::format(

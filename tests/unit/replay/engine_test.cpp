@@ -77,7 +77,8 @@ TEST_CASE("Who found no places finds them when somebody has left") {
   }
 }
 
-TEST_CASE("The shortest remaining time stops a longer job once it had its turn, and pays its start-up again") {
+TEST_CASE(
+    "The shortest remaining time stops a longer job once it had its turn, and pays its start-up again") {
   const Trace trace = traceOf({{0, 4, 10'000}, {10, 4, 1'000}}, seconds(5));
   const Run both = run(trace, nodes(1, 4), setup(model::Ordering::kSrtf));
   // A turn of 1,800 s, of which 5 start up; 1,005 s of the other; 5 s again, and the 8,205 s that are left.
@@ -120,7 +121,8 @@ TEST_CASE("A share of the jobs declares checkpoints, spread over the order of su
   CHECK(declared == 500);
   CHECK(parseReplayCheckpoint("restart=1")->declares(7));
   CHECK_FALSE(parseReplayCheckpoint("share=0")->declares(7));
-  for (const char* wrong : {"every", "every=", "every=0", "every=-1", "every=nan", "share=2", "each=3", "=3", "x"}) {
+  for (const char* wrong :
+       {"every", "every=", "every=0", "every=-1", "every=nan", "share=2", "each=3", "=3", "x"}) {
     CAPTURE(wrong);
     CHECK_FALSE(parseReplayCheckpoint(wrong));
   }

@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
 #include "replay/engine/plot.h"
-#include "replay/run.h"
 #include "replay/engine/text.h"
+#include "replay/run.h"
 
 namespace {
 
@@ -67,7 +67,8 @@ TEST_CASE("Options that contradict each other are refused in a sentence") {
   options.policy = ReplayPolicy::kSrsf;
   CHECK(refusal(options).empty());
   options.checkpoint.permille = ReplayCheckpoint::kAll;
-  CHECK(refusal(options) == "--checkpoint holds for the operator's own decisions only: rules of papers lose no work");
+  CHECK(refusal(options) ==
+        "--checkpoint holds for the operator's own decisions only: rules of papers lose no work");
   options.checkpoint = {};
   options.format = ReplayFormat::kPhilly;
   CHECK(refusal(options) == "--semantics muri holds for --format muri only: other traces have no iterations");
