@@ -87,11 +87,16 @@ class Scheduler {
     return contenders;
   }
 
+  // Where queues are compared by what they used, who comes late is served in the end, and who used less is
+  // not to wait for a turn that another was given before: turns are kept against what is held at the moment
+  // alone.
   void keepTurns(std::vector<Contender>& contenders) {
+    const bool byPresentUse = !snapshot_.policy.usageHalfLife;
     for (Contender& each : contenders) {
       const Job& job = *each.waiting->job;
       if (!job.status.pending || !job.status.pending->reservedSince) continue;
-      if (report_.isBelowShare(each.queue)) each.keepsSince = job.status.pending->reservedSince;
+      if (byPresentUse && report_.isBelowShare(each.queue))
+        each.keepsSince = job.status.pending->reservedSince;
       each.overdue = words_.isOverdue(each);
     }
   }

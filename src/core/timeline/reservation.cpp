@@ -82,8 +82,9 @@ Reservation::Verdict Reservation::judge(const Asking& asking, const Places& plac
     }
   }
   const bool leaves = leavesRoom(job, places);
+  const bool stated = start_ && start_->basis == Basis::kStated;
   const bool inTimeToStop =
-      stoppable && (guess || now + snapshot_.policy.preemption.minRuntime <= start_->at);
+      stoppable && (!stated || now + snapshot_.policy.preemption.minRuntime <= start_->at);
   const bool counted = !leaves && !stoppable && guess;
   if (!leaves && !inTimeToStop && !(counted && mayCount(guesses))) return Verdict::kKept;
   if (justFreed(places)) return Verdict::kKeptBriefly;

@@ -40,13 +40,11 @@ struct Holder {
 // Steps, for a job that has found places in the pool; the first that holds decides:
 //  1. its queue is guaranteed what it needs, or it comes first in the holder's own queue: it passes
 //  2. it ends before the reserved time, as its owner says and no less than most of its kind: it passes. One
-//  that cannot
-//     be stopped counts then, as nothing holds it to its word (rule 6)
+//     that cannot be stopped counts then, as nothing holds it to its word (rule 6)
 //  3. gangs have left some of these nodes a moment ago (core/timeline/freed_places.h): not these, not now
 //  4. it leaves the reserved places their room: it passes
-//  5. the holder may stop it then, and could in time: the reserved time is a guess, or lies at least the
-//  policy's
-//     minRuntime ahead: it passes
+//  5. the holder may stop it then, and could in time: the reserved time is not a stated one, or lies at least
+//     the policy's minRuntime ahead: it passes
 //  6. the holder may not, and the reserved time is a guess: it passes as long as fewer than
 //     BackfillPolicy::passesWithoutEstimate have, in all the time that the holder waits
 // Ties: none, who is served earlier asks earlier.

@@ -74,9 +74,12 @@ class Engine {
     double soonest = kNever;
     for (const Live& live : live_) {
       if (!live.running || live.queue >= kDemotion.size()) continue;
-      soonest = std::min(soonest, last_ + std::ceil(kDemotion[live.queue] / live.gpus) - live.attained);
+      soonest = std::min(soonest, last_ + untilDemotion(live));
     }
     return soonest;
+  }
+  static double untilDemotion(const Live& live) {
+    return std::ceil(kDemotion[live.queue] / live.gpus) - live.attained;
   }
 
   // The order of an event's parts decides ties, and with them digits.
@@ -86,7 +89,7 @@ class Engine {
     for (Live& live : live_) advance(live, now);
     for (const Live& live : live_) ran_[live.job] = live.running;
     if (policy_ == ReplayPolicy::kTiresias) {
-      demote();
+      demote(now);
       runFromPool();
     } else {
       sort();
@@ -154,12 +157,14 @@ class Engine {
   }
 
   // One level at an event; whoever moves comes behind those of the next queue. Queues live in one list, each
-  // in its own order.
-  void demote() {
+  // in its own order. What sums of times leave short of the limit by less than the clock can tell is no time
+  // to wait.
+  void demote(double now) {
     std::vector<Live> kept, moved;
     for (Live& live : live_) {
       const bool goes =
-          live.running && live.queue < kDemotion.size() && live.attained * live.gpus >= kDemotion[live.queue];
+          live.running && live.queue < kDemotion.size() &&
+          (live.attained * live.gpus >= kDemotion[live.queue] || now + untilDemotion(live) <= now);
       if (goes) ++live.queue;
       (goes ? moved : kept).push_back(live);
     }
