@@ -6,6 +6,7 @@
 //
 // The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
 #include "core/order/job_times.h"
+#include "core/order/live_runs.h"
 #include "core/order/order_policy.h"
 #include "core/order/run_time_model.h"
 #include "core/order/run_times.h"

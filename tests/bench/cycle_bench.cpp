@@ -170,6 +170,7 @@ void withTenThousandWaiting(benchmark::State& state, bool preemptible, const mod
   std::vector<double> milliseconds;
   std::vector<double> ofCpu;
   std::size_t changed = 0;
+  std::size_t decisions = 0;
   for (auto _ : state) {
     state.PauseTiming();
     auto& jobs = input.snapshot.jobs.edit();
@@ -179,11 +180,14 @@ void withTenThousandWaiting(benchmark::State& state, bool preemptible, const mod
     state.ResumeTiming();
     const auto start = std::chrono::steady_clock::now();
     const double cpuBefore = cpuMilliseconds();
-    benchmark::DoNotOptimize(core::cycle(input, cache));
+    const core::Plan plan = core::cycle(input, cache);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     ofCpu.push_back(cpuMilliseconds() - cpuBefore);
     milliseconds.push_back(took.count());
+    decisions += plan.decisions.size();
   }
+  state.counters["decisions"] =
+      benchmark::Counter(static_cast<double>(decisions), benchmark::Counter::kAvgIterations);
   report(state, "", milliseconds);
   report(state, "cpu_", ofCpu);
 }

@@ -95,7 +95,7 @@ class Future {
   void noteEnd(const Job& job) {
     ends_.erase(job.key);
     if (!job.status.gang.placed || job.finished()) return;
-    RunTimeModel runs(world());
+    RunTimeModel runs(world(), live_);
     const ExpectedTime end = expectedEnd(job, world().now, runs);
     if (end.basis != Basis::kGuess) ends_[job.key] = end.at;
   }
@@ -208,8 +208,9 @@ class Future {
   InstantCycle cycle_;
   const std::set<model::ObjectKey>& whom_;
   std::map<model::ObjectKey, WallTime> ends_;  // of placed gangs, as far as anything tells
-  std::set<model::ObjectKey> waited_;          // had no places to begin with
-  std::vector<Ended> ended_;                   // as they ended
+  LiveRuns live_;
+  std::set<model::ObjectKey> waited_;  // had no places to begin with
+  std::vector<Ended> ended_;           // as they ended
   std::map<model::ObjectKey, WallTime> relaxations_;
   std::optional<WallTime> wake_;
   std::map<model::ObjectKey, Expectation> expected_;

@@ -42,7 +42,7 @@ class Scheduler {
         ledger_(request.ledger),
         tree_(request.queues),
         placer_(snapshot_, ledger_, request.domains, request.cache),
-        runs_(snapshot_),
+        runs_(snapshot_, request.cache.liveRuns),
         ends_(snapshot_, ledger_, runs_),
         preemption_(snapshot_, request.cache.notes, ledger_, tree_, placer_, ends_, runs_,
                     [this](const Job& job, int priority) { return rankOf(job, priority, snapshot_, runs_); }),

@@ -77,7 +77,8 @@ bool waits(const Job& job, const Plan& plan) {
 
 void countQueue(Forecast& forecast, const model::Snapshot& snapshot, const Plan& plan) {
   const Priorities priorities(snapshot);
-  RunTimeModel runs(snapshot);
+  LiveRuns live;
+  RunTimeModel runs(snapshot, live);
   const Rank own = rankOf(*forecast.job, priorities.of(*forecast.job), snapshot, runs);
   for (const JobPtr& job : snapshot.jobs) {
     if (job->spec.queue != forecast.job->spec.queue || !waits(*job, plan)) continue;

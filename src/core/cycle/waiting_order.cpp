@@ -6,7 +6,6 @@
 
 #include "core/order/run_times.h"
 #include "core/order/stop_cost.h"
-#include "model/gang_size.h"
 
 namespace trainyard::core {
 namespace {
@@ -34,7 +33,7 @@ Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot
   view.key = &job.key;
   view.priority = priority;
   view.submitted = job.created;
-  view.gpus = model::gangGpus(job.spec, job.status.gang);
+  view.gpus = forecast.gpusOf(job);
   view.ran = ranSoFar(job, snapshot.now);
   view.running = job.status.gang.placed.has_value();
   if (view.running) view.stopCost = stopCost(job, snapshot);
@@ -61,8 +60,18 @@ bool WaitingOrder::before(const Line& a, const Line& b) const {
   const Contender& jobA = *a.jobs[a.head];
   const Contender& jobB = *b.jobs[b.head];
   if (keepsSince(jobA) != keepsSince(jobB)) return keepsSince(jobA) < keepsSince(jobB);
-  const int order = tree_.compareServing(jobA.queue, jobA.demand, jobB.queue, jobB.demand);
-  return order != 0 ? order < 0 : earlier(jobA, jobB);
+  const QueueTree::Servings servings = tree_.servings(jobA.queue, jobB.queue);
+  const std::int64_t shareA = shareOf(servings.a, jobA.demand);
+  const std::int64_t shareB = shareOf(servings.b, jobB.demand);
+  return shareA != shareB ? shareA < shareB : earlier(jobA, jobB);
+}
+
+std::int64_t WaitingOrder::shareOf(const QueueTree::Serving& serving,
+                                   const QueueTree::Amounts& demand) const {
+  if (serving.branch >= shares_.size()) shares_.resize(serving.branch + 1);
+  Share& known = shares_[serving.branch][serving.isAbove ? 1 : 0];
+  if (known.demand != &demand) known = {&demand, tree_.servingShare(serving, demand)};
+  return known.share;
 }
 
 void WaitingOrder::sortLines() {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -41,7 +43,10 @@ class WaitingOrder {
   // The next one; nullptr when all had their turn. Call charged() first when the last one was charged.
   [[nodiscard]] const Contender* next();
   // Shares have moved: the queues are compared anew.
-  void charged() { stale_ = true; }
+  void charged() {
+    stale_ = true;
+    shares_.clear();
+  }
 
  private:
   struct Line {
@@ -49,12 +54,21 @@ class WaitingOrder {
     std::size_t head = 0;
   };
   [[nodiscard]] bool before(const Line& a, const Line& b) const;
+  [[nodiscard]] std::int64_t shareOf(const QueueTree::Serving& serving,
+                                     const QueueTree::Amounts& demand) const;
   void sortLines();
   void settleFirst();
 
   const QueueTree& tree_;
   std::vector<Line> lines_;  // those with jobs left, the last one is served next
   bool stale_ = true;
+  // Until something is charged: of a branch, with the demand that was asked last. Equal jobs come one after
+  // another.
+  struct Share {
+    const QueueTree::Amounts* demand = nullptr;
+    std::int64_t share = 0;
+  };
+  mutable std::vector<std::array<Share, 2>> shares_;  // by branch, isAbove
 };
 
 }  // namespace trainyard::core

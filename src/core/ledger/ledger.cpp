@@ -33,7 +33,8 @@ void Ledger::follow(const model::Snapshot& snapshot) {
   podList_ = snapshot.pods;
   for (const Pod* pod : pods.present) countStranger(*pod);
   owners.insert(owners.end(), pods.owners.begin(), pods.owners.end());
-  owners.insert(owners.end(), claimants_.begin(), claimants_.end());
+  const bool podsChanged = !pods.gone.empty() || !pods.present.empty() || !pods.owners.empty();
+  if (podsChanged) owners.insert(owners.end(), claimants_.begin(), claimants_.end());
   std::sort(owners.begin(), owners.end());
   owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
   // All first: what is left of an owner that changed may point to objects that are gone.

@@ -22,18 +22,9 @@ double secondsBetween(base::WallTime a, base::WallTime b) {
 
 }  // namespace
 
-void RunTimeModel::listLive() {
-  if (listed_) return;
-  listed_ = true;
-  for (const auto& job : snapshot_.jobs) {
-    if (job->finished() || job->status.gpus <= 0) continue;
-    for (const Kind kind : kindNumbersOf(*job))
-      live_[kind].push_back({job->created, ranSoFar(*job, snapshot_.now), job.get()});
-  }
-  for (auto& [kind, live] : live_) {
-    std::stable_sort(live.begin(), live.end(),
-                     [](const Live& a, const Live& b) { return a.submitted < b.submitted; });
-  }
+std::int64_t RunTimeModel::gpusOf(const model::Job& job) {
+  live_.follow(snapshot_.jobs);
+  return live_.factsOf(job).gpus;
 }
 
 // `which` of the job's kinds.
@@ -48,8 +39,8 @@ const RunTimeModel::Past* RunTimeModel::pastOf(const model::Job& job, Kind kind,
 }
 
 double RunTimeModel::rate(const model::Job& job) {
-  listLive();
-  const auto kinds = kindNumbersOf(job);
+  live_.follow(snapshot_.jobs);
+  const auto kinds = live_.factsOf(job).kinds;
   const Past* past = pastOf(job, kinds[0], 0);
   const bool narrow = past != nullptr && past->size() >= kEnoughToKnow;
   if (!narrow) past = pastOf(job, kinds[1], 1);
@@ -59,7 +50,7 @@ double RunTimeModel::rate(const model::Job& job) {
   const base::WallTime rounded(submitted - submitted % kTogether);
   if (job.status.gang.placed) return compute(kind, past, rounded, static_cast<double>(ran.count()), job);
   const auto [cached, isNew] =
-      waiting_.try_emplace({kind, rounded.time_since_epoch().count(), ran.count()}, 0);
+      waiting_.try_emplace(Together{kind, rounded.time_since_epoch().count(), ran.count()}, 0);
   if (isNew) cached->second = compute(kind, past, rounded, static_cast<double>(ran.count()), job);
   return cached->second;
 }
@@ -67,8 +58,8 @@ double RunTimeModel::rate(const model::Job& job) {
 std::optional<std::chrono::seconds> RunTimeModel::remaining(const model::Job& job, int permille) {
   constexpr double kAll = 1'000;
   if (snapshot_.runTimes == nullptr) return std::nullopt;
-  listLive();
-  const auto kinds = kindNumbersOf(job);
+  live_.follow(snapshot_.jobs);
+  const auto kinds = live_.factsOf(job).kinds;
   const auto ran = static_cast<double>(progressOf(job, snapshot_.now).count());
   for (std::size_t which = 0; which < kinds.size(); ++which) {
     const Past* past = pastOf(job, kinds[which], which);
@@ -82,39 +73,37 @@ std::optional<std::chrono::seconds> RunTimeModel::remaining(const model::Job& jo
 std::vector<KnownRun> RunTimeModel::others(Kind kind, const Past* past, base::WallTime submitted,
                                            const model::Job& self) const {
   static const std::vector<model::PastRun> kNoPast;
-  static const std::vector<Live> kNoLive;
   const auto& ended = past != nullptr ? *past : kNoPast;
-  const auto found = live_.find(kind);
-  const auto& live = found != live_.end() ? found->second : kNoLive;
-  const auto from = [&](const auto& list) {
-    return std::partition_point(list.begin(), list.end(),
-                                [&](const auto& each) { return each.submitted < submitted; });
-  };
+  const auto& live = live_.of(kind);
   std::vector<KnownRun> others;
   others.reserve(2 * kNeighbours);
   const auto addEnded = [&](const model::PastRun& run) {
     others.push_back({secondsBetween(run.submitted, submitted), static_cast<double>(run.ran.count()), true});
   };
-  const auto addLive = [&](const Live& run) {
-    if (run.job != &self)
-      others.push_back(
-          {secondsBetween(run.submitted, submitted), static_cast<double>(run.ran.count()), false});
+  const auto addLive = [&](const model::Job* run) {
+    if (run == &self) return;
+    const auto ran = static_cast<double>(ranSoFar(*run, snapshot_.now).count());
+    others.push_back({secondsBetween(run->created, submitted), ran, false});
   };
   // Backwards and forwards in the order of submission, whoever comes next of the two lists.
-  auto e = from(ended);
-  auto l = from(live);
+  const auto firstEnded = std::partition_point(
+      ended.begin(), ended.end(), [&](const model::PastRun& each) { return each.submitted < submitted; });
+  const auto firstLive = std::partition_point(
+      live.begin(), live.end(), [&](const model::Job* each) { return each->created < submitted; });
+  auto e = firstEnded;
+  auto l = firstLive;
   for (int n = 0; n < kNeighbours && (e != ended.begin() || l != live.begin()); ++n) {
     const bool endedNext =
-        l == live.begin() || (e != ended.begin() && std::prev(e)->submitted >= std::prev(l)->submitted);
+        l == live.begin() || (e != ended.begin() && std::prev(e)->submitted >= (*std::prev(l))->created);
     if (endedNext)
       addEnded(*--e);
     else
       addLive(*--l);
   }
-  e = from(ended);
-  l = from(live);
+  e = firstEnded;
+  l = firstLive;
   for (int n = 0; n <= kNeighbours && (e != ended.end() || l != live.end()); ++n) {
-    const bool endedNext = l == live.end() || (e != ended.end() && e->submitted <= l->submitted);
+    const bool endedNext = l == live.end() || (e != ended.end() && e->submitted <= (*l)->created);
     if (endedNext)
       addEnded(*e++);
     else

@@ -3,13 +3,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "core/order/gittins_index.h"
+#include "core/order/live_runs.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -20,38 +19,46 @@ namespace trainyard::core {
 // yet.
 class RunTimeModel {
  public:
-  // `snapshot` outlives this. Costs nothing until somebody asks.
-  explicit RunTimeModel(const model::Snapshot& snapshot) : snapshot_(snapshot) {}
+  // Costs nothing until somebody asks. Both outlive this; `live` is brought up to the snapshot then.
+  RunTimeModel(const model::Snapshot& snapshot, LiveRuns& live) : snapshot_(snapshot), live_(live) {}
 
   // Chance of ending per second of running, as gittinsIndex(). Jobs of a kind that were submitted in the same
   // ten minutes count as submitted together, so that thousands of them are one question.
   [[nodiscard]] double rate(const model::Job& job);
+  // model::gangGpus of the job.
+  [[nodiscard]] std::int64_t gpusOf(const model::Job& job);
   // How much longer the job runs by what others of its kind took: the time by which so many of a thousand
   // such jobs have ended (core/order/remaining_time.h). Of the narrowest kind that tells; nothing when none
   // does.
   [[nodiscard]] std::optional<std::chrono::seconds> remaining(const model::Job& job, int permille);
 
  private:
-  // One that has not ended: it runs, waits to go on, or has never run.
-  struct Live {
-    base::WallTime submitted{};
-    std::chrono::seconds ran{0};
-    const model::Job* job = nullptr;
-  };
-  using Kind = std::uint64_t;  // kindNumbersOf()
+  using Kind = LiveRuns::Kind;
   using Past = std::vector<model::PastRun>;
   [[nodiscard]] const Past* pastOf(const model::Job& job, Kind kind, std::size_t which);
-  void listLive();
   [[nodiscard]] std::vector<KnownRun> others(Kind kind, const Past* past, base::WallTime submitted,
                                              const model::Job& self) const;
   [[nodiscard]] double compute(Kind kind, const Past* past, base::WallTime submitted, double ran,
                                const model::Job& self) const;
 
   const model::Snapshot& snapshot_;
-  bool listed_ = false;
-  std::unordered_map<Kind, std::vector<Live>> live_;  // sorted by submission
-  std::unordered_map<Kind, const Past*> past_;        // null: nothing is known
-  std::map<std::tuple<Kind, std::int64_t, std::int64_t>, double> waiting_;
+  LiveRuns& live_;
+  std::unordered_map<Kind, const Past*> past_;  // null: nothing is known
+  // What those have in common whose rate is one question: kind, submission rounded, seconds they ran.
+  struct Together {
+    Kind kind = 0;
+    std::int64_t submitted = 0;
+    std::int64_t ran = 0;
+    friend bool operator==(const Together&, const Together&) = default;
+  };
+  struct HashOfTogether {
+    std::size_t operator()(const Together& each) const {
+      constexpr std::uint64_t kOdd = 0x9E37'79B9'7F4A'7C15;
+      return (each.kind + static_cast<std::uint64_t>(each.submitted)) * kOdd ^
+             static_cast<std::uint64_t>(each.ran);
+    }
+  };
+  std::unordered_map<Together, double, HashOfTogether> waiting_;
 };
 
 }  // namespace trainyard::core

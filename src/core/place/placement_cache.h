@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/ledger/ledger.h"
+#include "core/order/live_runs.h"
 #include "core/place/gpu_types.h"
 #include "core/place/job_notes.h"
 #include "core/place/place.h"
@@ -61,6 +62,9 @@ class PlacementCache {
 
   // Follow the snapshot's jobs.
   JobNotes notes = {};
+
+  // Of the snapshot's jobs.
+  LiveRuns liveRuns = {};
 
   // Where the last cycle stopped searching, its budget spent: the first job that it did not reach.
   std::optional<model::ObjectKey> unreached = std::nullopt;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/time.h"
 #include "core/ledger/what_if.h"
 #include "core/place/change.h"
 #include "core/queues/queue_tree.h"
@@ -21,6 +22,7 @@ struct Concession {
   std::int64_t cost = 0;
   QueueTree::Amounts held = {};  // of its queue, QueueTree::holdingsOf()
   NodeAmounts frees = {};        // roomHeldBy(); left empty where nobody asked
+  base::WallTime startedSince = {};
 };
 
 // What a claimant gets, and who makes room for it: stops and moves, each of which pays for its start.

@@ -96,25 +96,31 @@ std::vector<Concession> Preemption::concessions(const Claimant& claimant) {
 // Indices into running_, ascending. One question for all that are alike: there are thousands that run.
 std::vector<std::size_t> Preemption::whomMayStop(const Claimant& claimant) {
   std::vector<std::size_t> found;
-  if (claimant.reservedSince) {
-    spend(running_.size());
-    for (std::size_t i = 0; i < running_.size(); ++i) {
-      if (mayTakeFrom(claimant, running_[i])) found.push_back(i);
-    }
-    return found;
-  }
   spend(alike_.size());
   // Only who lets others pass is asked for a rank.
   const std::function<Rank()> noRank = [] { return Rank{}; };
+  Claimant passedByNobody = claimant;
+  passedByNobody.reservedSince.reset();
   for (const Alike& alike : alike_) {
     const Concession& any = running_[alike.front()];
-    if (mayStop(claimant, {any.job.get(), any.priority, any.held, noRank}, tree_, snapshot_))
+    if (mayStop(passedByNobody, {any.job.get(), any.priority, any.queue, any.held, noRank}, tree_, snapshot_))
       found.insert(found.end(), alike.begin(), alike.end());
   }
+  if (claimant.reservedSince) addPassed(claimant, found);
   if (snapshot_.policy.timeSlicing.enabled) addTurns(claimant, found);
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
+}
+
+void Preemption::addPassed(const Claimant& claimant, std::vector<std::size_t>& found) {
+  std::size_t asked = 0;
+  for (std::size_t i = 0; i < running_.size(); ++i) {
+    if (running_[i].startedSince < *claimant.reservedSince) continue;
+    ++asked;
+    if (mayTakeFrom(claimant, running_[i])) found.push_back(i);
+  }
+  spend(asked);
 }
 
 void Preemption::addTurns(const Claimant& claimant, std::vector<std::size_t>& found) {
@@ -168,13 +174,14 @@ void Preemption::chargeAgain(const Concession& running) { tree_.charge(running.q
 
 bool Preemption::mayTakeFrom(const Claimant& claimant, const Concession& running) {
   const std::function<Rank()> rank = [&] { return rankOf(running); };
-  if (mayStop(claimant, {running.job.get(), running.priority, running.held, rank}, tree_, snapshot_))
+  if (mayStop(claimant, {running.job.get(), running.priority, running.queue, running.held, rank}, tree_,
+              snapshot_))
     return true;
   return mayTakeTurn(claimant, running);
 }
 
 bool Preemption::mayTakeTurn(const Claimant& claimant, const Concession& running) {
-  return mayTakeTurns(claimant, *running.job, running.priority, tree_, snapshot_) &&
+  return mayTakeTurns(claimant, *running.job, running.priority, running.queue, tree_, snapshot_) &&
          isAhead(claimant, rankOf(running));
 }
 
@@ -247,7 +254,8 @@ void Preemption::listRunning() {
                         .priority = priorities.of(*job),
                         .queue = queue,
                         .cost = base::saturatingAdd(lostWork(*job, snapshot_), grievanceOf(*job)),
-                        .held = tree_.holdingsOf(*job)});
+                        .held = tree_.holdingsOf(*job),
+                        .startedSince = core::startedSince(*job, snapshot_.now)});
   }
   sortByCost(running_);
   listAlike();

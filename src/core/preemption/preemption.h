@@ -81,6 +81,7 @@ class Preemption {
   void listRunning();
   void listAlike();
   [[nodiscard]] std::vector<std::size_t> whomMayStop(const Claimant& claimant);
+  void addPassed(const Claimant& claimant, std::vector<std::size_t>& found);
   void addTurns(const Claimant& claimant, std::vector<std::size_t>& found);
   void wakeAt(std::optional<base::WallTime> time);
   [[nodiscard]] bool mayTakeFrom(const Claimant& claimant, const Concession& running);

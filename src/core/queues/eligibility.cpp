@@ -14,11 +14,11 @@ bool forbidsWithin(const QueueTree::Node& node) {
 }
 
 // Let past while the claimant kept its reservation, because it can be stopped.
-bool passed(const Claimant& claimant, const Victim& victim, QueueTree::Index queue, const QueueTree& tree,
+bool passed(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
             const model::Snapshot& snapshot) {
   if (!claimant.reservedSince || startedSince(*victim.job, snapshot.now) < *claimant.reservedSince)
     return false;
-  if (queue == claimant.queue) {
+  if (victim.queue == claimant.queue) {
     // Where the order itself says who gives way to whom, it says so of who was let past, too.
     if (victim.priority == claimant.priority && takesTurns(snapshot.policy))
       return survivesStops(victim.job->spec) && worthAStop(claimant.rank, victim.rank());
@@ -27,7 +27,7 @@ bool passed(const Claimant& claimant, const Victim& victim, QueueTree::Index que
     waiting.running = false;
     return victim.priority <= claimant.priority && claimant.rank.before(waiting);
   }
-  return claimant.belowShare && tree.borrows(tree.branches(claimant.queue, queue).b, claimant.demand);
+  return claimant.belowShare && tree.borrows(tree.branches(claimant.queue, victim.queue).b, claimant.demand);
 }
 
 bool reclaims(const Claimant& claimant, QueueTree::Index victimQueue, const QueueTree::Amounts& held,
@@ -54,15 +54,13 @@ std::optional<base::WallTime> stoppableFrom(const Job& job, const model::Snapsho
 
 bool mayStop(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
              const model::Snapshot& snapshot) {
-  const auto queue = tree.find(victim.job->spec.queue);
-  if (!queue) return false;
-  const auto& node = tree.node(*queue);
-  if (*queue != claimant.queue) {
-    if (reclaims(claimant, *queue, victim.held, tree)) return true;
-  } else if (!forbidsWithin(node) && victim.priority < claimant.priority) {
+  if (victim.queue == QueueTree::kCluster) return false;
+  if (victim.queue != claimant.queue) {
+    if (reclaims(claimant, victim.queue, victim.held, tree)) return true;
+  } else if (victim.priority < claimant.priority && !forbidsWithin(tree.node(victim.queue))) {
     return true;
   }
-  return passed(claimant, victim, *queue, tree, snapshot);
+  return passed(claimant, victim, tree, snapshot);
 }
 
 bool takesTurns(const model::Policy& policy) {
@@ -77,12 +75,11 @@ std::optional<base::WallTime> turnEnds(const Job& job, const model::Snapshot& sn
   return base::WallTime((from + turn - base::WallTime::duration(1)) / turn * turn);
 }
 
-bool mayTakeTurns(const Claimant& claimant, const Job& victim, int victimPriority, const QueueTree& tree,
-                  const model::Snapshot& snapshot) {
+bool mayTakeTurns(const Claimant& claimant, const Job& victim, int victimPriority,
+                  QueueTree::Index victimQueue, const QueueTree& tree, const model::Snapshot& snapshot) {
   if (!takesTurns(snapshot.policy) || !survivesStops(victim.spec)) return false;
   if (victimPriority != claimant.priority) return false;
-  const auto queue = tree.find(victim.spec.queue);
-  if (queue != claimant.queue || forbidsWithin(tree.node(*queue))) return false;
+  if (victimQueue != claimant.queue || forbidsWithin(tree.node(victimQueue))) return false;
   return placedSince(victim, snapshot.now) + snapshot.policy.timeSlicing.interval <= snapshot.now;
 }
 

@@ -27,8 +27,9 @@ struct Claimant {
 struct Victim {
   const model::Job* job = nullptr;
   int priority = 0;
-  const QueueTree::Amounts& held;     // QueueTree::holdingsOf()
-  const std::function<Rank()>& rank;  // in its queue; asked for only where it matters
+  QueueTree::Index queue = QueueTree::kCluster;  // kCluster: of none that exists
+  const QueueTree::Amounts& held;                // QueueTree::holdingsOf()
+  const std::function<Rank()>& rank;             // in its queue; asked for only where it matters
 };
 
 // Whether anybody may stop the job at all, sooner or later: it is preemptible, placed and at peace.
@@ -67,7 +68,8 @@ struct Victim {
 // claimant's own queue and priority and has had a whole turn; not in a queue where preemption.withinQueue is
 // Never. It is the claimant's turn then if that is worth a stop: isAhead().
 [[nodiscard]] bool mayTakeTurns(const Claimant& claimant, const model::Job& victim, int victimPriority,
-                                const QueueTree& tree, const model::Snapshot& snapshot);
+                                QueueTree::Index victimQueue, const QueueTree& tree,
+                                const model::Snapshot& snapshot);
 [[nodiscard]] inline bool isAhead(const Claimant& claimant, const Rank& victimRank) {
   return worthAStop(claimant.rank, victimRank);
 }

@@ -451,18 +451,26 @@ QueueTree::Branches QueueTree::branches(Index a, Index b) const {
   return {depth < pathA.size() ? pathA[depth] : a, depth < pathB.size() ? pathB[depth] : b};
 }
 
+QueueTree::Servings QueueTree::servings(Index a, Index b) const {
+  const Branches below = branches(a, b);
+  const auto isAbove = [&](Index branch, Index other) {
+    const auto& path = nodes_[other].path;
+    return std::find(path.begin(), path.end(), branch) != path.end();
+  };
+  return {{below.a, isAbove(below.a, b)}, {below.b, isAbove(below.b, a)}};
+}
+
+std::int64_t QueueTree::servingShare(const Serving& serving, const Amounts& more) const {
+  const Node& node = nodes_[serving.branch];
+  return serving.isAbove ? share(node.ownUsage, more, 1, nullptr, 1)
+                         : share(node.averaged, more, 1, &node.guaranteed, node.weight);
+}
+
 int QueueTree::compareServing(Index a, const Amounts& moreOfA, Index b, const Amounts& moreOfB) const {
   if (a == b) return 0;
-  const Branches below = branches(a, b);
-  const auto shareOf = [&](Index branch, Index other, const Amounts& more) {
-    const auto& path = nodes_[other].path;
-    const bool isAbove = std::find(path.begin(), path.end(), branch) != path.end();
-    const Node& node = nodes_[branch];
-    return isAbove ? share(node.ownUsage, more, 1, nullptr, 1)
-                   : share(node.averaged, more, 1, &node.guaranteed, node.weight);
-  };
-  const std::int64_t shareA = shareOf(below.a, b, moreOfA);
-  const std::int64_t shareB = shareOf(below.b, a, moreOfB);
+  const Servings both = servings(a, b);
+  const std::int64_t shareA = servingShare(both.a, moreOfA);
+  const std::int64_t shareB = servingShare(both.b, moreOfB);
   if (shareA != shareB) return shareA < shareB ? -1 : 1;
   return 0;
 }

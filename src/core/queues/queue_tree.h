@@ -113,7 +113,20 @@ class QueueTree {
   // Weighted dominant share above the guarantee with this much more (or less), in 10^-12 of the cluster.
   [[nodiscard]] std::int64_t shareWith(Index queue, const Amounts& more) const;
   [[nodiscard]] std::int64_t shareWithout(Index queue, const Amounts& less) const;
-  // Negative: `a` is served before `b`; compares the branches below their lowest common ancestor.
+  // What of two queues is compared to say which is served first: the branches below their lowest common
+  // ancestor, or what the ancestor holds itself where one of the queues is above the other.
+  struct Serving {
+    Index branch = kCluster;
+    bool isAbove = false;
+  };
+  struct Servings {
+    Serving a;
+    Serving b;
+  };
+  [[nodiscard]] Servings servings(Index a, Index b) const;
+  // The smaller with its job is served first. Holds until anything is charged or discharged.
+  [[nodiscard]] std::int64_t servingShare(const Serving& serving, const Amounts& more) const;
+  // Negative: `a` is served before `b`.
   [[nodiscard]] int compareServing(Index a, const Amounts& moreOfA, Index b, const Amounts& moreOfB) const;
   // The two branches below the lowest common ancestor; equal indices for the same queue, or where one is
   // above the other the upper one itself.

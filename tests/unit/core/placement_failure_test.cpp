@@ -34,7 +34,8 @@ model::Pending pendingIn(const model::Snapshot& snapshot, std::string_view name)
   const model::Job& waiting = jobIn(snapshot, name);
   const auto outcome = place(wholeGang(waiting), ledger, snapshot.policy.topology);
   REQUIRE(std::holds_alternative<PlacementFailure>(outcome));
-  RunTimeModel runs(snapshot);
+  LiveRuns live;
+  RunTimeModel runs(snapshot, live);
   return explainFailure(std::get<PlacementFailure>(outcome), ledger, snapshot.now, runs);
 }
 
@@ -337,7 +338,8 @@ TEST_CASE("order: priority, then age, then name") {
                                        .add(job("a/ghost").created(15).priority("deleted"));
   const QueueTree tree(snapshot);
   const Priorities priorities(snapshot);
-  RunTimeModel forecast(snapshot);
+  LiveRuns live;
+  RunTimeModel forecast(snapshot, live);
   std::vector<WaitingJob> jobs;
   for (const auto& each : snapshot.jobs) jobs.push_back({each});
   std::reverse(jobs.begin(), jobs.end());

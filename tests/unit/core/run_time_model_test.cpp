@@ -128,7 +128,8 @@ TEST_CASE("jobs of a kind that ended soon are likelier to end soon") {
   snapshot.now = test::at(50'000);
   snapshot.policy.ordering = model::Ordering::kDefault;
   snapshot.runTimes = std::make_shared<const model::RunTimes>(times);
-  RunTimeModel forecast(snapshot);
+  LiveRuns none;
+  RunTimeModel forecast(snapshot, none);
   CHECK(forecast.rate(jobNamed("ml/sweep-9", 50'000)) >
         10 * forecast.rate(jobNamed("ml/pretrain-9", 50'000)));
 
@@ -147,7 +148,8 @@ TEST_CASE("jobs of a kind that still run make it no shorter than it is") {
   snapshot.now = test::at(100'000);
   snapshot.policy.ordering = model::Ordering::kDefault;
   snapshot.runTimes = std::make_shared<const model::RunTimes>(times);
-  const double without = RunTimeModel(snapshot).rate(jobNamed("ml/a-9", 100));
+  LiveRuns none;
+  const double without = RunTimeModel(snapshot, none).rate(jobNamed("ml/a-9", 100));
 
   std::vector<std::shared_ptr<const model::Job>> live;
   for (int i = 3; i < 9; ++i) {
@@ -157,7 +159,8 @@ TEST_CASE("jobs of a kind that still run make it no shorter than it is") {
     live.push_back(std::make_shared<const model::Job>(running));
   }
   snapshot.jobs = listOf(live);
-  CHECK(RunTimeModel(snapshot).rate(jobNamed("ml/a-9", 100)) < without);
+  LiveRuns some;
+  CHECK(RunTimeModel(snapshot, some).rate(jobNamed("ml/a-9", 100)) < without);
 }
 
 }  // namespace

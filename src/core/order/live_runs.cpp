@@ -1,0 +1,72 @@
+#include "core/order/live_runs.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "core/ledger/list_changes.h"
+#include "core/order/run_times.h"
+#include "model/gang_size.h"
+
+namespace trainyard::core {
+namespace {
+
+bool isLive(const model::Job& job) { return job.status.gpus > 0 && !job.finished(); }
+
+bool submittedBefore(const model::Job* a, const model::Job* b) {
+  return std::tie(a->created, a->key) < std::tie(b->created, b->key);
+}
+
+LiveRuns::Facts computeFacts(const model::Job& job) {
+  return {kindNumbersOf(job), model::gangGpus(job.spec, job.status.gang)};
+}
+
+}  // namespace
+
+void LiveRuns::follow(const model::SharedList<model::Job>& jobs) {
+  if (jobs.isSameAs(jobs_)) return;
+  // What changed is most of it at first: to add that in the order of the list and sort once is as good.
+  const bool first = jobs_.begin() == jobs_.end();
+  forEachChange(jobs_, jobs, [&](const JobPtr& before, const JobPtr& after) {
+    if (before) remove(before);
+    if (!after || !isLive(*after)) return;
+    if (!first) return add(after);
+    const Facts& facts = facts_[after.get()] = computeFacts(*after);
+    for (const Kind kind : facts.kinds) live_[kind].push_back(after.get());
+  });
+  if (first) {
+    for (auto& [kind, live] : live_) std::sort(live.begin(), live.end(), submittedBefore);
+  }
+  jobs_ = jobs;
+}
+
+const std::vector<const model::Job*>& LiveRuns::of(Kind kind) const {
+  static const std::vector<const model::Job*> kNone;
+  const auto found = live_.find(kind);
+  return found == live_.end() ? kNone : found->second;
+}
+
+LiveRuns::Facts LiveRuns::factsOf(const model::Job& job) const {
+  const auto found = facts_.find(&job);
+  return found == facts_.end() ? computeFacts(job) : found->second;
+}
+
+void LiveRuns::add(const JobPtr& job) {
+  const Facts& facts = facts_[job.get()] = computeFacts(*job);
+  for (const Kind kind : facts.kinds) {
+    auto& live = live_[kind];
+    live.insert(std::upper_bound(live.begin(), live.end(), job.get(), submittedBefore), job.get());
+  }
+}
+
+void LiveRuns::remove(const JobPtr& job) {
+  const auto found = facts_.find(job.get());
+  if (found == facts_.end()) return;
+  for (const Kind kind : found->second.kinds) {
+    auto& live = live_[kind];
+    live.erase(std::lower_bound(live.begin(), live.end(), job.get(), submittedBefore));
+    if (live.empty()) live_.erase(kind);
+  }
+  facts_.erase(found);
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "base/time.h"
+#include "model/job.h"
+#include "model/shared_list.h"
+
+namespace trainyard::core {
+
+// The jobs of a cluster that have not ended (they run, wait to go on, or have never run), by the kinds that
+// they learn from (core/order/run_times.h). Follows the list of jobs at the cost of what changed.
+class LiveRuns {
+ public:
+  using Kind = std::uint64_t;  // kindNumbersOf()
+  using JobPtr = std::shared_ptr<const model::Job>;
+
+  // What follows from the job alone.
+  struct Facts {
+    std::array<Kind, 3> kinds{};
+    std::int64_t gpus = 0;  // model::gangGpus
+  };
+
+  // Sorted by key. Keeps the list alive.
+  void follow(const model::SharedList<model::Job>& jobs);
+  // Of a kind, by submission, then key.
+  [[nodiscard]] const std::vector<const model::Job*>& of(Kind kind) const;
+  // Of any job; cheaper for those of the list.
+  [[nodiscard]] Facts factsOf(const model::Job& job) const;
+
+ private:
+  void add(const JobPtr& job);
+  void remove(const JobPtr& job);
+
+  model::SharedList<model::Job> jobs_;
+  std::unordered_map<const model::Job*, Facts> facts_;
+  std::unordered_map<Kind, std::vector<const model::Job*>> live_;
+};
+
+}  // namespace trainyard::core
