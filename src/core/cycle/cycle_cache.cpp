@@ -46,7 +46,7 @@ void CycleCache::begin(const model::Snapshot& snapshot) {
   queueList_ = snapshot.queues;
   priorityClasses_ = snapshot.priorityClasses;
   namespaces_ = snapshot.namespaces;
-  schedule_.begin(ledger_.version());
+  schedule_.begin(ledger_);
 }
 
 // Pods that changed may give their job something to do.

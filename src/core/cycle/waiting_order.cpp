@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "core/order/run_times.h"
 #include "core/order/stop_cost.h"
@@ -74,28 +75,23 @@ std::int64_t WaitingOrder::shareOf(const QueueTree::Serving& serving,
   return known.share;
 }
 
-void WaitingOrder::sortLines() {
-  std::stable_sort(lines_.begin(), lines_.end(), [&](const Line& a, const Line& b) { return before(b, a); });
-  stale_ = false;
-}
-
-// Only the line that was served last has another job at its head now.
-void WaitingOrder::settleFirst() {
-  for (std::size_t i = lines_.size() - 1; i > 0 && before(lines_[i - 1], lines_[i]); --i) {
-    std::swap(lines_[i - 1], lines_[i]);
-  }
-}
-
 const Contender* WaitingOrder::next() {
-  if (lines_.empty()) return nullptr;
+  const auto later = [&](const Line& a, const Line& b) { return before(b, a); };
   if (stale_) {
-    sortLines();
-  } else {
-    settleFirst();
+    std::make_heap(lines_.begin(), lines_.end(), later);
+    served_ = false;
+    stale_ = false;
   }
+  // The line that was served last has another job at its head now.
+  if (std::exchange(served_, false)) std::push_heap(lines_.begin(), lines_.end(), later);
+  if (lines_.empty()) return nullptr;
+  std::pop_heap(lines_.begin(), lines_.end(), later);
   Line& line = lines_.back();
   const Contender* contender = line.jobs[line.head];
-  if (++line.head == line.jobs.size()) lines_.pop_back();
+  if (++line.head == line.jobs.size())
+    lines_.pop_back();
+  else
+    served_ = true;
   return contender;
 }
 

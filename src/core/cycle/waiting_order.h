@@ -56,12 +56,11 @@ class WaitingOrder {
   [[nodiscard]] bool before(const Line& a, const Line& b) const;
   [[nodiscard]] std::int64_t shareOf(const QueueTree::Serving& serving,
                                      const QueueTree::Amounts& demand) const;
-  void sortLines();
-  void settleFirst();
 
   const QueueTree& tree_;
-  std::vector<Line> lines_;  // those with jobs left, the last one is served next
+  std::vector<Line> lines_;  // those with jobs left, a heap but for the last one where that was served last
   bool stale_ = true;
+  bool served_ = false;
   // Until something is charged: of a branch, with the demand that was asked last. Equal jobs come one after
   // another.
   struct Share {

@@ -46,6 +46,7 @@ void Ledger::follow(const model::Snapshot& snapshot) {
 // Another set of names gives other indices: then everything is counted anew.
 void Ledger::followNodes(const model::SharedList<model::Node>& nodes) {
   if (nodes.isSameAs(nodeList_)) return;
+  ++versionWithoutJobs_;
   if (sameNames(nodes, nodeList_)) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       if (nodes_[i].node == nodes[i].get()) continue;
@@ -59,8 +60,10 @@ void Ledger::followNodes(const model::SharedList<model::Node>& nodes) {
     return;
   }
   const std::uint64_t version = version_ + 1;
+  const std::uint64_t withoutJobs = versionWithoutJobs_;
   *this = Ledger();
   version_ = version;
+  versionWithoutJobs_ = withoutJobs;
   nodeList_ = nodes;
   byName_ = NameIndex(nodes.size());
   nodes_.reserve(nodes.size());
@@ -103,7 +106,10 @@ void Ledger::replaceJob(const JobPtr& before, const JobPtr& after) {
 
 void Ledger::forgetOwner(Owner& owner) {
   for (const std::uint32_t node : owner.nodes) {
-    std::erase_if(entries_[node], [&](const Entry& entry) { return entry.owner == owner.id; });
+    const auto ofOwner = [&](const Entry& entry) { return entry.owner == owner.id; };
+    const auto ofNobody = [&](const Entry& entry) { return ofOwner(entry) && entry.job == nullptr; };
+    if (std::any_of(entries_[node].begin(), entries_[node].end(), ofNobody)) ++versionWithoutJobs_;
+    std::erase_if(entries_[node], ofOwner);
     markChanged(node);
   }
   owner.nodes.clear();
@@ -129,10 +135,12 @@ void Ledger::forgetStranger(const Pod& pod) {
   const auto node = Counter::nodeOfStranger(*this, pod);
   if (!node) return;
   std::erase_if(entries_[*node], [&](const Entry& entry) { return entry.pod == &pod; });
+  ++versionWithoutJobs_;
   markChanged(*node);
 }
 
 void Ledger::add(std::size_t node, Entry entry) {
+  if (entry.job == nullptr) ++versionWithoutJobs_;
   std::vector<Entry>& all = entries_[node];
   const auto before = [](const Entry& a, const Entry& b) {
     if (a.pod != nullptr && b.pod != nullptr) return a.pod->key < b.pod->key;

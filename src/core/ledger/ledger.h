@@ -60,6 +60,8 @@ class Ledger {
   [[nodiscard]] const PodGroups& pods() const { return groups_; }
   // Another number whenever any node's room or holders may have changed.
   [[nodiscard]] std::uint64_t version() const { return version_; }
+  // Another number whenever freeWithoutJobs() of any node may have changed.
+  [[nodiscard]] std::uint64_t versionWithoutJobs() const { return versionWithoutJobs_; }
   // Another number whenever anything was taken or given back since the last follow(); 0: nothing was.
   [[nodiscard]] std::uint64_t takes() const { return takes_; }
   // The snapshot's job of this uid; null where there is none.
@@ -144,6 +146,7 @@ class Ledger {
   std::set<model::Uid> claimants_;  // jobs whose proposals wait for victims: they depend on other jobs' pods
   OwnerId lastOwner_ = kNobodys;
   std::uint64_t version_ = 0;
+  std::uint64_t versionWithoutJobs_ = 0;
   std::vector<std::uint32_t> changed_;  // nodes to add up anew, with repetitions
   std::vector<std::pair<std::size_t, Entry>> taken_;
   std::uint64_t takes_ = 0;

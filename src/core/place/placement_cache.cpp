@@ -10,12 +10,13 @@ constexpr std::size_t kSlack = 256;
 
 }  // namespace
 
-void PlacementCache::begin(std::uint64_t ledgerVersion) {
-  if (ledgerVersion == version_) return;
-  version_ = ledgerVersion;
+void PlacementCache::begin(const Ledger& ledger) {
+  if (ledger.versionWithoutJobs() != versionWithoutJobs_) attainable.clear();
+  versionWithoutJobs_ = ledger.versionWithoutJobs();
+  if (ledger.version() == version_) return;
+  version_ = ledger.version();
   failures_.clear();
   reasons_.clear();
-  attainable.clear();
 }
 
 void PlacementCache::end(std::size_t jobs) {

@@ -32,7 +32,7 @@ class PlacementCache {
       std::tuple<std::size_t, std::uint32_t, std::size_t, std::optional<base::WallTime>, std::size_t>;
 
   // First in a cycle: forgets what does not hold for this state of the ledger.
-  void begin(std::uint64_t ledgerVersion);
+  void begin(const Ledger& ledger);
   // Last in a cycle: forgets shapes, once many more are known than there are jobs.
   void end(std::size_t jobs);
   // Another network: nothing holds any more.
@@ -81,6 +81,7 @@ class PlacementCache {
   [[nodiscard]] static State stateOf(const Ledger& ledger) { return {ledger.version(), ledger.takes()}; }
 
   std::uint64_t version_ = 0;
+  std::uint64_t versionWithoutJobs_ = 0;
   model::SharedList<model::Node> typedNodes_;
   std::optional<GpuTypes> gpuTypes_;
   std::unordered_map<std::string, std::uint32_t> shapes_;

@@ -70,6 +70,8 @@ ExpectedRun cautiousRun(const Job& job, base::WallTime now, RunTimeModel& runs) 
 const std::vector<Ending>& Ends::all() {
   if (listed_) return all_;
   listed_ = true;
+  const std::size_t added = all_.size();
+  std::sort(all_.begin(), all_.end(), before);
   std::map<model::Uid, base::WallTime> firstEnds;
   for (const model::FreedNode& each : snapshot_.freed) firstEnds.try_emplace(each.job, each.at);
   for (const auto& job : snapshot_.jobs) {
@@ -81,7 +83,10 @@ const std::vector<Ending>& Ends::all() {
     }
     all_.push_back({end.at, job.get(), end.basis});
   }
-  std::sort(all_.begin(), all_.end(), before);
+  // In the order of keys they are already, but for what was added.
+  std::stable_sort(all_.begin() + static_cast<std::ptrdiff_t>(added), all_.end(),
+                   [](const Ending& a, const Ending& b) { return a.at < b.at; });
+  std::inplace_merge(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(added), all_.end(), before);
   return all_;
 }
 
