@@ -52,6 +52,10 @@ void QueueReport::countWaiting(const std::vector<Contender>& contenders) {
         base::saturatingAdd(waitingDemand_[contender.queue], contender.demand[dimension_]);
   }
   fairShares_ = fairShares(tree_, dimension_, waitingDemand_);
+  auto wanted = static_cast<double>(tree_.node(QueueTree::kCluster).usage[dimension_]);
+  for (const std::int64_t demand : waitingDemand_) wanted += static_cast<double>(demand);
+  load_ =
+      std::max(1.0, wanted / static_cast<double>(std::max<std::int64_t>(tree_.capacity()[dimension_], 1)));
 }
 
 bool QueueReport::isBelowShare(QueueTree::Index queue) const {

@@ -20,6 +20,9 @@ class QueueReport {
   // Whether the queue, and each above it, holds less than its share.
   [[nodiscard]] bool isBelowShare(QueueTree::Index queue) const;
 
+  // How many times the cluster's capacity is held or waited for; at least 1.
+  [[nodiscard]] double load() const { return load_; }
+
   // `failure`, of a job that found no places, counted as what it is: fair-share delay where the queue (or one
   // above it) would hold more than its share with this job, else fragmentation delay. Where others are
   // entitled to what the queue holds, the reason says so.
@@ -37,6 +40,7 @@ class QueueReport {
   std::vector<int> admitted_;
   std::vector<std::int64_t> fairShares_;
   std::size_t dimension_ = 0;
+  double load_ = 1;
 };
 
 }  // namespace trainyard::core

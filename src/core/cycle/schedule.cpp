@@ -268,8 +268,8 @@ class Scheduler {
     std::optional<base::WallTime> since;
     const auto& pending = contender.waiting->job->status.pending;
     if (pending && pending->reservedSince && !keptByAnother(contender)) since = pending->reservedSince;
-    return {contender.waiting->job.get(),     contender.priority, contender.queue, contender.demand, since,
-            contender.keepsSince.has_value(), contender.rank};
+    return {contender.waiting->job.get(),     contender.priority, contender.queue,  contender.demand, since,
+            contender.keepsSince.has_value(), contender.rank,     contender.overdue};
   }
 
   // Whether who makes room for it pays for it; then it starts at once, as a claim.
@@ -412,8 +412,9 @@ class Scheduler {
       // Where the order says who gives way to whom, it is only those who come through a stop.
       const bool byOrder = holder.rank.priority == contender.priority && takesTurns(snapshot_.policy);
       const bool givesWay = !byOrder || survivesStops(job.spec);
-      own.mayBeStopped = job.spec.preemptible &&
-                         (sameQueue ? givesWay && holder.rank.before(contender.rank) : !own.entitled);
+      own.mayBeStopped =
+          job.spec.preemptible &&
+          (sameQueue ? givesWay && (holder.overdue || holder.rank.before(contender.rank)) : !own.entitled);
       const Verdict verdict = each.judge(own, places);
       if (verdict == Verdict::kPasses) continue;
       keeper_ = i;

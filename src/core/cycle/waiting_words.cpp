@@ -20,9 +20,9 @@ using model::PendingReason;
 
 // Those that were not reached are looked at then, though nothing happens.
 constexpr std::chrono::seconds kLookAgain{1};
-// Who takes turns has his part by the order, however late that is: he is overdue only after as many times his
-// run.
-constexpr double kPatienceOfTurns = 30;
+// Who takes turns has his part by the order, however late that is: he is overdue only after as many times
+// what he would wait if all had an equal part of the cluster, his run times the cluster's load.
+constexpr double kPatienceOfTurns = 8;
 // Of those that wait longest so many may be elected to keep a reservation.
 constexpr std::size_t kMostElectable = 64;
 
@@ -144,7 +144,7 @@ void WaitingWords::explain(const std::vector<Reservation>& reservations, Schedul
 
 bool WaitingWords::isOverdue(const Contender& contender) {
   const bool takesPart = takesTurns(in_.snapshot.policy) && survivesStops(contender.waiting->job->spec);
-  return responseRatio(contender) > (takesPart ? kPatienceOfTurns : 1);
+  return responseRatio(contender) > (takesPart ? kPatienceOfTurns * in_.report.load() : 1);
 }
 
 double WaitingWords::responseRatio(const Contender& contender) {

@@ -13,6 +13,8 @@ namespace {
 constexpr double kGpuExponent = 0.85;
 // Jobs of unknown length are taken to end about as late again as they are old, an hour at first.
 constexpr double kYoung = 3'600;
+// Neighbours' run times in public traces spread by that much about what they teach.
+constexpr double kToldApart = 3;
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
 double seconds(std::chrono::microseconds time) { return std::chrono::duration<double>(time).count(); }
@@ -67,13 +69,15 @@ Rank rankOf(const OrderView& job, const OrderSettings& settings) {
   return {.priority = job.priority,
           .expected = expectedOf(job, settings),
           .stopCost = seconds(job.stopCost) * weightOf(job, settings.ordering),
+          .learnt = settings.ordering == model::Ordering::kDefault && !job.remaining,
           .running = job.running,
           .submitted = job.submitted,
           .key = job.key};
 }
 
 bool worthAStop(const Rank& waiting, const Rank& running) {
-  return waiting.expected + running.stopCost < running.expected;
+  const double apart = waiting.learnt || running.learnt ? kToldApart : 1;
+  return waiting.expected * apart + running.stopCost < running.expected;
 }
 
 }  // namespace trainyard::core

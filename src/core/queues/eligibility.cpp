@@ -21,11 +21,12 @@ bool passed(const Claimant& claimant, const Victim& victim, const QueueTree& tre
   if (victim.queue == claimant.queue) {
     // Where the order itself says who gives way to whom, it says so of who was let past, too.
     if (victim.priority == claimant.priority && takesTurns(snapshot.policy))
-      return survivesStops(victim.job->spec) && worthAStop(claimant.rank, victim.rank());
+      return survivesStops(victim.job->spec) &&
+             (claimant.overdue || worthAStop(claimant.rank, victim.rank()));
     // As if it waited, too: that it runs is what is in question.
     Rank waiting = victim.rank();
     waiting.running = false;
-    return victim.priority <= claimant.priority && claimant.rank.before(waiting);
+    return victim.priority <= claimant.priority && (claimant.overdue || claimant.rank.before(waiting));
   }
   return claimant.belowShare && tree.borrows(tree.branches(claimant.queue, victim.queue).b, claimant.demand);
 }

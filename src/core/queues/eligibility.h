@@ -21,6 +21,7 @@ struct Claimant {
   std::optional<base::WallTime> reservedSince = std::nullopt;
   bool belowShare = false;  // its queue holds less than its share
   Rank rank = {};           // in its queue
+  bool overdue = false;     // keeps its turn in its queue, whatever its rank
 };
 
 // Who might go for it.
@@ -44,8 +45,9 @@ struct Victim {
 //  within the queue   the victim's priority is lower, and the queue's preemption.withinQueue allows it
 //  passed             the victim started while places were kept for the claimant: it was let past because it
 //                     can be stopped. In the same queue one of lower priority, or of the same that comes
-//                     later in the order; where jobs take turns only if it comes through a stop that is worth
-//                     it (worthAStop()). Of another queue only one that holds more than it is guaranteed
+//                     later in the order, or any if the claimant is overdue; where jobs take turns only if it
+//                     comes through a stop, which is worth it (worthAStop()) or overdue. Of another queue
+//                     only one that holds more than it is guaranteed
 //  reclaim            the claimant's queue may reclaim; the victim's branch of the tree holds more than it is
 //                     guaranteed of something that is wanted; and the claimant stays within the guarantees of
 //                     its own branch, or ends with no larger share than the victim's branch keeps (as Kueue's
