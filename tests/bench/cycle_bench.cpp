@@ -86,7 +86,8 @@ constexpr int kTenants = 30;
 std::string tenant(int number) { return fmt::format("tenant-{:02}", number % kTenants); }
 
 // 10,000 nodes x 8 GPUs, full: a running job of 8 GPUs on each; 10,000 more wait in 30 queues, of 16 shapes.
-core::CycleInput fullCluster(bool preemptible) {
+// Each with a shape of its own where it is said.
+core::CycleInput fullCluster(bool preemptible, bool ownShapes = false) {
   SnapshotBuilder builder = cluster().now(100'000);
   for (int i = 0; i < kTenants; ++i) {
     model::Queue queue;
@@ -115,8 +116,10 @@ core::CycleInput fullCluster(bool preemptible) {
   }
   for (int i = 0; i < kWaiting; ++i) {
     const int shape = i % 16;
+    model::Resources ask = requests(1 << shape % 4, 8);
+    if (ownShapes) ask.memory.value += i;
     builder.add(job(fmt::format("wait/job-{:05}", i))
-                    .role("worker", 1 + shape / 4, requests(1 << shape % 4, 8))
+                    .role("worker", 1 + shape / 4, ask)
                     .queue(tenant(i))
                     .created(20'000 + i));
   }
@@ -158,15 +161,26 @@ void report(benchmark::State& state, const std::string& prefix, std::vector<doub
 }
 
 // Between two cycles one waiting job's object changes.
-void withTenThousandWaiting(benchmark::State& state, bool preemptible, const model::Policy& policy) {
-  core::CycleInput input = fullCluster(preemptible);
+void withTenThousandWaiting(benchmark::State& state, bool preemptible, const model::Policy& policy,
+                            bool ownShapes = false) {
+  core::CycleInput input = fullCluster(preemptible, ownShapes);
   input.snapshot.policy = policy;
   input.otherFeedback.templateError = "";
   core::CycleCache cache;
-  for (int i = 0; i < 4; ++i) tell(input, core::cycle(input, cache));
+  double longest = 0;
+  const auto settle = [&] {
+    for (int i = 0; i < 4; ++i) {
+      const double before = cpuMilliseconds();
+      const core::Plan plan = core::cycle(input, cache);
+      longest = std::max(longest, cpuMilliseconds() - before);
+      tell(input, plan);
+    }
+  };
+  settle();
   // Everybody has run for long enough to be stopped.
   input.snapshot.now += std::chrono::hours(2);
-  for (int i = 0; i < 4; ++i) tell(input, core::cycle(input, cache));
+  settle();
+  state.counters["settling_max_ms"] = longest;
   std::vector<double> milliseconds;
   std::vector<double> ofCpu;
   std::size_t changed = 0;
@@ -201,9 +215,57 @@ void cycleDefaultOrder(benchmark::State& state) {
   policy.timeSlicing.enabled = true;
   withTenThousandWaiting(state, true, policy);
 }
+void cycleTenThousandShapes(benchmark::State& state) { withTenThousandWaiting(state, false, {}, true); }
+
+// One gang of higher priority for all that run.
+void cycleTenThousandVictims(benchmark::State& state) {
+  SnapshotBuilder builder = cluster().now(100'000);
+  model::Queue queue;
+  queue.name = model::QueueName(tenant(0));
+  builder.add(queue);
+  builder.priorityClass("high", 1'000);
+  for (int i = 0; i < kWaitingNodes; ++i) {
+    builder.add(
+        node(nodeName(i)).gpus(8).zone("zone").block("block").rack(fmt::format("rack-{:04}", i / 16)));
+    model::Job whole = job(fmt::format("run/job-{:05}", i))
+                           .role("worker", 1, requests(8, 8))
+                           .queue(tenant(0))
+                           .created(i)
+                           .placed(nodeName(i), "worker", "0");
+    whole.spec.preemptible = true;
+    builder.add(whole);
+    builder.add(pod("run/x")
+                    .memberOf(whole, "worker", 0)
+                    .on(nodeName(i))
+                    .requests(requests(8, 8))
+                    .phase(model::PodPhase::kRunning));
+  }
+  builder.add(job("wait/all")
+                  .role("worker", kWaitingNodes, requests(8, 8))
+                  .queue(tenant(0))
+                  .priority("high")
+                  .created(50'000));
+  core::CycleInput input{.snapshot = builder.build()};
+  input.otherFeedback.templateError = "";
+  core::CycleCache cache;
+  for (int i = 0; i < 2; ++i) tell(input, core::cycle(input, cache));
+  input.snapshot.now += std::chrono::hours(2);
+  for (auto _ : state) {
+    const core::Plan plan = core::cycle(input, cache);
+    const auto claims = [](const core::JobDecision& each) {
+      return each.status && each.status->gang.proposal &&
+             each.status->gang.proposal->victims.size() == static_cast<std::size_t>(kWaitingNodes);
+    };
+    if (std::none_of(plan.decisions.begin(), plan.decisions.end(), claims))
+      state.SkipWithError("not all are stopped");
+  }
+}
 BENCHMARK(cycleTenThousandWaiting)->Unit(benchmark::kMillisecond)->Iterations(100);
 BENCHMARK(cyclePreemptible)->Unit(benchmark::kMillisecond)->Iterations(100);
 BENCHMARK(cycleDefaultOrder)->Unit(benchmark::kMillisecond)->Iterations(100);
+
+BENCHMARK(cycleTenThousandShapes)->Unit(benchmark::kMillisecond)->Iterations(20);
+BENCHMARK(cycleTenThousandVictims)->Unit(benchmark::kMillisecond)->Iterations(5);
 
 void cycleAtRest(benchmark::State& state) { run(state, bigCluster(false), 0); }
 void cyclePlaces512(benchmark::State& state) { run(state, bigCluster(true), 1); }

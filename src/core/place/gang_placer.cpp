@@ -53,7 +53,10 @@ base::WallTime GangPlacer::waitingSinceOf(const Job& job, std::size_t position) 
 
 std::size_t GangPlacer::attainable(const Job& job, std::uint32_t shape) {
   const auto [found, isNew] = cache_.attainable.try_emplace(shape, 0);
-  if (isNew) found->second = tightestAttainable(request(job, 0), ledger_, domains_);
+  if (isNew) {
+    budget_.spend(nodes());
+    found->second = tightestAttainable(request(job, 0), ledger_, domains_);
+  }
   return found->second;
 }
 

@@ -9,8 +9,8 @@ namespace trainyard::core {
 // and no run can be repeated.)
 class WorkBudget {
  public:
-  // Some 100 ns each.
-  static constexpr std::int64_t kPerCycle = 4'000'000;
+  // Some 200 ns each.
+  static constexpr std::int64_t kPerCycle = 1'500'000;
 
   explicit WorkBudget(std::int64_t nodes = kPerCycle) : left_(nodes) {}
 
