@@ -81,6 +81,26 @@ GangRecord propose(const Job& job, ProposalKind kind, std::vector<Assignment> ad
   return record;
 }
 
+GangRecord proposeMove(const Job& job, std::vector<Assignment> add, const model::ObjectKey& claimant,
+                       const Author& author) {
+  GangRecord record =
+      propose(job, ProposalKind::kRestart, std::move(add), job.status.gang.placed->assignments, {}, author);
+  record.proposal->movesFor = claimant;
+  return record;
+}
+
+GangRecord beginMove(const Job& job) {
+  GangRecord record = job.status.gang;
+  record.proposal->movesFor.reset();
+  return record;
+}
+
+GangRecord withdrawMove(const Job& job) {
+  GangRecord record = job.status.gang;
+  record.proposal.reset();
+  return record;
+}
+
 GangRecord reserveClaimed(const Job& job, base::WallTime now, const Settings& settings) {
   GangRecord record = job.status.gang;
   record.proposal->phase = ProposalPhase::kReserved;

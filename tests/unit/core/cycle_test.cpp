@@ -302,21 +302,37 @@ TEST_CASE("nobody is told that his queue holds too much while a gang of it ends"
   }
 }
 
-TEST_CASE("nobody stops for a claim before it is written") {
+TEST_CASE("nobody stops for a claim before it is written, and sure to be of use") {
   const model::Job bert = running();
   const model::Pod first = memberOn(bert, 0, "n1");
   const model::Pod second = memberOn(bert, 1, "n2");
-  const model::Job urgent = job("ml/urgent")
-                                .role("worker", 2, gpus(8))
-                                .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
-                                .proposes("n2", "worker", "1", model::ProposalPhase::kClaiming)
-                                .victim(first)
-                                .victim(second);
-  CycleInput in = input(threeNodes().add(bert).add(first).add(second).add(urgent));
+  model::Job urgent = job("ml/urgent")
+                          .role("worker", 2, gpus(8))
+                          .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
+                          .proposes("n2", "worker", "1", model::ProposalPhase::kClaiming)
+                          .victim(first)
+                          .victim(second);
+  urgent.status.gang.proposal->deadline = at(1'000);
+  urgent.hasReleaseFinalizer = true;
+  SnapshotBuilder builder = threeNodes().add(bert).add(first).add(second).add(urgent);
+  builder.add(pod("").memberOf(urgent, "worker", 0).gpus(8).gated());
+  const model::Snapshot oneIsMissing = builder;
+  CycleInput in = input(builder.add(pod("").memberOf(urgent, "worker", 1).gpus(8).gated()));
   SECTION("its write is under way, and may fail") {
     in.feedback[key("ml/urgent")].busy = true;
+    CHECK(proposalFor(cycle(in), "ml/bert") == nullptr);
+  }
+  SECTION("one of its pods does not exist") {
+    in.snapshot = oneIsMissing;
+    in.feedback[key("ml/urgent")].auxiliariesReady = true;
     const Plan plan = cycle(in);
     CHECK(proposalFor(plan, "ml/bert") == nullptr);
+    REQUIRE(decisionFor(plan, "ml/urgent"));
+    CHECK(std::holds_alternative<CreateMember>(decisionFor(plan, "ml/urgent")->actions.front()));
+  }
+  SECTION("the API refused it") {
+    in.feedback[key("ml/urgent")].creationRefused = JobFeedback::CreationRefused{"Forbidden", "no"};
+    CHECK(proposalFor(cycle(in), "ml/bert") == nullptr);
   }
   SECTION("it stands") {
     const Plan plan = cycle(in);
