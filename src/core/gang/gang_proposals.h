@@ -44,9 +44,10 @@ struct Author {
 [[nodiscard]] model::GangRecord reserveClaimed(const model::Job& job, base::WallTime now,
                                                const Settings& settings);
 
-// The record with the proposal turned to Aborting; `avoid` are nodes that the next plan leaves out.
+// The record with the proposal turned to Aborting. `avoid` are nodes that the next plan leaves out, besides
+// those that failed the attempts before it: else attempts would go to and fro between two bad places.
 [[nodiscard]] model::GangRecord abortProposal(const model::Job& job, std::string reason,
-                                              std::vector<model::NodeName> avoid, base::WallTime now,
+                                              const std::vector<model::NodeName>& avoid, base::WallTime now,
                                               const Settings& settings);
 
 // The record after all of `add` is bound and all of `remove` is gone.

@@ -75,6 +75,17 @@ std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const
   return std::nullopt;
 }
 
+// Nodes on which members were let go and are not bound did not serve; where none was let go, no node is at
+// fault.
+LostPlace missedDeadline(const std::vector<Member>& members) {
+  LostPlace lost{"the gang was not complete before its deadline", {}};
+  for (const Member& member : members) {
+    const bool waits = member.pod != nullptr && !member.pod->gangGated && !member.pod->bound();
+    if (waits) lost.nodes.push_back(member.node);
+  }
+  return lost;
+}
+
 GangStep abort(const Job& job, const LostPlace& lost, const GangContext& context) {
   GangStep step;
   step.record = abortProposal(job, lost.reason, lost.nodes, context.now, *context.settings);
@@ -246,9 +257,7 @@ GangStep stepProposal(const Job& job, const JobPods& pods, const GangContext& co
       !stop.empty() && (!released || job.deleting || job.spec.run.suspend)) {
     return abort(job, {stop, {}}, context);
   }
-  if (context.now >= proposal.deadline) {
-    return abort(job, {"the gang was not complete before its deadline", {}}, context);
-  }
+  if (context.now >= proposal.deadline) return abort(job, missedDeadline(members), context);
 
   GangStep step;
   if (released) {

@@ -251,6 +251,32 @@ TEST_CASE("back-off doubles and is bounded") {
   CHECK(delayAfter(50) == std::chrono::seconds(60));
 }
 
+TEST_CASE("nodes that failed attempts in a row add up, the latest last") {
+  model::Job bert = reservedPair();
+  const Settings settings;
+  const auto fail = [&](std::vector<model::NodeName> nodes) {
+    bert.status.gang.backoff = abortProposal(bert, "why", nodes, at(0), settings).backoff;
+    return bert.status.gang.backoff->avoidNodes;
+  };
+  using Names = std::vector<model::NodeName>;
+  const model::NodeName n1("n1");
+  const model::NodeName n2("n2");
+  CHECK(fail({n1}) == Names{n1});
+  CHECK(fail({n2}) == Names{n1, n2});
+  CHECK(fail({}) == Names{n1, n2});
+  CHECK(fail({n1}) == Names{n2, n1});
+  CHECK_FALSE(mergeProposal(bert).backoff);
+}
+
+TEST_CASE("a deadline is the fault of the nodes to which members were let go in vain") {
+  Scene scene;
+  scene.pods = {scene.boundMember(0), scene.member(1)};
+  scene.now = kDeadline;
+  CHECK(scene.step().record->backoff->avoidNodes == std::vector{model::NodeName("n2")});
+  scene.pods = {scene.gatedMember(0), scene.gatedMember(1)};
+  CHECK(scene.step().record->backoff->avoidNodes.empty());
+}
+
 TEST_CASE("epochs are never used twice") {
   model::Job bert = job("ml/bert").role("worker", 1, gpus(1));
   bert.status.gang.lastEpoch = 41;
