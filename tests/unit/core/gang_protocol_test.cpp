@@ -134,6 +134,13 @@ TEST_CASE("the barrier aborts when a place is lost, and the next plan avoids the
     // 8 on n2, the stranger holds 1: 7 are left where 8 are needed.
     scene.pods.push_back(pod("other/stranger").on("n2").gpus(1));
   }
+  SECTION("to a stranger's host port") {
+    scene.bert.spec.roles.front().shape.requests.setExtended("host port 1/TCP", 1);
+    for (model::Pod& member : scene.pods) member.shape = scene.bert.spec.roles.front().shape;
+    model::Pod stranger = pod("other/stranger").on("n2");
+    stranger.shape.requests.setExtended("host port 1/TCP", 1);
+    scene.pods.push_back(stranger);
+  }
   SECTION("to a cordon") { scene.nodes[1].unschedulable = true; }
   SECTION("to a deleted node") { scene.nodes.pop_back(); }
   SECTION("because admission enlarged the pods") {
@@ -453,6 +460,17 @@ TEST_CASE("a claim whose pods cannot be had is given up, and nobody was stopped"
   }
   CHECK(aborts(scene.step()));
   CHECK(scene.step().actions.empty());
+}
+
+TEST_CASE("a claim takes over the host ports of its victims") {
+  ClaimScene scene;
+  model::Resources& wanted = scene.bert.spec.roles.front().shape.requests;
+  wanted.setExtended("host port 1/TCP", 1);
+  for (model::Pod& each : scene.pods) each.shape.requests = wanted;
+  CHECK(scene.step().evicts);
+  scene.pods.push_back(pod("other/stranger").on("n1").requests(wanted));
+  scene.pods.back().shape.requests.setExtended("nvidia.com/gpu", 0);
+  CHECK(aborts(scene.step()));
 }
 
 TEST_CASE("a claim counts what its victims hold beyond the places that it takes") {
