@@ -341,6 +341,11 @@ class Cycle {
       ++plan_.waiting;
       return write(job, job->status.gang, {}, news);
     }
+    if (!job->volumeProblem.empty()) {
+      ++plan_.waiting;
+      news.pending = model::Pending{model::PendingReason::kNoMatchingNodes, job->volumeProblem};
+      return write(job, job->status.gang, {}, news);
+    }
     cache_.notes().of(position_).waits = podsOf(*job).empty() && !job->status.gang.backoff;
     wait(job);
   }

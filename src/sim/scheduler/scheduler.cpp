@@ -26,6 +26,7 @@ std::string pluginText(const core::NodeMisfit& misfit) {
     case NodeMisfitReason::kTaint: return "node(s) had untolerated taint(s)";
     case NodeMisfitReason::kNodeSelector:
     case NodeMisfitReason::kAffinity: return "node(s) didn't match Pod's node affinity/selector";
+    case NodeMisfitReason::kVolume: return "node(s) didn't match PersistentVolume's node affinity";
   }
   return {};
 }
