@@ -57,6 +57,7 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
       deps_(dependencies),
       metrics_(deps_.metrics),
       cache_(decoders(), deps_.log.named("cache")),
+      volumes_(cache_, deps_.log.named("cache"), [this] { requestCycle(); }),
       recorder_({.controller = "trainyard.dev/operator", .instance = options_.identity}, deps_.api,
                 deps_.executor, deps_.log.named("events")),
       events_(std::make_unique<RecordedEvents>(recorder_)),
@@ -105,6 +106,9 @@ void Operator::startReflectors() {
   add(kube::kQueues, cache_.queues);
   add(kube::kPriorityClasses, cache_.priorityClasses);
   add(kube::kNamespaces, cache_.namespaces);
+  add(kube::kVolumeClaims, volumes_.caches().claims);
+  add(kube::kVolumes, volumes_.caches().volumes);
+  add(kube::kStorageClasses, volumes_.caches().classes);
 }
 
 void Operator::startedLeading(std::int64_t term) {
@@ -189,6 +193,7 @@ void Operator::runCycle() {
   input.snapshot.freed = freed_.until(input.snapshot.now);
   input.snapshot.policy = options_.policy;
   input.snapshot.runTimes = runTimes_.current();
+  volumes_.overlay(input.snapshot);
   executor_.overlay(input.snapshot);
   input.settings = options_.settings;
   input.term = term_;

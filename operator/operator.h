@@ -22,6 +22,7 @@
 #include "operator/plan_executor.h"
 #include "operator/queue_status_writer.h"
 #include "operator/run_times_keeper.h"
+#include "operator/volume_keeper.h"
 
 namespace trainyard::operator_ {
 
@@ -86,6 +87,7 @@ class Operator {
   OperatorMetrics metrics_;
   kube::ClusterCache cache_;
   kube::FreedNodes freed_{cache_};
+  VolumeKeeper volumes_;
   std::vector<std::unique_ptr<kube::Reflector>> reflectors_;
   kube::EventRecorder recorder_;
   std::unique_ptr<JobEvents> events_;

@@ -28,6 +28,7 @@ std::vector<model::Toleration> withoutEvictionDelays(std::vector<model::Tolerati
 
 bool placeAlike(const model::PodShape& a, const model::PodShape& b) {
   return a.requests == b.requests && a.nodeSelector == b.nodeSelector && a.affinity == b.affinity &&
+         a.volumeClaims == b.volumeClaims &&
          withoutEvictionDelays(a.tolerations) == withoutEvictionDelays(b.tolerations);
 }
 
@@ -53,7 +54,12 @@ std::shared_ptr<const model::Job> TemplateChecks::asAdmitted(const std::shared_p
   const AdmittedShapes& shapes = outcomes_.find(keyOf(*job))->second.shapes;
   auto enlarged = std::make_shared<model::Job>(*job);
   for (model::Role& role : enlarged->spec.roles) {
-    if (const auto shape = shapes.find(role.name); shape != shapes.end()) role.shape = shape->second;
+    const auto shape = shapes.find(role.name);
+    if (shape == shapes.end()) continue;
+    // No dry-run tells where volumes are.
+    auto tiedTo = std::move(role.shape.volumeAffinity);
+    role.shape = shape->second;
+    role.shape.volumeAffinity = std::move(tiedTo);
   }
   copy = {job, std::move(enlarged)};
   return copy.to;

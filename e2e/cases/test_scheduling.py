@@ -5,7 +5,7 @@ from datetime import datetime
 
 import support
 from lib.api import fetch
-from support import GPU, GROUP, OPERATOR, VERSION, condition, custom, given, holds, job, kubectl, phase, wait_phase
+from support import GPU, GROUP, OPERATOR, VERSION, condition, core, custom, given, holds, job, kubectl, phase, wait_phase
 
 CLUSTER = {"nodes": 8}  # of 8 GPUs, n0000 to n0003 in one rack, the others in the next
 POLICY = "ordering: fifo\npreemption: {minRuntime: 2s}\nchargeOtherPods: true\nusageHalfLife: 20s\n"
@@ -92,6 +92,25 @@ class Preemption(SchedulingCase):
             support.finish(self.namespace, "urgent")
             wait_phase(jobs, self.namespace, "calm", "Running")
 
+    def test_nobody_is_stopped_for_pods_that_a_quota_refuses(self):
+        """One pod passes the quota, and so do templates; the gang's second one does not."""
+        poor = self.make_namespace("e2e-poor")
+        core().create_namespaced_resource_quota(poor, {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "1"}}})
+        support.await_value(lambda: core().read_namespaced_resource_quota("few", poor).status.hard, bool,
+                            "the quota is counted")
+        with support.watch_jobs() as jobs:
+            self.run_now(jobs, "calm", 8)
+            support.create_job(poor, job("urgent", replicas=2, priorityClassName="e2e-urgent"))
+            waits = jobs.wait(lambda all_: (lambda backoff: backoff.get("count", 0) >= 3 and backoff)(
+                all_.get((poor, "urgent"), {}).get("status", {}).get("gang", {}).get("backoff", {})),
+                "three attempts are given up")
+            self.assertIn("exceeded quota: few", waits["reason"])
+            self.assertNotIn("preemptions", jobs.objects[(self.namespace, "calm")]["status"])
+            self.assertEqual("Running", phase(jobs.objects[(self.namespace, "calm")]))
+            core().delete_namespaced_resource_quota("few", poor)
+            wait_phase(jobs, poor, "urgent", "Running")
+            wait_phase(jobs, self.namespace, "calm", "Queued")
+
     def test_a_queue_takes_back_what_it_is_guaranteed(self):
         self.create_queue("lender", guaranteed={GPU: 32})
         self.create_queue("borrower", guaranteed={GPU: 32})
@@ -105,6 +124,39 @@ class Preemption(SchedulingCase):
             waits = pending(jobs, (self.namespace, stopped))
             time.sleep(3)  # Longer than minRuntime: it does not win it back.
             self.assertEqual("Running", phase(jobs.objects[(self.namespace, "back")]), waits)
+
+
+class Volumes(SchedulingCase):
+    def volume(self, name, nodes):
+        """A volume that only these nodes reach, and a claim that is bound to it."""
+        reach = {"required": {"nodeSelectorTerms": [{"matchExpressions": [
+            {"key": "kubernetes.io/hostname", "operator": "In", "values": nodes}]}]}}
+        size = {"storage": "1Gi"}
+        core().create_persistent_volume({
+            "metadata": {"name": name},
+            "spec": {"capacity": size, "accessModes": ["ReadWriteMany"], "storageClassName": "", "nodeAffinity": reach,
+                     "claimRef": {"namespace": self.namespace, "name": name}, "local": {"path": "/data"}}})
+        self.addCleanup(core().delete_persistent_volume, name)
+        core().create_namespaced_persistent_volume_claim(self.namespace, {
+            "metadata": {"name": name},
+            "spec": {"accessModes": ["ReadWriteMany"], "storageClassName": "", "volumeName": name,
+                     "resources": {"requests": size}}})
+
+    def reading(self, claim, replicas):
+        body = job(f"reads-{claim}", replicas=replicas)
+        body["spec"]["roles"][0]["template"]["spec"]["volumes"] = [
+            {"name": "data", "persistentVolumeClaim": {"claimName": claim}}]
+        support.create_job(self.namespace, body)
+        return self.namespace, body["metadata"]["name"]
+
+    def test_a_gang_goes_where_its_volume_is(self):
+        with support.watch_jobs(self.namespace) as jobs:
+            key = self.reading("far", 2)
+            self.assertIn("PersistentVolumeClaim far does not exist", pending(jobs, key, "NoMatchingNodes")["message"])
+            self.volume("far", ["n0005", "n0007"])
+            placed = wait_phase(jobs, *key, "Running")
+            self.assertEqual(["n0005", "n0007"], nodes_of(placed))
+            self.assertNotIn("backoff", placed["status"]["gang"], "at the first attempt")
 
 
 class Backfill(SchedulingCase):

@@ -12,7 +12,9 @@ _CONTROLLERS = (
     "garbage-collector-controller", "namespace-controller", "serviceaccount-controller",
     "serviceaccount-token-controller", "root-ca-certificate-publisher-controller",
     "pod-garbage-collector-controller", "node-lifecycle-controller", "taint-eviction-controller",
-    "resourcequota-controller", "disruption-controller", "endpointslice-controller", "job-controller")
+    "resourcequota-controller", "disruption-controller", "endpointslice-controller", "job-controller",
+    "persistentvolume-binder-controller", "persistentvolume-protection-controller",
+    "persistentvolumeclaim-protection-controller")
 
 # What real nodes run, some of it brought by charts.
 _WORKLOAD_CONTROLLERS = ("deployment-controller", "replicaset-controller", "daemonset-controller",

@@ -35,7 +35,7 @@ Job readJob(const Field& root) {
   Job job;
   readMetadata(root["metadata"], job);
   FieldErrors specErrors;
-  job.spec = readJobSpec(Field(root.value().find("spec"), specErrors, "spec"), job.key.name);
+  job.spec = readJobSpec(Field(root.value().find("spec"), specErrors, "spec"), job.key);
   job.specError = specErrors.first();
   job.errorInTemplate = specErrors.firstIn("template");
   job.status = readJobStatus(root["status"]);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "codec/pod_apartness.h"
 #include "codec/pod_shape.h"
 #include "codec/pod_template.h"
 #include "codec/template_hash.h"
@@ -67,7 +68,7 @@ bool isRoleName(std::string_view name) {
          std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
-model::Role readRole(const Field& element) {
+model::Role readRole(const Field& element, std::string_view ns) {
   const Field nameField = element["name"];
   const std::string_view name = nameField.required();
   if (!name.empty() && !isRoleName(name)) {
@@ -84,13 +85,14 @@ model::Role readRole(const Field& element) {
   }
   checkPodTemplate(podTemplate);
   role.shape = readPodShape(podTemplate["spec"]);
+  addApartness(podTemplate["spec"], ns, role.shape.requests);
   role.templateJson = podTemplate.value().minified();
   return role;
 }
 
-void readRoles(const Field& roles, JobSpec& spec) {
+void readRoles(const Field& roles, std::string_view ns, JobSpec& spec) {
   roles.forEachElement([&](const Field& element) {
-    model::Role role = readRole(element);
+    model::Role role = readRole(element, ns);
     if (spec.findRole(role.name) != nullptr) element["name"].refuse("must be used once only");
     spec.roles.push_back(std::move(role));
   });
@@ -217,14 +219,14 @@ void checkPodNames(const Field& roles, const JobSpec& spec, std::string_view job
 
 }  // namespace
 
-JobSpec readJobSpec(const Field& field, std::string_view jobName) {
+JobSpec readJobSpec(const Field& field, const model::ObjectKey& job) {
   JobSpec spec;
   if (!field.present()) field.complain("is required");
   spec.framework = readFramework(field["framework"]);
   spec.queue = model::QueueName(field["queue"].text(model::names::kDefaultQueue));
   spec.priorityClassName = field["priorityClassName"].text();
   spec.preemptible = field["preemptible"].boolean(true);
-  readRoles(field["roles"], spec);
+  readRoles(field["roles"], job.ns, spec);
   readElastic(field["elastic"], spec);
   spec.checkpoint = readCheckpoint(field["checkpoint"]);
   readGang(field["gang"], spec);
@@ -234,7 +236,8 @@ JobSpec readJobSpec(const Field& field, std::string_view jobName) {
   spec.run = readRun(field["run"]);
   spec.success = readSuccess(field["success"], spec);
   spec.restartScope = readRestartScope(field["failure"]["restartScope"]);
-  checkPodNames(field["roles"], spec, jobName);
+  checkPodNames(field["roles"], spec, job.name);
+  checkApartness(field["roles"], job);
   spec.templateHash = templateHash(field, spec);
   spec.unsupported = findUnsupported(field.value(), spec);
   return spec;

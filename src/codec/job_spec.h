@@ -9,6 +9,6 @@ namespace trainyard::codec {
 
 // The spec with its defaults; complaints go to the field's errors. `jobName` is needed to judge the pods'
 // names.
-[[nodiscard]] model::JobSpec readJobSpec(const Field& spec, std::string_view jobName);
+[[nodiscard]] model::JobSpec readJobSpec(const Field& spec, const model::ObjectKey& job);
 
 }  // namespace trainyard::codec

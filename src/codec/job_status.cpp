@@ -64,6 +64,10 @@ void writeProposal(const model::Proposal& proposal, JsonWriter& out) {
   writeText(out, "templateHash", proposal.templateHash);
   writeTime(out, "deadline", proposal.deadline);
   writeText(out, "abortReason", proposal.abortReason);
+  if (const auto& claimant = proposal.movesFor) {
+    out.key("movesFor").beginObject().member("namespace", claimant->ns).member("name", claimant->name);
+    out.endObject();
+  }
   writeAssignments(out, "add", proposal.add);
   writeAssignments(out, "remove", proposal.remove);
   writeList(out, "victims", proposal.victims, [&](const model::Victim& victim) {

@@ -64,6 +64,8 @@ std::optional<model::Proposal> readProposal(const Field& field) {
   proposal.remove = readAssignments(field["remove"]);
   proposal.victims = readVictims(field["victims"]);
   proposal.abortReason = field["abortReason"].text();
+  if (const Field claimant = field["movesFor"]; claimant.present())
+    proposal.movesFor = model::ObjectKey{claimant["namespace"].string(), claimant["name"].string()};
   return proposal;
 }
 

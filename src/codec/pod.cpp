@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "codec/decode_object.h"
+#include "codec/pod_apartness.h"
 #include "codec/pod_shape.h"
 #include "model/names.h"
 
@@ -97,6 +98,7 @@ void readSpec(const Field& spec, const ContainerReports& reports, Pod& pod) {
   });
   pod.priority = static_cast<int>(spec["priority"].integer(0, INT32_MIN, INT32_MAX));
   pod.shape = readPodShape(spec, reports);
+  addApartness(spec, pod.key.ns, pod.shape.requests);
   pod.pinned = pinnedNode(pod.shape.affinity);
 }
 

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "model/one_a_node.h"
+
 namespace trainyard::codec {
 namespace {
 
@@ -108,6 +112,26 @@ void applyPodLevel(const Field& resources, Resources& sum) {
   });
 }
 
+// As kube-scheduler's GetHostPorts, but for addresses: a port counts on all of them. Each once: a container
+// that names one twice has it once.
+void addHostPorts(const Field& podSpec, Resources& sum) {
+  const bool all = podSpec["hostNetwork"].boolean(false);
+  const auto addPorts = [&](const Field& container) {
+    container["ports"].forEachElement([&](const Field& port) {
+      std::int64_t number = port["hostPort"].integer(0, 0, INT64_MAX);
+      // As the API server fills it in.
+      if (number == 0 && all) number = port["containerPort"].integer(0, 0, INT64_MAX);
+      if (number == 0) return;
+      sum.setExtended(fmt::format("{}{}/{}", model::kHostPortPrefix, number, port["protocol"].text("TCP")),
+                      1);
+    });
+  };
+  podSpec["containers"].forEachElement(addPorts);
+  podSpec["initContainers"].forEachElement([&](const Field& container) {
+    if (container["restartPolicy"].text() == "Always") addPorts(container);
+  });
+}
+
 }  // namespace
 
 void addResource(Resources& into, std::string_view name, const Field& field, Rounding rounding) {
@@ -139,6 +163,7 @@ Resources readPodRequests(const Field& podSpec, const ContainerReports& reports)
   podSpec["overhead"].forEachMember(
       [&](std::string_view name, const Field& quantity) { addResource(sum, name, quantity, Rounding::kUp); });
   sum.pods = 1;
+  addHostPorts(podSpec, sum);
   return sum;
 }
 

@@ -45,11 +45,16 @@ std::optional<std::vector<NodeSelectorTerm>> readRequiredAffinity(const Field& p
   if (!affinity.present()) return std::nullopt;
   const Field required = affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
   if (!required.present()) return std::nullopt;
-  std::vector<NodeSelectorTerm> terms;
-  required["nodeSelectorTerms"].forEachElement([&](const Field& term) {
-    terms.push_back({readRequirements(term["matchExpressions"]), readRequirements(term["matchFields"])});
+  return readNodeSelectorTerms(required["nodeSelectorTerms"]);
+}
+
+std::vector<std::string> readVolumeClaims(const Field& volumes) {
+  std::vector<std::string> claims;
+  volumes.forEachElement([&](const Field& volume) {
+    const std::string name = volume["persistentVolumeClaim"]["claimName"].string();
+    if (!name.empty()) claims.push_back(name);
   });
-  return terms;
+  return claims;
 }
 
 std::vector<model::Toleration> readTolerations(const Field& list) {
@@ -69,6 +74,14 @@ std::vector<model::Toleration> readTolerations(const Field& list) {
 }
 
 }  // namespace
+
+std::vector<NodeSelectorTerm> readNodeSelectorTerms(const Field& list) {
+  std::vector<NodeSelectorTerm> terms;
+  list.forEachElement([&](const Field& term) {
+    terms.push_back({readRequirements(term["matchExpressions"]), readRequirements(term["matchFields"])});
+  });
+  return terms;
+}
 
 model::Labels readLabels(const Field& map) {
   std::vector<std::pair<std::string, std::string>> entries;
@@ -91,6 +104,7 @@ model::PodShape readPodShape(const Field& podSpec, const ContainerReports& repor
   shape.nodeSelector = readLabels(podSpec["nodeSelector"]);
   shape.affinity = readRequiredAffinity(podSpec);
   shape.tolerations = readTolerations(podSpec["tolerations"]);
+  shape.volumeClaims = readVolumeClaims(podSpec["volumes"]);
   return shape;
 }
 

@@ -17,6 +17,9 @@ namespace trainyard::codec {
 // A map of quantities, as in status.allocatable: rounded down, what a node offers.
 [[nodiscard]] model::Resources readOffered(const Field& map);
 
+// A list of NodeSelectorTerms, of which one must hold.
+[[nodiscard]] std::vector<model::NodeSelectorTerm> readNodeSelectorTerms(const Field& list);
+
 [[nodiscard]] model::Labels readLabels(const Field& map);
 
 }  // namespace trainyard::codec

@@ -12,4 +12,5 @@
 #include "core/ledger/list_changes.h"
 #include "core/ledger/members.h"
 #include "core/ledger/pod_groups.h"
+#include "core/ledger/volumes.h"
 #include "core/ledger/what_if.h"

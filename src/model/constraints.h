@@ -67,6 +67,9 @@ struct PodShape {
   // requiredDuringScheduling node affinity; absent when the pod has none. An empty list matches no node.
   std::optional<std::vector<NodeSelectorTerm>> affinity = std::nullopt;
   std::vector<Toleration> tolerations;
+  std::vector<std::string> volumeClaims = {};  // PersistentVolumeClaims that it names, of its own namespace
+  // Of the volumes that those are bound to: one list for each, which must match the node as `affinity` does.
+  std::vector<std::vector<NodeSelectorTerm>> volumeAffinity = {};
   friend bool operator==(const PodShape&, const PodShape&) = default;
 };
 

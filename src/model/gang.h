@@ -50,6 +50,9 @@ struct Proposal {
   std::vector<Assignment> remove;
   std::vector<Victim> victims;
   std::string abortReason;  // why phase is Aborting
+  // Of a Restart that makes room by going elsewhere: for whose claim. Set until that claim stands; till then
+  // the gang runs on, and only keeps its new places.
+  std::optional<ObjectKey> movesFor = std::nullopt;
 
   // Whether it takes the placed member away; a Restart takes all.
   [[nodiscard]] bool removes(std::string_view role, int index) const;

@@ -222,6 +222,8 @@ struct Job {
   // Why the spec cannot be used, naming the field; empty when it can.
   std::string specError;
   bool errorInTemplate = false;  // the field is inside of a pod template
+  // Which of its volumes keeps the job waiting, and why; empty where none does.
+  std::string volumeProblem = {};
 
   [[nodiscard]] const Condition* condition(std::string_view type) const;
   [[nodiscard]] bool conditionTrue(std::string_view type) const;

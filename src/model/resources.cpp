@@ -4,6 +4,7 @@
 
 #include "base/saturating.h"
 #include "model/names.h"
+#include "model/one_a_node.h"
 
 namespace trainyard::model {
 namespace {
@@ -17,6 +18,11 @@ void combine(Resources& into, const Resources& other, Combine op) {
   for (const auto& [name, amount] : other.extendedAll()) {
     into.setExtended(name, op(into.extended(name), amount));
   }
+}
+
+// Of what is wanted, as it is to be compared: every node has one of what only one pod of it may have.
+std::int64_t roomFor(const Resources& room, std::string_view name) {
+  return room.extended(name) + (isOneANode(name) ? 1 : 0);
 }
 
 }  // namespace
@@ -69,7 +75,7 @@ bool Resources::covers(const Resources& wanted) const {
     return false;
   }
   return std::all_of(wanted.extended_.begin(), wanted.extended_.end(),
-                     [&](const auto& entry) { return fits(entry.second, extended(entry.first)); });
+                     [&](const auto& entry) { return fits(entry.second, roomFor(*this, entry.first)); });
 }
 
 std::optional<ResourceShortfall> Resources::shortfallFor(const Resources& wanted) const {
@@ -83,7 +89,7 @@ std::optional<ResourceShortfall> Resources::shortfallFor(const Resources& wanted
   }
   if (lacks(wanted.pods, pods)) return ResourceShortfall{"pods", wanted.pods, pods};
   for (const auto& [name, amount] : wanted.extended_) {
-    if (lacks(amount, extended(name))) return ResourceShortfall{name, amount, extended(name)};
+    if (lacks(amount, roomFor(*this, name))) return ResourceShortfall{name, amount, roomFor(*this, name)};
   }
   return std::nullopt;
 }
@@ -97,7 +103,7 @@ std::int64_t Resources::timesCovered(const Resources& wanted, std::int64_t limit
   bound(wanted.memory.value, memory.value);
   bound(wanted.ephemeralStorage.value, ephemeralStorage.value);
   bound(wanted.pods, pods);
-  for (const auto& [name, amount] : wanted.extended_) bound(amount, extended(name));
+  for (const auto& [name, amount] : wanted.extended_) bound(amount, roomFor(*this, name));
   return count;
 }
 

@@ -1,3 +1,5 @@
+#include <set>
+
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
@@ -310,6 +312,42 @@ TEST_CASE("pods that a LimitRange makes too large for every node wait, and say f
   CHECK(job->status.pending->message.find("cpu") != std::string::npos);
   CHECK(job->status.gang.lastEpoch == 0);
   CHECK(lab.podsOf("grown").empty());
+  lab.requireSound();
+}
+
+TEST_CASE("a gang waits for its claim by name, and then goes where its volume is") {
+  Lab lab;
+  lab->startOperator();
+  REQUIRE(lab->create(
+      R"({"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","metadata":{"name":"reads"},
+      "spec":{"framework":"PyTorch","roles":[{"name":"worker","replicas":2,"template":{"spec":{
+        "volumes":[{"name":"data","persistentVolumeClaim":{"claimName":"data"}}],
+        "containers":[{"name":"c","image":"x","resources":{"limits":{"nvidia.com/gpu":"8"}}}]}}}]}})"));
+  const auto told = [&](std::string_view words) {
+    return lab.until(
+        [&] {
+          const auto job = lab.job("reads");
+          return job && job->status.pending && job->status.pending->message.find(words) != std::string::npos;
+        },
+        30s);
+  };
+  REQUIRE(told("PersistentVolumeClaim data does not exist"));
+  REQUIRE(lab->request(net::Method::kPost, "/api/v1/persistentvolumes",
+                       R"({"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"pv"},"spec":{
+    "nodeAffinity":{"required":{"nodeSelectorTerms":[{"matchFields":[
+      {"key":"metadata.name","operator":"In","values":["n0003"]}]},{"matchFields":[
+      {"key":"metadata.name","operator":"In","values":["n0005"]}]}]}}}})"));
+  REQUIRE(lab->request(net::Method::kPost, "/api/v1/namespaces/default/persistentvolumeclaims",
+                       R"({"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"data"},
+    "spec":{"volumeName":"pv"}})"));
+  REQUIRE(told("PersistentVolumeClaim data is not bound to its volume pv yet"));
+  REQUIRE(lab->request(net::Method::kPatch, "/api/v1/namespaces/default/persistentvolumeclaims/data/status",
+                       R"({"status":{"phase":"Bound"}})", "application/merge-patch+json"));
+  REQUIRE(lab.waitPhase("reads", "Running", 30s));
+  std::set<std::string> nodes;
+  for (const auto& pod : lab.podsOf("reads")) nodes.insert(pod->node.str());
+  CHECK(nodes == std::set<std::string>{"n0003", "n0005"});
+  CHECK_FALSE(lab.job("reads")->status.gang.backoff);
   lab.requireSound();
 }
 

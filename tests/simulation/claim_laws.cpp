@@ -36,6 +36,31 @@ ClaimLaws::ClaimLaws(sim::ClusterObserver& truth, base::Executor& executor, Viol
     : truth_(truth), executor_(executor), violated_(std::move(violated)) {
   truth_.cache().jobs.onChange(
       [this](const JobPtr& before, const JobPtr& after) { jobChanged(before, after); });
+  truth_.cache().pods.onChange([this](const auto&, const auto& after) {
+    if (after && after->member) noteClaimPods(*after);
+  });
+}
+
+void ClaimLaws::noteClaimPods(const model::Pod& pod) {
+  const auto job = truth_.cache().jobs.find({pod.key.ns, pod.member->jobName});
+  if (!job || job->uid != pod.controllerUid || !job->status.gang.proposal) return;
+  const model::Proposal& claim = *job->status.gang.proposal;
+  if (claim.victims.empty() || claim.epoch != pod.member->epoch) return;
+  for (const model::Assignment& each : claim.add) {
+    for (const int index : each.indices.values()) {
+      const auto mate =
+          truth_.cache().pods.find({job->key.ns, model::podName(job->key.name, each.role, index)});
+      if (mate == nullptr || !mate->member || mate->member->epoch != claim.epoch) return;
+    }
+  }
+  complete_.insert({job->uid, claim.epoch});
+}
+
+bool ClaimLaws::claimStood(const model::Uid& victim) const {
+  const auto claims = claimed_.find(victim);
+  return claims == claimed_.end() ||
+         std::any_of(claims->second.begin(), claims->second.end(),
+                     [&](const ClaimId& each) { return complete_.contains(each); });
 }
 
 bool ClaimLaws::restless(const model::Uid& job) const {
@@ -63,6 +88,11 @@ void ClaimLaws::jobChanged(const JobPtr& before, const JobPtr& after) {
                                  [&](const auto& pod) { return pod->controllerUid == after->uid; });
     if (any && !named)
       violated_(fmt::format("job {} was stopped, but nobody claimed its places", after->key));
+    const bool stood = std::all_of(pods.begin(), pods.end(), [&](const auto& pod) {
+      return pod->controllerUid != after->uid || claimStood(pod->uid);
+    });
+    if (named && !stood)
+      violated_(fmt::format("job {} was stopped for a claim whose pods did not all exist", after->key));
   }
   const bool wants = before->generation != after->generation || before->deleting != after->deleting;
   if (wants || !(before->status.gang == after->status.gang)) jobChangedAt_[after->uid] = executor_.now();
@@ -75,7 +105,7 @@ void ClaimLaws::checkClaim(const model::Job& job, const model::Proposal& claim) 
   }
   std::set<model::Uid> named;
   for (const model::Victim& victim : claim.victims) named.insert(victim.uid);
-  claimed_.insert(named.begin(), named.end());
+  for (const model::Uid& each : named) claimed_[each].insert({job.uid, claim.epoch});
   std::set<model::Uid> gangs;
   for (const auto& pod : truth_.cache().pods.all()) {
     if (named.contains(pod->uid)) gangs.insert(pod->controllerUid);
@@ -166,8 +196,10 @@ void ClaimLaws::sends(Step step, const net::HttpRequest& request) {
   if (step != Step::kDeletePod && step != Step::kForceDelete) return;
   const auto path = sim::parseTarget(request.target);
   const auto pod = path ? truth_.cache().pods.find({path->space, path->name}) : nullptr;
-  if (!pod || !pod->member || claimed_.contains(pod->uid) || pod->terminating || pod->finished()) return;
+  if (!pod || !pod->member || pod->terminating || pod->finished()) return;
   if (request.body.find(pod->uid.str()) == std::string::npos) return;
+  const bool named = claimed_.contains(pod->uid);
+  if (named && claimStood(pod->uid)) return;
   const auto job = truth_.cache().jobs.find({pod->key.ns, pod->member->jobName});
   if (!job || job->uid != pod->controllerUid || job->deleting || job->finished()) return;
   const auto& gang = job->status.gang;
@@ -177,7 +209,10 @@ void ClaimLaws::sends(Step step, const net::HttpRequest& request) {
         return each.role == pod->member->role && each.indices.contains(pod->member->index) &&
                gang.placed->epochOf(each) == pod->member->epoch;
       });
-  if (member) violated_(fmt::format("pod {} of a gang that runs in peace is deleted", pod->key));
+  if (!member) return;
+  violated_(fmt::format("pod {} {}", pod->key,
+                        named ? "is deleted for a claim whose pods did not all exist"
+                              : "of a gang that runs in peace is deleted"));
 }
 
 void ClaimLaws::comesLate(Step step) {

@@ -18,6 +18,8 @@ namespace trainyard::simulation {
 //    priority in its own queue, and not itself
 //  - no pod of a gang that runs in peace is deleted unless a claim named it before
 //  - nobody says that he was stopped for another one unless a claim named him
+//  - no pod that a claim names is deleted for it, nor its gang told to stop, before all pods of the claim
+//    have existed side by side
 //  - gangs that hold reserved places stay within the limits of their queues
 class ClaimLaws {
  public:
@@ -37,15 +39,20 @@ class ClaimLaws {
   void checkClaim(const model::Job& job, const model::Proposal& claim);
   void checkVictim(const model::Job& victim, const model::Job& claimant, const std::set<model::Uid>& named);
   void checkLimits(const model::Job& job);
+  void noteClaimPods(const model::Pod& pod);
+  // Whether all pods of a claim that names this one have existed.
+  [[nodiscard]] bool claimStood(const model::Uid& victim) const;
   [[nodiscard]] std::int64_t heldBelow(const model::QueueName& queue) const;
   [[nodiscard]] bool restless(const model::Uid& job) const;
 
   sim::ClusterObserver& truth_;
   base::Executor& executor_;
   Violated violated_;
-  std::set<model::Uid> claimed_;                      // pods that a claim has ever named
-  std::map<model::Uid, base::Instant> jobChangedAt_;  // when what it wants or its record last changed
-  base::Instant lateUntil_{};                         // somebody plans on what is no longer true
+  using ClaimId = std::pair<model::Uid, std::int64_t>;  // the claimant and its epoch
+  std::map<model::Uid, std::set<ClaimId>> claimed_;     // pods that a claim has ever named, and which
+  std::set<ClaimId> complete_;                          // whose pods have all existed
+  std::map<model::Uid, base::Instant> jobChangedAt_;    // when what it wants or its record last changed
+  base::Instant lateUntil_{};                           // somebody plans on what is no longer true
 };
 
 }  // namespace trainyard::simulation

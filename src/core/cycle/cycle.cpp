@@ -45,7 +45,7 @@ class Cycle {
 
   Plan run() {
     cache_.begin(input_.snapshot);
-    evictions_ = claimedGangs(writtenProposals(), input_.snapshot.pods);
+    evictions_ = claimedGangs(standingClaims(), input_.snapshot.pods);
     decideAll();
     placeWaiting();
     plan_.orphans = gatedOrphans(input_.snapshot);
@@ -55,14 +55,22 @@ class Cycle {
   }
 
  private:
-  // A claim whose write is under way may fail yet: nobody stops for it before it stands.
-  std::vector<JobPtr> writtenProposals() const {
-    std::vector<JobPtr> written = cache_.notes().proposing();
-    std::erase_if(written, [&](const JobPtr& job) {
+  // Nobody stops for a claim whose write is under way, which may fail yet, nor for one that may not be of
+  // use.
+  std::vector<JobPtr> standingClaims() const {
+    std::vector<JobPtr> standing = cache_.notes().proposing();
+    std::erase_if(standing, [&](const JobPtr& job) {
+      if (job->status.gang.proposal->victims.empty()) return true;
       const auto told = input_.feedback.find(job->key);
-      return told != input_.feedback.end() && told->second.busy;
+      const JobFeedback& feedback = told == input_.feedback.end() ? input_.otherFeedback : told->second;
+      return feedback.busy || !stepProposal(*job, podsOf(*job), contextOf(feedback)).evicts;
     });
-    return written;
+    return standing;
+  }
+
+  GangContext contextOf(const JobFeedback& feedback) const {
+    return {input_.snapshot.now, &input_.settings,      &ledger_,
+            &feedback,           &input_.snapshot.jobs, &input_.snapshot.pods};
   }
 
   // --- phase 2: one job at a time
@@ -90,7 +98,7 @@ class Cycle {
     if (feedback_->busy) return keepTurn(job);
     if (cache_.notes().of(position_).waits && !admitTemplate(*feedback_)) return wait(job);
     if (leftToOthers(*job)) return;
-    if (job->status.gang.proposal) return stepOn(job);
+    if (job->status.gang.proposal) return job->status.gang.proposal->movesFor ? awaitMove(job) : stepOn(job);
     if (job->deleting) return drainDeleted(job);
     if (job->finished()) return cleanUpFinished(job);
     if (job->status.gang.placed) return watchPlaced(job);
@@ -113,9 +121,7 @@ class Cycle {
   }
 
   void stepOn(const JobPtr& job) {
-    const GangContext context{input_.snapshot.now, &input_.settings,      &ledger_,
-                              feedback_,           &input_.snapshot.jobs, &input_.snapshot.pods};
-    GangStep step = stepProposal(*job, podsOf(*job), context);
+    GangStep step = stepProposal(*job, podsOf(*job), contextOf(*feedback_));
     wakeAt(step.wakeAt);
     GangRecord record = step.record.value_or(job->status.gang);
     StatusNews news;
@@ -216,6 +222,38 @@ class Cycle {
                       !job->spec.preemptible);
   }
 
+  // It makes room by going elsewhere, once the claim stands that it does so for; without that it stays.
+  void awaitMove(const JobPtr& job) {
+    const GangRecord& gang = job->status.gang;
+    const auto& topology = input_.snapshot.policy.topology;
+    StatusNews news;
+    if (evictions_.contains(job->key)) {
+      news.preemptedBy = gang.proposal->movesFor;
+      news.where = describePlaces(gang.proposal->add, ledger_, topology);
+      write(job, beginMove(*job),
+            {{true, "Moved",
+              fmt::format("makes room for {}; starts anew on {}", *news.preemptedBy, news.where)}},
+            news);
+      plan_.decisions.back().urgency = Urgency::kNow;
+      return;
+    }
+    news.where = describePlaces(gang.placed->assignments, ledger_, topology);
+    const JobPods& pods = podsOf(*job);
+    const bool runs = judge(*job, placedMembers(*job, *gang.placed, pods)).outcome == Outcome::kRunning;
+    const bool wanted =
+        runs && !job->deleting && !job->spec.run.suspend && isClaimedBy(*gang.proposal->movesFor, pods);
+    write(job, wanted ? gang : withdrawMove(*job), {}, news);
+    if (!wanted) plan_.decisions.back().urgency = Urgency::kNow;
+  }
+
+  bool isClaimedBy(const model::ObjectKey& claimant, const JobPods& pods) const {
+    const auto& jobs = input_.snapshot.jobs;
+    const auto at =
+        std::lower_bound(jobs.begin(), jobs.end(), claimant,
+                         [](const JobPtr& each, const auto& wanted) { return each->key < wanted; });
+    return at != jobs.end() && (*at)->key == claimant && claimsAny(**at, pods);
+  }
+
   // Another gang's claim names its pods: it makes room as a whole and waits again.
   void evict(const JobPtr& job, const model::ObjectKey& claimant) {
     StatusNews news;
@@ -301,6 +339,11 @@ class Cycle {
     StatusNews news;
     if (news.pending = backingOff(*job); news.pending) {
       ++plan_.waiting;
+      return write(job, job->status.gang, {}, news);
+    }
+    if (!job->volumeProblem.empty()) {
+      ++plan_.waiting;
+      news.pending = model::Pending{model::PendingReason::kNoMatchingNodes, job->volumeProblem};
       return write(job, job->status.gang, {}, news);
     }
     cache_.notes().of(position_).waits = podsOf(*job).empty() && !job->status.gang.backoff;
@@ -417,8 +460,9 @@ class Cycle {
     decision.urgency = Urgency::kNow;
     if (gone.empty()) return;
     const bool moves = payments.front().kind == ChangeKind::kMove;
-    decision.events.push_back(
-        {false, "Preempting", fmt::format("{} {} to make room", moves ? "moves" : "stops", namesOf(gone))});
+    decision.events.push_back({false, "Preempting",
+                               fmt::format("{} {} to make room, once its own pods exist",
+                                           moves ? "moves" : "stops", namesOf(gone))});
     for (const Change& each : payments) {
       if (each.kind == ChangeKind::kMove) move(each);
     }
@@ -431,15 +475,9 @@ class Cycle {
     if (told != input_.feedback.end() && told->second.busy) return;
     std::erase_if(plan_.decisions, [&](const JobDecision& decision) { return decision.job == change.job; });
     StatusNews news;
-    news.preemptedBy = change.pays;
-    news.where = describePlaces(change.add.assignments, ledger_, input_.snapshot.policy.topology);
-    JobDecision& decision = derive(change.job,
-                                   propose(*change.job, model::ProposalKind::kRestart, change.add.assignments,
-                                           change.remove, {}, author()),
-                                   news);
-    decision.urgency = Urgency::kNow;
-    decision.events.push_back(
-        {true, "Moved", fmt::format("makes room for {}; starts anew on {}", *change.pays, news.where)});
+    news.where = placesText(change.job->status.gang);
+    derive(change.job, proposeMove(*change.job, change.add.assignments, *change.pays, author()), news)
+        .urgency = Urgency::kNow;
   }
 
   void explain(const GangWait& wait, Urgency ofNews = Urgency::kNow) {

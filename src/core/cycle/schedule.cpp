@@ -276,10 +276,12 @@ class Scheduler {
   bool claims(const Contender& contender, const GangShape& shape) {
     if (contender.waiting->silent || !preemption_.anyRunning()) return false;
     const Claimant claimant = claimantOf(contender);
-    // Its equals ask the same, but who has a reservation, and those of whom one may be in turn before
-    // another.
+    const auto again = claimsAgainFrom(*claimant.job);
+    if (again && snapshot_.now < *again) wakeAt(again);
+    // Its equals ask the same, but who has a reservation, or failed before, and those of whom one may be in
+    // turn before another.
     const bool equalsAsk =
-        !claimant.reservedSince && !(takesTurns(snapshot_.policy) && preemption_.anyTakesTurns());
+        !claimant.reservedSince && !again && !(takesTurns(snapshot_.policy) && preemption_.anyTakesTurns());
     const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest};
     if (equalsAsk && claimedInVain_.contains(asked)) return false;
     auto claim = preemption_.claim(claimant, shape.relaxation.widest);

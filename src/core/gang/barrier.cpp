@@ -41,7 +41,7 @@ struct NodeDemand {
 }  // namespace
 
 BarrierResult checkBarrier(const Job& job, const std::vector<Member>& members, const Ledger& ledger,
-                           const model::SharedList<Job>& jobs) {
+                           const model::SharedList<Job>& jobs, const LeavingRoom& leaving) {
   std::map<model::NodeName, NodeDemand> demands;
   for (const Member& member : members) {
     NodeDemand& demand = demands[member.node];
@@ -71,8 +71,11 @@ BarrierResult checkBarrier(const Job& job, const std::vector<Member>& members, c
       lose(fmt::format("node {} {}", name, misfit->text));
       continue;
     }
+    // On each node the ledger counts the larger of our places and what our victims hold, not their sum.
+    model::Resources ours = demand.planned;
+    if (const auto victims = leaving.find(name); victims != leaving.end()) ours.raiseTo(victims->second);
     model::Resources free = room.free;
-    free.add(demand.planned);
+    free.add(ours);
     const auto shortfall = free.shortfallFor(demand.created);
     if (!shortfall) continue;
     if (anotherWillYield(job, name, jobs)) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,7 +29,12 @@ struct BarrierResult {
 //
 // Two proposals on one place: the higher term wins (a later leader knew more), then the smaller job uid. The
 // winner waits until the loser is gone, so that neither runs on room that is not there.
+//
+// `leaving`: what victims of the proposal still hold, by node; the check is then what it will be without
+// them.
+using LeavingRoom = std::map<model::NodeName, model::Resources>;
 [[nodiscard]] BarrierResult checkBarrier(const model::Job& job, const std::vector<Member>& members,
-                                         const Ledger& ledger, const model::SharedList<model::Job>& jobs);
+                                         const Ledger& ledger, const model::SharedList<model::Job>& jobs,
+                                         const LeavingRoom& leaving = {});
 
 }  // namespace trainyard::core

@@ -38,6 +38,19 @@ base::WallTime::duration backoffDelay(int attempt, const Settings& settings) {
   return std::min<base::WallTime::duration>(delay, settings.backoffMax);
 }
 
+// Far more than a status should tell of; whoever failed on so many nodes does not fail because of them.
+constexpr std::size_t kMostAvoided = 500;
+
+// The latest last, each once.
+void avoidToo(std::vector<NodeName>& avoided, const std::vector<NodeName>& failed) {
+  for (const NodeName& node : failed) {
+    std::erase(avoided, node);
+    avoided.push_back(node);
+  }
+  if (avoided.size() <= kMostAvoided) return;
+  avoided.erase(avoided.begin(), avoided.end() - static_cast<std::ptrdiff_t>(kMostAvoided));
+}
+
 model::IndexSet without(const model::IndexSet& from, const std::vector<Assignment>& taken,
                         const std::string& role) {
   std::vector<int> left;
@@ -81,6 +94,26 @@ GangRecord propose(const Job& job, ProposalKind kind, std::vector<Assignment> ad
   return record;
 }
 
+GangRecord proposeMove(const Job& job, std::vector<Assignment> add, const model::ObjectKey& claimant,
+                       const Author& author) {
+  GangRecord record =
+      propose(job, ProposalKind::kRestart, std::move(add), job.status.gang.placed->assignments, {}, author);
+  record.proposal->movesFor = claimant;
+  return record;
+}
+
+GangRecord beginMove(const Job& job) {
+  GangRecord record = job.status.gang;
+  record.proposal->movesFor.reset();
+  return record;
+}
+
+GangRecord withdrawMove(const Job& job) {
+  GangRecord record = job.status.gang;
+  record.proposal.reset();
+  return record;
+}
+
 GangRecord reserveClaimed(const Job& job, base::WallTime now, const Settings& settings) {
   GangRecord record = job.status.gang;
   record.proposal->phase = ProposalPhase::kReserved;
@@ -89,15 +122,15 @@ GangRecord reserveClaimed(const Job& job, base::WallTime now, const Settings& se
   return record;
 }
 
-GangRecord abortProposal(const Job& job, std::string reason, std::vector<NodeName> avoid, base::WallTime now,
-                         const Settings& settings) {
+GangRecord abortProposal(const Job& job, std::string reason, const std::vector<NodeName>& avoid,
+                         base::WallTime now, const Settings& settings) {
   GangRecord record = job.status.gang;
   record.proposal->phase = ProposalPhase::kAborting;
   record.proposal->abortReason = reason;
   model::Backoff backoff = record.backoff.value_or(model::Backoff{});
   backoff.count += 1;
   backoff.until = now + backoffDelay(backoff.count, settings);
-  backoff.avoidNodes = std::move(avoid);
+  avoidToo(backoff.avoidNodes, avoid);
   backoff.reason = std::move(reason);
   record.backoff = std::move(backoff);
   return record;

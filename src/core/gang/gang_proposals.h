@@ -33,13 +33,21 @@ struct Author {
                                         std::vector<model::Assignment> remove,
                                         std::vector<model::Victim> victims, const Author& author);
 
+// A Restart to elsewhere, for the claim of `claimant`: the gang runs on until that claim stands
+// (beginMove()), or is gone (withdrawMove()).
+[[nodiscard]] model::GangRecord proposeMove(const model::Job& job, std::vector<model::Assignment> add,
+                                            const model::ObjectKey& claimant, const Author& author);
+[[nodiscard]] model::GangRecord beginMove(const model::Job& job);
+[[nodiscard]] model::GangRecord withdrawMove(const model::Job& job);
+
 // The record of a claim that has come true: everybody who had to go is gone.
 [[nodiscard]] model::GangRecord reserveClaimed(const model::Job& job, base::WallTime now,
                                                const Settings& settings);
 
-// The record with the proposal turned to Aborting; `avoid` are nodes that the next plan leaves out.
+// The record with the proposal turned to Aborting. `avoid` are nodes that the next plan leaves out, besides
+// those that failed the attempts before it: else attempts would go to and fro between two bad places.
 [[nodiscard]] model::GangRecord abortProposal(const model::Job& job, std::string reason,
-                                              std::vector<model::NodeName> avoid, base::WallTime now,
+                                              const std::vector<model::NodeName>& avoid, base::WallTime now,
                                               const Settings& settings);
 
 // The record after all of `add` is bound and all of `remove` is gone.

@@ -75,6 +75,17 @@ std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const
   return std::nullopt;
 }
 
+// Nodes on which members were let go and are not bound did not serve; where none was let go, no node is at
+// fault.
+LostPlace missedDeadline(const std::vector<Member>& members) {
+  LostPlace lost{"the gang was not complete before its deadline", {}};
+  for (const Member& member : members) {
+    const bool waits = member.pod != nullptr && !member.pod->gangGated && !member.pod->bound();
+    if (waits) lost.nodes.push_back(member.node);
+  }
+  return lost;
+}
+
 GangStep abort(const Job& job, const LostPlace& lost, const GangContext& context) {
   GangStep step;
   step.record = abortProposal(job, lost.reason, lost.nodes, context.now, *context.settings);
@@ -106,13 +117,87 @@ GangStep stepAborting(const Job& job, const JobPods& pods, const GangContext& co
 }
 
 // Pods by uid: a victim that came back under its old name is somebody else's new pod.
-void removeVictims(const Proposal& proposal, const model::SharedList<model::Pod>& pods, Removal& removal) {
-  if (proposal.victims.empty()) return;
+std::vector<const model::Pod*> victimsLeft(const Proposal& proposal,
+                                           const model::SharedList<model::Pod>& pods) {
+  std::vector<const model::Pod*> left;
+  if (proposal.victims.empty()) return left;
   std::set<std::string_view> victims;
   for (const model::Victim& victim : proposal.victims) victims.insert(victim.uid.str());
   for (const auto& pod : pods) {
-    if (victims.contains(pod->uid.str()) && !pod->finished()) removal.remove(*pod);
+    if (victims.contains(pod->uid.str()) && !pod->finished()) left.push_back(pod.get());
   }
+  return left;
+}
+
+GangStep createMissing(const Job& job, const std::vector<Member>& members, const GangContext& context) {
+  const Proposal& proposal = *job.status.gang.proposal;
+  GangStep step;
+  const bool alone = model::gangMembers(job) == 1;
+  // One that is born while others still hold its place must not be bound there: it has a gate, as those of a
+  // gang do.
+  const bool pinned = alone && proposal.phase == ProposalPhase::kReserved;
+  // The finalizer comes before the first pod: a job must not vanish while its pods still hold GPUs. A pod
+  // that is born pinned does without: it is deleted with its owner and counts on its node until it is gone.
+  if (!pinned && !job.hasReleaseFinalizer) {
+    step.actions.emplace_back(AddFinalizer{});
+    return step;
+  }
+  if (!alone && !context.feedback->auxiliariesReady) {
+    step.actions.emplace_back(EnsureAuxiliaries{});
+    return step;
+  }
+  for (const Member& member : members) {
+    if (member.pod != nullptr) continue;
+    CreateMember create{member.role, member.index, proposal.epoch, std::nullopt};
+    if (pinned) create.pinned = member.node;
+    step.actions.emplace_back(std::move(create));
+  }
+  return step;
+}
+
+// What has to come before anybody is stopped: the API server takes all our pods, and nothing but the victims
+// is in their way. Nothing once that is so, and the claim stands.
+std::optional<GangStep> makeSure(const Job& job, const JobPods& pods,
+                                 const std::vector<const model::Pod*>& victims, const GangContext& context) {
+  std::vector<Member> members = addedMembers(job, *job.status.gang.proposal, pods);
+  // One whose name the pod that it replaces still has can only follow it.
+  for (const Member& old : removedMembers(job, *job.status.gang.proposal, pods)) {
+    if (old.pod == nullptr) continue;
+    std::erase_if(members, [&](const Member& m) { return m.role == old.role && m.index == old.index; });
+  }
+  const auto any = [&](auto holds) { return std::any_of(members.begin(), members.end(), holds); };
+  if (any([](const Member& m) { return m.pod == nullptr; })) return createMissing(job, members, context);
+  if (any([](const Member& m) { return m.pod->terminating; })) return GangStep{};
+  LeavingRoom leaving;
+  for (const model::Pod* victim : victims) leaving[victim->node].add(victim->shape.requests);
+  const BarrierResult barrier = checkBarrier(job, members, *context.ledger, *context.jobs, leaving);
+  switch (barrier.verdict) {
+    case BarrierVerdict::kPass: return std::nullopt;
+    case BarrierVerdict::kWait: return GangStep{};
+    case BarrierVerdict::kAbort: return abort(job, {barrier.reason, barrier.lostNodes}, context);
+  }
+  return std::nullopt;
+}
+
+// Of others' places that a claim takes.
+GangStep stepVictims(const Job& job, const JobPods& pods, const std::vector<const model::Pod*>& victims,
+                     Removal& removal, const GangContext& context) {
+  const Proposal& proposal = *job.status.gang.proposal;
+  if (context.now >= proposal.deadline) {
+    LostPlace lost{"the victims did not go away in time", {}};
+    for (const model::Pod* victim : victims) lost.nodes.push_back(victim->node);
+    return abort(job, lost, context);
+  }
+  GangStep step;
+  if (auto first = makeSure(job, pods, victims, context)) {
+    step = std::move(*first);
+  } else {
+    for (const model::Pod* victim : victims) removal.remove(*victim);
+    step = awaitRemoval(removal);
+    step.evicts = true;
+  }
+  if (!step.record) step.wakeAt = step.wakeAt ? std::min(*step.wakeAt, proposal.deadline) : proposal.deadline;
+  return step;
 }
 
 GangStep stepClaiming(const Job& job, const JobPods& pods, const GangContext& context) {
@@ -124,45 +209,15 @@ GangStep stepClaiming(const Job& job, const JobPods& pods, const GangContext& co
   for (const Member& member : removedMembers(job, proposal, pods)) {
     if (member.pod != nullptr) removal.remove(*member.pod);
   }
-  removeVictims(proposal, *context.pods, removal);
+  if (const auto victims = victimsLeft(proposal, *context.pods); !victims.empty())
+    return stepVictims(job, pods, victims, removal, context);
   if (removal.done()) {
     // A shrink, or a restart that found no room, has nothing to add.
     return commit(proposal.add.empty() ? mergeProposal(job)
                                        : reserveClaimed(job, context.now, *context.settings));
   }
-  // Victims may never go; pods of our own must, whatever the clock says.
-  if (context.now >= proposal.deadline && !proposal.victims.empty()) {
-    return abort(job, {"the victims did not go away in time", {}}, context);
-  }
-  GangStep step = awaitRemoval(removal);
-  if (!proposal.victims.empty())
-    step.wakeAt = step.wakeAt ? std::min(*step.wakeAt, proposal.deadline) : proposal.deadline;
-  return step;
-}
-
-GangStep createMissing(const Job& job, const std::vector<Member>& members, const GangContext& context) {
-  const Proposal& proposal = *job.status.gang.proposal;
-  GangStep step;
-  const bool alone = model::gangMembers(job) == 1;
-  if (!alone) {
-    // The finalizer comes before the first pod: a job must not vanish while its pods still hold GPUs. A gang
-    // of one does without: its single pod is deleted with its owner and counts on its node until it is gone.
-    if (!job.hasReleaseFinalizer) {
-      step.actions.emplace_back(AddFinalizer{});
-      return step;
-    }
-    if (!context.feedback->auxiliariesReady) {
-      step.actions.emplace_back(EnsureAuxiliaries{});
-      return step;
-    }
-  }
-  for (const Member& member : members) {
-    if (member.pod != nullptr) continue;
-    CreateMember create{member.role, member.index, proposal.epoch, std::nullopt};
-    if (alone) create.pinned = member.node;
-    step.actions.emplace_back(std::move(create));
-  }
-  return step;
+  // Pods of our own must go, whatever the clock says.
+  return awaitRemoval(removal);
 }
 
 GangStep releaseGated(const std::vector<Member>& members) {
@@ -202,9 +257,7 @@ GangStep stepProposal(const Job& job, const JobPods& pods, const GangContext& co
       !stop.empty() && (!released || job.deleting || job.spec.run.suspend)) {
     return abort(job, {stop, {}}, context);
   }
-  if (context.now >= proposal.deadline) {
-    return abort(job, {"the gang was not complete before its deadline", {}}, context);
-  }
+  if (context.now >= proposal.deadline) return abort(job, missedDeadline(members), context);
 
   GangStep step;
   if (released) {

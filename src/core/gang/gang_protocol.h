@@ -19,7 +19,9 @@ namespace trainyard::core {
 // only after every place was checked once more; whatever was done before can be seen again by a successor.
 //
 // Steps of a proposal {take `remove` away, add `add`}, whatever its kind:
-//  Claiming   delete victims and the pods of `remove`; when they are gone, the record says Reserved
+//  Claiming   with victims: make the members, gated, as below, and check every place as the barrier will when
+//             the victims are gone; only then delete the victims, and the pods of `remove`. When all of them
+//             are gone, the record says Reserved
 //  Reserved   make the missing members: the Service and ConfigMap first where there are several
 //  barrier    when all exist: every place is checked with the requests of the created pods; then all are
 //  released Releasing  inferred from the first released pod, never written; re-releases what is still gated
@@ -35,6 +37,8 @@ struct GangStep {
   std::vector<JobEvent> events = {};
   // When to look again though nothing changed.
   std::optional<base::WallTime> wakeAt = std::nullopt;
+  // The claim stands: whoever it names is to go.
+  bool evicts = false;
 };
 
 struct GangContext {

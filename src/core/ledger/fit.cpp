@@ -106,10 +106,18 @@ bool termHolds(const NodeSelectorTerm& term, const model::Node& node) {
                      [&](const auto& r) { return fieldHolds(r, node); });
 }
 
-bool affinityHolds(const PodShape& shape, const model::Node& node) {
-  if (!shape.affinity) return true;
-  return std::any_of(shape.affinity->begin(), shape.affinity->end(),
+bool anyHolds(const std::vector<NodeSelectorTerm>& terms, const model::Node& node) {
+  return std::any_of(terms.begin(), terms.end(),
                      [&](const NodeSelectorTerm& term) { return termHolds(term, node); });
+}
+
+bool affinityHolds(const PodShape& shape, const model::Node& node) {
+  return !shape.affinity || anyHolds(*shape.affinity, node);
+}
+
+bool reachesVolumes(const PodShape& shape, const model::Node& node) {
+  return std::all_of(shape.volumeAffinity.begin(), shape.volumeAffinity.end(),
+                     [&](const auto& terms) { return anyHolds(terms, node); });
 }
 
 // The first entry of nodeSelector that the node does not carry.
@@ -144,6 +152,7 @@ std::optional<NodeMisfitReason> templateMisfitReason(const model::Node& node, co
   if (firstUntolerated(node, shape, lastingTaint) != nullptr) return NodeMisfitReason::kTaint;
   if (missingSelector(shape, node) != nullptr) return NodeMisfitReason::kNodeSelector;
   if (!affinityHolds(shape, node)) return NodeMisfitReason::kAffinity;
+  if (!reachesVolumes(shape, node)) return NodeMisfitReason::kVolume;
   return std::nullopt;
 }
 
@@ -161,6 +170,7 @@ std::string textFor(NodeMisfitReason reason, const model::Node& node, const PodS
       return fmt::format("has no label {}={}", name, value);
     }
     case NodeMisfitReason::kAffinity: return "does not match the required node affinity";
+    case NodeMisfitReason::kVolume: return "is out of reach of a volume that the pods use";
   }
   return "";
 }

@@ -21,6 +21,7 @@ enum class NodeMisfitReason {
   kTaint,
   kNodeSelector,
   kAffinity,
+  kVolume,  // out of reach of a volume that the pod is bound to
 };
 
 struct NodeMisfit {
@@ -36,8 +37,9 @@ struct NodeMisfit {
 
 // Whether a pod of this shape may run on the node, room aside; empty when it may. Exactly as
 // kube-scheduler 1.36 decides (taints × tolerations without PreferNoSchedule, nodeSelector, required node
-// affinity, cordon), and stricter in two points: a node that is not ready or is being deleted takes no
-// member, whatever the pod tolerates, because a gang started there would never assemble.
+// affinity, that of its bound volumes, cordon), and stricter in two points: a node that is not ready or is
+// being deleted takes no member, whatever the pod tolerates, because a gang started there would never
+// assemble.
 [[nodiscard]] std::optional<NodeMisfit> nodeMisfit(const model::Node& node, const model::PodShape& shape);
 
 // The same answer without words: for loops over thousands of nodes.

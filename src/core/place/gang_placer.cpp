@@ -1,7 +1,7 @@
 #include "core/place/gang_placer.h"
 
+#include <algorithm>
 #include <numeric>
-
 #include <utility>
 #include <vector>
 
@@ -78,17 +78,32 @@ PlaceRequest GangPlacer::request(const Job& job, std::size_t widest) {
 std::optional<Placement> GangPlacer::place(const Job& job, std::uint32_t shape, std::size_t widest) {
   const auto& backoff = job.status.gang.backoff;
   if (backoff && !backoff->avoidNodes.empty()) {
-    PlaceRequest avoiding = request(job, widest);
-    avoiding.avoidNodes = backoff->avoidNodes;
-    if (auto placement = tryPlace(avoiding)) return placement;
-    // Better such a node than to wait for one that may never come; the back-off grows.
-    return tryPlace(job, widest);
+    PlaceRequest asked = request(job, widest);
+    return avoidingAsPossible(backoff->avoidNodes, [&](std::vector<model::NodeName> avoided) {
+      asked.avoidNodes = std::move(avoided);
+      return tryPlace(asked);
+    });
   }
   const PlacementCache::Question question{shape, widest};
   if (cache_.failed(question, ledger_)) return std::nullopt;
   auto placement = tryPlace(request(job, widest));
   if (!placement) cache_.remember(question, ledger_);
   return placement;
+}
+
+std::optional<Placement> GangPlacer::tryClaim(const Job& job, std::size_t widest) {
+  PlaceRequest asked = request(job, widest);
+  const auto from = claimsAgainFrom(job);
+  if (from && snapshot_.now < *from) asked.avoidNodes = job.status.gang.backoff->avoidNodes;
+  return tryPlace(asked);
+}
+
+std::optional<base::WallTime> claimsAgainFrom(const Job& job) {
+  constexpr std::chrono::minutes kFirst{10};
+  constexpr int kMostDoublings = 7;  // almost a day
+  const auto& backoff = job.status.gang.backoff;
+  if (!backoff || backoff->avoidNodes.empty()) return std::nullopt;
+  return backoff->until + kFirst * (1 << std::clamp(backoff->count - 1, 0, kMostDoublings));
 }
 
 std::optional<Placement> GangPlacer::tryPlace(const PlaceRequest& request) {

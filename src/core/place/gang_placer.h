@@ -25,6 +25,10 @@ struct GangShape {
   Relaxation relaxation;
 };
 
+// When others may be stopped again for nodes that failed the job's attempts; nothing where none did. Later
+// and later: whoever cannot run there for a reason that nobody sees would stop them for nothing for ever.
+[[nodiscard]] std::optional<base::WallTime> claimsAgainFrom(const model::Job& job);
+
 // All that a cycle asks of placement goes through here: whole gangs, as the cluster's policy and the time
 // that they have waited have it. It remembers what was not to be had (PlacementCache), and counts what it
 // looks at (WorkBudget).
@@ -55,6 +59,9 @@ class GangPlacer {
   [[nodiscard]] std::optional<Placement> tryPlace(const model::Job& job, std::size_t widest) {
     return tryPlace(request(job, widest));
   }
+  // The same for a job for which others have to go: never onto nodes that failed it, before
+  // claimsAgainFrom().
+  [[nodiscard]] std::optional<Placement> tryClaim(const model::Job& job, std::size_t widest);
   // Why there are none.
   [[nodiscard]] PlacementFailure failure(const model::Job& job, std::size_t widest);
 

@@ -97,11 +97,21 @@ std::optional<Placement> findPlaces(const PlaceRequest& request, const Ledger& l
 
 std::optional<Placement> findPlacesAvoiding(PlaceRequest request, const Ledger& ledger,
                                             const Domains& domains) {
-  if (const auto& backoff = request.job->status.gang.backoff) request.avoidNodes = backoff->avoidNodes;
-  auto placed = findPlaces(request, ledger, domains);
-  if (placed || request.avoidNodes.empty()) return placed;
-  request.avoidNodes.clear();
-  return findPlaces(request, ledger, domains);
+  const auto& backoff = request.job->status.gang.backoff;
+  return avoidingAsPossible(backoff ? backoff->avoidNodes : std::vector<model::NodeName>{},
+                            [&](std::vector<model::NodeName> avoided) {
+                              request.avoidNodes = std::move(avoided);
+                              return findPlaces(request, ledger, domains);
+                            });
+}
+
+std::optional<Placement> avoidingAsPossible(
+    const std::vector<model::NodeName>& failed,
+    const std::function<std::optional<Placement>(std::vector<model::NodeName>)>& find) {
+  for (std::size_t left = failed.size();; left /= 2) {
+    auto found = find({failed.end() - static_cast<std::ptrdiff_t>(left), failed.end()});
+    if (found || left == 0) return found;
+  }
 }
 
 std::variant<Placement, PlacementFailure> place(const PlaceRequest& request, const Ledger& ledger,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -80,10 +81,15 @@ struct PlacementFailure {
 // The same without words: they cost more than the search where nothing fits.
 [[nodiscard]] std::optional<Placement> findPlaces(const PlaceRequest& request, const Ledger& ledger,
                                                   const Domains& domains);
-// The same for a job that backs off: without the nodes that failed its last attempt where that is possible.
-// Better such a node than to wait for one that may never come; the back-off grows.
+// The same for a job that backs off: without the nodes that failed its attempts where that is possible, else
+// without those that failed last. Better such a node than to wait for one that may never come; the back-off
+// grows.
 [[nodiscard]] std::optional<Placement> findPlacesAvoiding(PlaceRequest request, const Ledger& ledger,
                                                           const Domains& domains);
+// What `find` finds without all of these nodes, without the later half of them, and so on to without none.
+[[nodiscard]] std::optional<Placement> avoidingAsPossible(
+    const std::vector<model::NodeName>& failed,
+    const std::function<std::optional<Placement>(std::vector<model::NodeName>)>& find);
 // As place(); builds the Domains anew, which costs more than placing: for one-off questions.
 [[nodiscard]] std::variant<Placement, PlacementFailure> place(
     const PlaceRequest& request, const Ledger& ledger, const std::vector<model::TopologyLevel>& topology);

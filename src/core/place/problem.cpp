@@ -4,6 +4,7 @@
 
 #include "core/ledger/fit.h"
 #include "model/names.h"
+#include "model/one_a_node.h"
 
 namespace trainyard::core {
 namespace {
@@ -17,6 +18,14 @@ void readAmounts(const Resources& amount, const std::vector<std::string>& dimens
   out[PlaceProblem::kPods] = amount.pods;
   for (std::size_t i = PlaceProblem::kFixedDimensions; i < dimensions.size(); ++i)
     out[i] = amount.extended(dimensions[i]);
+}
+
+// What a node has, which it does not say of what only one pod of it may have.
+void readOffered(const Resources& amount, const std::vector<std::string>& dimensions, std::int64_t* out) {
+  readAmounts(amount, dimensions, out);
+  for (std::size_t i = PlaceProblem::kFixedDimensions; i < dimensions.size(); ++i) {
+    if (model::isOneANode(dimensions[i])) ++out[i];
+  }
 }
 
 bool harder(const Resources& a, const Resources& b) {
@@ -83,7 +92,7 @@ void PlaceProblem::readRoom(Room room) {
     const Resources& amount = room == Room::kFree    ? entry.free
                               : room == Room::kEmpty ? entry.node->allocatable
                                                      : withoutJobs;
-    readAmounts(amount, dimensions_, room_.data() + position * dimensions_.size());
+    readOffered(amount, dimensions_, room_.data() + position * dimensions_.size());
     // Room on a closed node is of use to nobody: it makes its rack no emptier.
     if (!entry.node->ready || entry.node->unschedulable) continue;
     const std::int64_t freeGpus = std::max<std::int64_t>(0, amount.gpus());

@@ -56,6 +56,14 @@ class KeyWriter {
         requirements(term.fields);
       }
     }
+    number(static_cast<std::int64_t>(shape.volumeAffinity.size()));
+    for (const auto& terms : shape.volumeAffinity) {
+      number(static_cast<std::int64_t>(terms.size()));
+      for (const model::NodeSelectorTerm& term : terms) {
+        requirements(term.labels);
+        requirements(term.fields);
+      }
+    }
     number(static_cast<std::int64_t>(shape.tolerations.size()));
     for (const model::Toleration& each : shape.tolerations) {
       text(each.key);

@@ -24,6 +24,14 @@ std::map<model::ObjectKey, model::ObjectKey> claimedGangs(
   return claimed;
 }
 
+bool claimsAny(const model::Job& claimant, const JobPods& pods) {
+  const auto& proposal = claimant.status.gang.proposal;
+  if (!proposal || proposal->phase != model::ProposalPhase::kClaiming) return false;
+  return std::any_of(proposal->victims.begin(), proposal->victims.end(), [&](const model::Victim& victim) {
+    return std::any_of(pods.begin(), pods.end(), [&](const auto& pod) { return pod->uid == victim.uid; });
+  });
+}
+
 std::vector<model::Victim> victimPods(const std::vector<std::shared_ptr<const model::Job>>& gangs,
                                       const PodGroups& pods) {
   std::vector<model::Victim> victims;

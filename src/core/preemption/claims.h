@@ -16,6 +16,9 @@ namespace trainyard::core {
     const std::vector<std::shared_ptr<const model::Job>>& proposing,
     const model::SharedList<model::Pod>& pods);
 
+// Whether the job has a claim under way that names any of these pods.
+[[nodiscard]] bool claimsAny(const model::Job& claimant, const JobPods& pods);
+
 // The gangs that a claim stops, as it names them: their pods that have not ended.
 [[nodiscard]] std::vector<model::Victim> victimPods(
     const std::vector<std::shared_ptr<const model::Job>>& gangs, const PodGroups& pods);

@@ -117,7 +117,7 @@ class Search {
   std::optional<Claim> arrange(const Set& set) {
     WhatIf gone(in_.ledger);
     for (const Movable* each : set) gone.release(each->holds);
-    auto placement = in_.placer.tryPlace(*claimant_.job, widest_);
+    auto placement = in_.placer.tryClaim(*claimant_.job, widest_);
     if (!placement) return std::nullopt;
     gone.take(amountsOf(*claimant_.job, placement->assignments, in_.ledger));
     Claim arranged{std::move(*placement), {}};

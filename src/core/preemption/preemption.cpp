@@ -229,7 +229,7 @@ bool Preemption::fitsWithout(const Job& claimant, const Claimant& asking, std::s
   const NodeAmounts places = amountsOf(claimant, claimant.status.gang.proposal->add, ledger_);
   WhatIf gone(ledger_);
   gone.release(places);
-  return placer_.tryPlace(*asking.job, widest).has_value();
+  return placer_.tryClaim(*asking.job, widest).has_value();
 }
 
 void Preemption::wakeAt(std::optional<base::WallTime> time) {

@@ -43,7 +43,7 @@ class Search {
   std::optional<Placement> placedWithout(const Chosen& chosen) {
     WhatIf gone(in_.ledger);
     for (const std::size_t victim : chosen) gone.release(candidates_[victim].frees);
-    return in_.placer.tryPlace(in_.claimant, in_.widest);
+    return in_.placer.tryClaim(in_.claimant, in_.widest);
   }
 
   // Whether these suffice; takes them, or what of them is needed, for the best so far when they are better.

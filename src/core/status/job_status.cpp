@@ -164,8 +164,9 @@ void describeStarting(ConditionWriter& write, const model::Proposal& proposal, c
 }
 
 bool restarting(const model::GangRecord& gang) {
-  return gang.proposal && (gang.proposal->kind == model::ProposalKind::kRestart ||
-                           gang.proposal->kind == model::ProposalKind::kReplace);
+  if (!gang.proposal || gang.proposal->movesFor) return false;
+  return gang.proposal->kind == model::ProposalKind::kRestart ||
+         gang.proposal->kind == model::ProposalKind::kReplace;
 }
 
 // "; pod bert-worker-1 on node n3 does not go away": the first that is still there after its grace period.

@@ -6,6 +6,7 @@
 #include "core/ledger/fit.h"
 #include "core/ledger/what_if.h"
 #include "core/timeline/earliest_fit.h"
+#include "model/one_a_node.h"
 
 namespace trainyard::core {
 namespace {
@@ -16,7 +17,9 @@ using Places = std::vector<model::Assignment>;
 constexpr int kMostWords = 16;
 
 bool anyNegative(const model::Resources& amount) {
-  const auto negative = [](const auto& entry) { return entry.second < 0; };
+  const auto negative = [](const auto& entry) {
+    return entry.second < (model::isOneANode(entry.first) ? -1 : 0);
+  };
   const auto& extended = amount.extendedAll();
   return amount.cpu.value < 0 || amount.memory.value < 0 || amount.ephemeralStorage.value < 0 ||
          amount.pods < 0 || std::any_of(extended.begin(), extended.end(), negative);

@@ -198,6 +198,9 @@ LeaseSpec: holderIdentity *s; leaseDurationSeconds *i; acquireTime *mt; renewTim
   *i; strategy *s; preferredHolder *s
 Lease: metadata ObjectMeta; spec LeaseSpec
 PriorityClass: metadata ObjectMeta; value i!; globalDefault b; description s; preemptionPolicy *s
+PersistentVolumeClaim: metadata ObjectMeta; spec any; status any
+PersistentVolume: metadata ObjectMeta; spec any; status any
+StorageClass: metadata ObjectMeta; provisioner s!; volumeBindingMode *s; parameters any; reclaimPolicy *s
 ServiceAccount: metadata ObjectMeta; secrets []ObjectReference@name; imagePullSecrets
   []LocalObjectReference; automountServiceAccountToken *b
 LimitRangeItem: type s!; max {}q; min {}q; default {}q; defaultRequest {}q; maxLimitRequestRatio {}q

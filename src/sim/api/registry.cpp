@@ -80,6 +80,17 @@ Registry::Registry() : table_(builtinTypeText()) {
                       "type"};
   newEvents.toStored = eventToCore;
   newEvents.fromStored = eventFromCore;
+  // Only what decides where pods may run; nobody binds a claim here but who writes its status.
+  auto& claims = core("persistentvolumeclaims", "PersistentVolumeClaim", true);
+  claims.strategy = std::make_unique<Strategy>();
+  claims.hasStatus = true;
+  claims.shortNames = {"pvc"};
+  auto& volumes = core("persistentvolumes", "PersistentVolume", false);
+  volumes.strategy = std::make_unique<Strategy>();
+  volumes.hasStatus = true;
+  volumes.shortNames = {"pv"};
+  add({"storage.k8s.io", "storageclasses", "StorageClass"}, "v1", "StorageClass", false).strategy =
+      std::make_unique<Strategy>();
   add({"coordination.k8s.io", "leases", "Lease"}, "v1", "Lease", true).strategy = makeLeaseStrategy();
   auto& classes =
       add({"scheduling.k8s.io", "priorityclasses", "PriorityClass"}, "v1", "PriorityClass", false);

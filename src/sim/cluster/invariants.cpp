@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "model/names.h"
+#include "model/one_a_node.h"
 
 namespace trainyard::sim {
 namespace {
@@ -29,8 +30,10 @@ bool overdraws(const model::Resources& free, const model::Resources& requests) {
   const auto over = [](std::int64_t left, std::int64_t wants) { return left < 0 && wants > 0; };
   return over(free.cpu.value, requests.cpu.value) || over(free.memory.value, requests.memory.value) ||
          over(free.pods, requests.pods) ||
-         std::any_of(free.extendedAll().begin(), free.extendedAll().end(),
-                     [&](const auto& each) { return over(each.second, requests.extended(each.first)); });
+         std::any_of(free.extendedAll().begin(), free.extendedAll().end(), [&](const auto& each) {
+           const std::int64_t unsaid = model::isOneANode(each.first) ? 1 : 0;
+           return over(each.second + unsaid, requests.extended(each.first));
+         });
 }
 
 int wanted(const model::Job& job) { return job.spec.minAvailable.value_or(job.spec.totalReplicas()); }

@@ -8,6 +8,7 @@
 #include "codec/node.h"
 #include "codec/pod.h"
 #include "core/ledger/fit.h"
+#include "model/one_a_node.h"
 #include "sim/api/json.h"
 
 namespace trainyard::sim {
@@ -25,6 +26,7 @@ std::string pluginText(const core::NodeMisfit& misfit) {
     case NodeMisfitReason::kTaint: return "node(s) had untolerated taint(s)";
     case NodeMisfitReason::kNodeSelector:
     case NodeMisfitReason::kAffinity: return "node(s) didn't match Pod's node affinity/selector";
+    case NodeMisfitReason::kVolume: return "node(s) didn't match PersistentVolume's node affinity";
   }
   return {};
 }
@@ -39,7 +41,14 @@ std::vector<std::string> insufficient(model::Resources free, const model::Resour
     texts.emplace_back("Insufficient ephemeral-storage");
   }
   for (const auto& [name, amount] : wanted.extendedAll()) {
-    if (free.extended(name) < amount) texts.push_back(fmt::format("Insufficient {}", name));
+    if (model::isOneANode(name)) {
+      if (free.extended(name) + 1 >= amount) continue;
+      const bool port = name.starts_with(model::kHostPortPrefix);
+      texts.emplace_back(port ? "node(s) didn't have free ports for the requested pod ports"
+                              : "node(s) didn't match pod anti-affinity rules");
+    } else if (free.extended(name) < amount) {
+      texts.push_back(fmt::format("Insufficient {}", name));
+    }
   }
   return texts;
 }

@@ -103,6 +103,7 @@ class Maker {
         proposal.victims.push_back({{text(), name()}, model::Uid(name()), model::NodeName(text())});
       }
       proposal.abortReason = text();
+      if (number(2) == 0) proposal.movesFor = model::ObjectKey{name(), name()};
       gang.proposal = std::move(proposal);
     }
     if (number(2) == 0) {

@@ -116,6 +116,73 @@ TEST_CASE("whether the inside of a template is wrong is told apart from the rest
   CHECK_FALSE(other.errorInTemplate);
 }
 
+namespace {
+
+// The error of a job named bert whose workers require this of other pods, and whose ps require nothing.
+std::string requiring(std::string_view affinity) {
+  return withSpec(fmt::format(R"({{"framework":"PyTorch","roles":[
+    {{"name":"worker","replicas":2,"template":{{"metadata":{{"labels":{{"app":"bert"}}}},
+      "spec":{{"containers":[{{"name":"c"}}],{}}}}}}},
+    {{"name":"ps","template":{{"metadata":{{"labels":{{"app":"bert","kind":"ps"}}}},
+      "spec":{{"containers":[{{"name":"c"}}]}}}}}}]}})",
+                              affinity))
+      .specError;
+}
+
+std::string apart(std::string_view term) {
+  return fmt::format(
+      R"("affinity":{{"podAntiAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":[{}]}}}})", term);
+}
+
+const std::string kTerm =
+    "spec.roles[worker].template.spec.affinity.podAntiAffinity."
+    "requiredDuringSchedulingIgnoredDuringExecution[0].";
+
+}  // namespace
+
+TEST_CASE("members that keep apart from each other by host name may") {
+  CHECK(requiring(apart(R"({"topologyKey":"kubernetes.io/hostname",
+    "labelSelector":{"matchLabels":{"trainyard.dev/role":"worker","app":"bert"}}})"))
+            .empty());
+  CHECK(requiring(apart(R"({"topologyKey":"kubernetes.io/hostname",
+    "labelSelector":{"matchExpressions":[{"key":"kind","operator":"DoesNotExist"}]}})"))
+            .empty());
+}
+
+TEST_CASE("what else members require of other pods is refused by name, with what to use instead") {
+  CHECK_THAT(requiring(apart(R"({"topologyKey":"rack","labelSelector":{"matchLabels":{"app":"bert"}}})")),
+             Catch::StartsWith(kTerm + "topologyKey: must be kubernetes.io/hostname") &&
+                 Catch::Contains("spec.locality"));
+  CHECK_THAT(requiring(apart(R"({"topologyKey":"kubernetes.io/hostname","namespaceSelector":{},
+               "labelSelector":{"matchLabels":{"app":"bert"}}})")),
+             Catch::StartsWith(kTerm + "namespaceSelector: must be absent"));
+  CHECK_THAT(requiring(apart(R"({"topologyKey":"kubernetes.io/hostname","labelSelector":{}})")),
+             Catch::StartsWith(kTerm + "labelSelector: must select the role's own pods"));
+  CHECK_THAT(requiring(apart(R"({"topologyKey":"kubernetes.io/hostname",
+               "labelSelector":{"matchLabels":{"app":"noisy"}}})")),
+             Catch::StartsWith(kTerm + "labelSelector: must select the role's own pods"));
+  CHECK_THAT(requiring(apart(R"({"topologyKey":"kubernetes.io/hostname",
+               "labelSelector":{"matchLabels":{"app":"bert"}}})")),
+             Catch::StartsWith(kTerm + "labelSelector: selects the pods of role ps as well"));
+  CHECK_THAT(requiring(R"("affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":
+               [{"topologyKey":"rack","labelSelector":{}}]}})"),
+             Catch::Contains("spec.affinity.podAffinity") && Catch::Contains("spec.locality.required"));
+  CHECK_THAT(requiring(R"("topologySpreadConstraints":
+               [{"maxSkew":1,"topologyKey":"rack","whenUnsatisfiable":"DoNotSchedule"}])"),
+             Catch::Contains("spec.topologySpreadConstraints[0].whenUnsatisfiable: must be ScheduleAnyway") &&
+                 Catch::Contains("spec.locality"));
+}
+
+TEST_CASE("what members only prefer of other pods is no error") {
+  CHECK(requiring(R"("topologySpreadConstraints":
+    [{"maxSkew":1,"topologyKey":"rack","whenUnsatisfiable":"ScheduleAnyway"}])")
+            .empty());
+  CHECK(requiring(R"("affinity":{"podAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":
+    [{"weight":1,"podAffinityTerm":{"topologyKey":"rack"}}]},
+    "podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[]}})")
+            .empty());
+}
+
 TEST_CASE("what a template must not hold is said with its field") {
   const auto worker = [](std::string_view rest) {
     return "spec.roles[worker].template." + std::string(rest);

@@ -298,3 +298,44 @@ TEST_CASE("a pod that cannot be read is named with its field") {
   CHECK(refused(R"({"metadata":{"name":"p"},"spec":[]})") == "pod p: spec: expected an object, is []");
   CHECK(refused(R"({"metadata":"p"})") == R"(pod: metadata: expected an object, is "p")");
 }
+
+namespace {
+
+std::vector<std::string> oneANode(std::string_view spec) {
+  std::vector<std::string> names;
+  const model::Pod pod = podWithSpec(spec);
+  for (const auto& [name, amount] : pod.shape.requests.extendedAll()) {
+    if (amount == 1) names.push_back(name);
+  }
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE(
+    "host ports are counted by number and protocol, each once, also where the host's network gives them") {
+  CHECK(oneANode(
+            R"({"containers":[{"name":"a","ports":[{"containerPort":80},{"containerPort":81,"hostPort":8080},
+    {"containerPort":82,"hostPort":8080,"hostIP":"10.0.0.1"},{"containerPort":83,"hostPort":8080,"protocol":"UDP"}]}],
+    "initContainers":[{"name":"b","ports":[{"containerPort":1,"hostPort":1}]},
+      {"name":"c","restartPolicy":"Always","ports":[{"containerPort":2,"hostPort":2}]}]})") ==
+        Names{"host port 2/TCP", "host port 8080/TCP", "host port 8080/UDP"});
+  CHECK(oneANode(R"({"hostNetwork":true,"containers":[{"name":"a","ports":[{"containerPort":29500}]}]})") ==
+        Names{"host port 29500/TCP"});
+}
+
+TEST_CASE("pods that keep apart by host name are told by what they select, however it is written") {
+  const auto apart = [](std::string_view selector, std::string_view level = "kubernetes.io/hostname") {
+    return oneANode(fmt::format(
+        R"({{"affinity":{{"podAntiAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":[
+          {{"topologyKey":"{}","labelSelector":{}}}]}}}}}})",
+        level, selector));
+  };
+  CHECK(apart(R"({"matchLabels":{"b":"2","a":"1"}})") == Names{"member apart from a=1,b=2 in ns"});
+  CHECK(apart(R"({"matchExpressions":[{"key":"a","operator":"In","values":["2","1"]}]})") ==
+        apart(R"({"matchExpressions":[{"key":"a","operator":"In","values":["1","2"]}]})"));
+  CHECK(apart(R"({"matchLabels":{"a":"1"}})", "rack").empty());
+  CHECK(apart("{}").empty());
+}

@@ -1,7 +1,10 @@
 #include "core/cycle/cycle.h"
+#include "core/gang/gang_proposals.h"
 
 #include <algorithm>
+#include <map>
 
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include "model/conditions.h"
@@ -302,26 +305,136 @@ TEST_CASE("nobody is told that his queue holds too much while a gang of it ends"
   }
 }
 
-TEST_CASE("nobody stops for a claim before it is written") {
+TEST_CASE("nobody stops for a claim before it is written, and sure to be of use") {
   const model::Job bert = running();
   const model::Pod first = memberOn(bert, 0, "n1");
   const model::Pod second = memberOn(bert, 1, "n2");
-  const model::Job urgent = job("ml/urgent")
-                                .role("worker", 2, gpus(8))
-                                .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
-                                .proposes("n2", "worker", "1", model::ProposalPhase::kClaiming)
-                                .victim(first)
-                                .victim(second);
-  CycleInput in = input(threeNodes().add(bert).add(first).add(second).add(urgent));
+  model::Job urgent = job("ml/urgent")
+                          .role("worker", 2, gpus(8))
+                          .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
+                          .proposes("n2", "worker", "1", model::ProposalPhase::kClaiming)
+                          .victim(first)
+                          .victim(second);
+  urgent.status.gang.proposal->deadline = at(1'000);
+  urgent.hasReleaseFinalizer = true;
+  SnapshotBuilder builder = threeNodes().add(bert).add(first).add(second).add(urgent);
+  builder.add(pod("").memberOf(urgent, "worker", 0).gpus(8).gated());
+  const model::Snapshot oneIsMissing = builder;
+  CycleInput in = input(builder.add(pod("").memberOf(urgent, "worker", 1).gpus(8).gated()));
   SECTION("its write is under way, and may fail") {
     in.feedback[key("ml/urgent")].busy = true;
+    CHECK(proposalFor(cycle(in), "ml/bert") == nullptr);
+  }
+  SECTION("one of its pods does not exist") {
+    in.snapshot = oneIsMissing;
+    in.feedback[key("ml/urgent")].auxiliariesReady = true;
     const Plan plan = cycle(in);
     CHECK(proposalFor(plan, "ml/bert") == nullptr);
+    REQUIRE(decisionFor(plan, "ml/urgent"));
+    CHECK(std::holds_alternative<CreateMember>(decisionFor(plan, "ml/urgent")->actions.front()));
+  }
+  SECTION("the API refused it") {
+    in.feedback[key("ml/urgent")].creationRefused = JobFeedback::CreationRefused{"Forbidden", "no"};
+    CHECK(proposalFor(cycle(in), "ml/bert") == nullptr);
   }
   SECTION("it stands") {
     const Plan plan = cycle(in);
     REQUIRE(proposalFor(plan, "ml/bert") != nullptr);
     CHECK(proposalFor(plan, "ml/bert")->kind == model::ProposalKind::kRestart);
+  }
+}
+
+TEST_CASE("who makes room by going elsewhere runs on until the claim stands, and stays when it is given up") {
+  model::Job bert = running();
+  const model::Pod first = memberOn(bert, 0, "n1");
+  const model::Pod second = memberOn(bert, 1, "n2");
+  model::Job urgent = job("ml/urgent")
+                          .role("worker", 1, gpus(8))
+                          .proposes("n2", "worker", "0", model::ProposalPhase::kClaiming)
+                          .victim(first)
+                          .victim(second);
+  urgent.status.gang.proposal->deadline = at(1'000);
+  urgent.hasReleaseFinalizer = true;
+  const Settings settings;
+  bert.status.gang = proposeMove(bert,
+                                 {{model::NodeName("n1"), "worker", model::IndexSet({0})},
+                                  {model::NodeName("n3"), "worker", model::IndexSet({1})}},
+                                 urgent.key, {1, at(0), &settings});
+  const auto planOf = [&](const std::vector<model::Pod>& pods) {
+    SnapshotBuilder builder = threeNodes().add(bert).add(urgent);
+    for (const model::Pod& each : pods) builder.add(each);
+    return cycle(input(builder));
+  };
+  const model::Pod born = pod("").memberOf(urgent, "worker", 0).gpus(8).gated();
+  SECTION("its pods do not all exist") {
+    const JobDecision* own = decisionFor(planOf({first, second}), "ml/bert");
+    CHECK((own == nullptr || own->actions.empty()));
+  }
+  SECTION("it stands") {
+    const Plan plan = planOf({first, second, born});
+    REQUIRE(proposalFor(plan, "ml/bert") != nullptr);
+    CHECK_FALSE(proposalFor(plan, "ml/bert")->movesFor);
+    CHECK(decisionFor(plan, "ml/bert")->status->preemptions.count == 1);
+  }
+  SECTION("it was given up") {
+    urgent.status.gang.proposal->phase = model::ProposalPhase::kAborting;
+    const Plan plan = planOf({first, second, born});
+    REQUIRE(decisionFor(plan, "ml/bert"));
+    CHECK_FALSE(decisionFor(plan, "ml/bert")->status->gang.proposal);
+    CHECK(decisionFor(plan, "ml/bert")->status->gang.placed == bert.status.gang.placed);
+    CHECK(decisionFor(plan, "ml/bert")->status->preemptions.count == 0);
+  }
+  SECTION("a member is lost before: that comes first") {
+    const Plan plan = planOf({first});
+    REQUIRE(decisionFor(plan, "ml/bert"));
+    CHECK_FALSE(decisionFor(plan, "ml/bert")->status->gang.proposal);
+  }
+}
+
+namespace {
+
+// How often ml/urgent claims each node within a day, if it can run on none for a reason that nobody sees.
+std::map<std::string, int> claimsInADay(int nodes) {
+  SnapshotBuilder builder = cluster().priorityClass("high", 1'000);
+  for (int i = 1; i <= nodes; ++i) {
+    const std::string name = fmt::format("n{}", i);
+    model::Job victim = job("ml/on-" + name).role("worker", 1, gpus(8)).placed(name, "worker", "0");
+    victim.spec.preemptible = true;
+    victim.status.gpus = 8;
+    victim.status.conditions.push_back(
+        {"Scheduled", model::ConditionStatus::kTrue, "GangPlaced", {}, at(0), 1});
+    builder.add(node(name).gpus(8)).add(pod("").memberOf(victim, "worker", 0).gpus(8).on(name)).add(victim);
+  }
+  model::Job urgent = job("ml/urgent").role("worker", 1, gpus(8)).priority("high");
+  const Settings settings;
+  std::map<std::string, int> claims;
+  constexpr std::int64_t kDay = 86'400;
+  for (base::WallTime now = at(1'000); now < at(1'000 + kDay);) {
+    SnapshotBuilder scene = builder;
+    CycleInput in = input(scene.add(urgent));
+    in.snapshot.now = now;
+    const Plan plan = cycle(in);
+    now = plan.wakeAt.value_or(at(1'000 + kDay));
+    const model::Proposal* claim = proposalFor(plan, "ml/urgent");
+    if (claim == nullptr) continue;
+    const model::NodeName where = claim->add.front().node;
+    ++claims[where.str()];
+    urgent.status.gang = decisionFor(plan, "ml/urgent")->status->gang;
+    urgent.status.gang = abortProposal(urgent, "does not get its place", {where}, in.snapshot.now, settings);
+    urgent.status.gang = dropProposal(urgent);
+    now = urgent.status.gang.backoff->until;
+  }
+  return claims;
+}
+
+}  // namespace
+
+TEST_CASE("a gang that can run nowhere does not stop others for the same nodes again and again") {
+  for (const int nodes : {1, 2, 3}) {
+    const auto claims = claimsInADay(nodes);
+    CAPTURE(nodes);
+    CHECK(claims.size() == static_cast<std::size_t>(nodes));
+    for (const auto& [name, count] : claims) CHECK(count < 9);
   }
 }
 

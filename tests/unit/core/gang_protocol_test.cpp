@@ -134,6 +134,13 @@ TEST_CASE("the barrier aborts when a place is lost, and the next plan avoids the
     // 8 on n2, the stranger holds 1: 7 are left where 8 are needed.
     scene.pods.push_back(pod("other/stranger").on("n2").gpus(1));
   }
+  SECTION("to a stranger's host port") {
+    scene.bert.spec.roles.front().shape.requests.setExtended("host port 1/TCP", 1);
+    for (model::Pod& member : scene.pods) member.shape = scene.bert.spec.roles.front().shape;
+    model::Pod stranger = pod("other/stranger").on("n2");
+    stranger.shape.requests.setExtended("host port 1/TCP", 1);
+    scene.pods.push_back(stranger);
+  }
   SECTION("to a cordon") { scene.nodes[1].unschedulable = true; }
   SECTION("to a deleted node") { scene.nodes.pop_back(); }
   SECTION("because admission enlarged the pods") {
@@ -251,6 +258,32 @@ TEST_CASE("back-off doubles and is bounded") {
   CHECK(delayAfter(50) == std::chrono::seconds(60));
 }
 
+TEST_CASE("nodes that failed attempts in a row add up, the latest last") {
+  model::Job bert = reservedPair();
+  const Settings settings;
+  const auto fail = [&](std::vector<model::NodeName> nodes) {
+    bert.status.gang.backoff = abortProposal(bert, "why", nodes, at(0), settings).backoff;
+    return bert.status.gang.backoff->avoidNodes;
+  };
+  using Names = std::vector<model::NodeName>;
+  const model::NodeName n1("n1");
+  const model::NodeName n2("n2");
+  CHECK(fail({n1}) == Names{n1});
+  CHECK(fail({n2}) == Names{n1, n2});
+  CHECK(fail({}) == Names{n1, n2});
+  CHECK(fail({n1}) == Names{n2, n1});
+  CHECK_FALSE(mergeProposal(bert).backoff);
+}
+
+TEST_CASE("a deadline is the fault of the nodes to which members were let go in vain") {
+  Scene scene;
+  scene.pods = {scene.boundMember(0), scene.member(1)};
+  scene.now = kDeadline;
+  CHECK(scene.step().record->backoff->avoidNodes == std::vector{model::NodeName("n2")});
+  scene.pods = {scene.gatedMember(0), scene.gatedMember(1)};
+  CHECK(scene.step().record->backoff->avoidNodes.empty());
+}
+
 TEST_CASE("epochs are never used twice") {
   model::Job bert = job("ml/bert").role("worker", 1, gpus(1));
   bert.status.gang.lastEpoch = 41;
@@ -352,19 +385,130 @@ TEST_CASE("a pod stuck on a lost node is forced, but not before its node is know
   }
 }
 
-TEST_CASE("a claim waits for its victims and for no longer than its deadline") {
-  Scene scene;
-  const model::Pod victim = pod("other/v").uid("victim").on("n1").gpus(8);
+namespace {
+
+// bert claims n1, on which somebody runs, and n2.
+struct ClaimScene : Scene {
+  ClaimScene() {
+    bert.status.gang.proposal->phase = model::ProposalPhase::kClaiming;
+    bert.status.gang.proposal->victims = {{victim.key, victim.uid, victim.node}};
+    pods = {victim, gatedMember(0), gatedMember(1)};
+  }
+  model::Pod victim = pod("other/v").uid("victim").on("n1").gpus(8);
+};
+
+}  // namespace
+
+TEST_CASE("a claim stops nobody before all its own pods exist") {
+  ClaimScene scene;
+  scene.pods = {scene.victim};
+  SECTION("finalizer and auxiliaries come first, as in any attempt") {
+    scene.bert.hasReleaseFinalizer = false;
+    CHECK(countActions<AddFinalizer>(scene.step()) == 1);
+    scene.bert.hasReleaseFinalizer = true;
+    scene.feedback.auxiliariesReady = false;
+    CHECK(countActions<EnsureAuxiliaries>(scene.step()) == 1);
+  }
+  SECTION("then they are made, gated") {
+    const GangStep step = scene.step();
+    REQUIRE(countActions<CreateMember>(step) == 2);
+    CHECK_FALSE(std::get<CreateMember>(step.actions.front()).pinned);
+    scene.pods.push_back(scene.gatedMember(0));
+    CHECK(countActions<CreateMember>(scene.step()) == 1);
+  }
+  SECTION("one that somebody deletes is made anew first") {
+    scene.pods.push_back(scene.gatedMember(0));
+    scene.pods.push_back(scene.gatedMember(1));
+    scene.pods.back().terminating = true;
+    CHECK(scene.step().actions.empty());
+  }
+  CHECK(countActions<DeletePod>(scene.step()) == 0);
+  CHECK_FALSE(scene.step().evicts);
+  CHECK(scene.step().wakeAt == at(kDeadline));
+}
+
+TEST_CASE("a gang of one that claims is born gated: its place is not free yet") {
+  ClaimScene scene;
+  scene.bert = job("ml/solo").role("worker", 1, gpus(8)).proposes("n1", "worker", "0").victim(scene.victim);
   scene.bert.status.gang.proposal->phase = model::ProposalPhase::kClaiming;
-  scene.bert.status.gang.proposal->victims = {{victim.key, victim.uid, victim.node}};
-  scene.pods = {victim};
+  scene.bert.status.gang.proposal->deadline = at(kDeadline);
+  scene.pods = {scene.victim};
+  scene.feedback = {};
+  CHECK(countActions<AddFinalizer>(scene.step()) == 1);
+  scene.bert.hasReleaseFinalizer = true;
+  REQUIRE(countActions<CreateMember>(scene.step()) == 1);
+  CHECK_FALSE(std::get<CreateMember>(scene.step().actions.front()).pinned);
+
+  scene.pods.push_back(scene.gatedMember(0));
   CHECK(countActions<DeletePod>(scene.step()) == 1);
+  scene.pods = {scene.gatedMember(0)};
+  scene.bert.status.gang = *scene.step().record;
+  CHECK(countActions<ReleaseMember>(scene.step()) == 1);
+}
+
+TEST_CASE("a claim whose pods cannot be had is given up, and nobody was stopped") {
+  ClaimScene scene;
+  SECTION("the API refuses one of them") {
+    scene.pods.pop_back();
+    scene.feedback.creationRefused = JobFeedback::CreationRefused{"Forbidden", "exceeded quota: pods"};
+    CHECK(scene.step().record->proposal->abortReason == "Forbidden: exceeded quota: pods");
+  }
+  SECTION("they are larger than what the victims leave") { scene.pods[1].shape.requests = gpus(9); }
+  SECTION("a place beside the victims' is gone") {
+    scene.pods.push_back(pod("other/stranger").on("n2").gpus(1));
+    CHECK(scene.step().record->backoff->avoidNodes == std::vector{model::NodeName("n2")});
+  }
+  CHECK(aborts(scene.step()));
+  CHECK(scene.step().actions.empty());
+}
+
+TEST_CASE("a claim takes over the host ports of its victims") {
+  ClaimScene scene;
+  model::Resources& wanted = scene.bert.spec.roles.front().shape.requests;
+  wanted.setExtended("host port 1/TCP", 1);
+  for (model::Pod& each : scene.pods) each.shape.requests = wanted;
+  CHECK(scene.step().evicts);
+  scene.pods.push_back(pod("other/stranger").on("n1").requests(wanted));
+  scene.pods.back().shape.requests.setExtended("nvidia.com/gpu", 0);
+  CHECK(aborts(scene.step()));
+}
+
+TEST_CASE("a claim counts what its victims hold beyond the places that it takes") {
+  ClaimScene scene;
+  // The victim holds all of n1; the one who comes wants half, and admission made three quarters of it.
+  scene.bert.spec.roles.front().shape.requests = gpus(4);
+  scene.pods[1].shape.requests = gpus(6);
+  CHECK(scene.step().evicts);
+  scene.pods[1].shape.requests = gpus(9);
+  CHECK(aborts(scene.step()));
+}
+
+TEST_CASE("a claim that stands waits for its victims and for no longer than its deadline") {
+  ClaimScene scene;
+  CHECK(countActions<DeletePod>(scene.step()) == 1);
+  CHECK(scene.step().evicts);
   scene.now = kDeadline;
   scene.pods[0].terminating = true;
-  CHECK(aborts(scene.step()));
+  REQUIRE(aborts(scene.step()));
+  CHECK(scene.step().record->backoff->avoidNodes == std::vector{model::NodeName("n1")});
   scene.now = 10;
-  scene.pods.clear();
+  scene.pods.erase(scene.pods.begin());
   CHECK(scene.step().record->proposal->phase == model::ProposalPhase::kReserved);
+}
+
+TEST_CASE("a claim that also replaces members of its own stops nobody before the others exist") {
+  ClaimScene scene;
+  scene.bert.status.gang.placed = model::Placed{1, {{model::NodeName("n3"), "worker", model::IndexSet({0})}}};
+  scene.bert.status.gang.proposal->kind = model::ProposalKind::kMove;
+  scene.bert.status.gang.proposal->epoch = 2;
+  scene.bert.status.gang.proposal->remove = scene.bert.status.gang.placed->assignments;
+  const model::Pod old = pod("x").memberOf(scene.bert, "worker", 0).gpus(8).on("n3");
+  scene.nodes.push_back(node("n3").gpus(8));
+  scene.pods = {scene.victim, old};
+  REQUIRE(scene.step().actions.size() == 1);
+  CHECK(std::get<CreateMember>(scene.step().actions.front()).index == 1);
+  scene.pods.push_back(pod("x").memberOf(scene.bert, "worker", 1, 2).gpus(8).gated());
+  CHECK(countActions<DeletePod>(scene.step()) == 2);
 }
 
 TEST_CASE("a replaced member joins the others under its own epoch") {

@@ -38,6 +38,28 @@ TEST_CASE("the tightest level that holds the gang wins") {
         "block z/b: r1n0:worker:0 r1n1:worker:1 r2n0:worker:2");
 }
 
+TEST_CASE("members with the same host port never share a node, nor one with another pod that has it") {
+  model::Resources wanted = gpus(1);
+  wanted.setExtended("host port 8080/TCP", 1);
+  model::Resources other = gpus(1);
+  other.setExtended("host port 8081/TCP", 1);
+  const auto scene = [] { return racks({{"r1", 3}}); };
+  CHECK(outcomeIn(scene().add(job("x/j").role("worker", 2, wanted)), "x/j") ==
+        "rack z/b/r1: r1n0:worker:0 r1n1:worker:1");
+  CHECK(outcomeIn(scene().add(job("x/j").role("worker", 1, wanted).role("ps", 1, other)), "x/j") ==
+        "node z/b/r1/r1n0: r1n0:worker:0 r1n0:ps:0");
+  CHECK(outcomeIn(
+            scene().add(pod("x/web").on("r1n0").requests(wanted)).add(job("x/j").role("worker", 1, wanted)),
+            "x/j") == "node z/b/r1/r1n1: r1n1:worker:0");
+  // A place that is reserved counts as a pod.
+  CHECK(outcomeIn(scene()
+                      .add(job("x/a").role("worker", 1, wanted).proposes("r1n0", "worker", "0"))
+                      .add(job("x/j").role("worker", 1, wanted)),
+                  "x/j") == "node z/b/r1/r1n1: r1n1:worker:0");
+  const std::string none = outcomeIn(scene().add(job("x/j").role("worker", 4, wanted)), "x/j");
+  CHECK_THAT(none, Catch::Contains("host port 8080/TCP"));
+}
+
 TEST_CASE("without labels the whole cluster is the only place above the node") {
   CHECK(outcomeIn(cluster()
                       .add(node("n1").gpus(8))

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <functional>
+
+#include "base/log.h"
+#include "codec/volume.h"
+#include "kube/object_cache.h"
+#include "kube/paths.h"
+#include "model/volume.h"
+
+namespace trainyard::kube {
+
+inline constexpr ResourceType kVolumeClaims{"", "v1", "persistentvolumeclaims"};
+inline constexpr ResourceType kVolumes{"", "v1", "persistentvolumes", false};
+inline constexpr ResourceType kStorageClasses{"storage.k8s.io", "v1", "storageclasses", false};
+
+template <>
+struct CacheTraits<model::VolumeClaim> {
+  using Key = model::ObjectKey;
+  static constexpr std::string_view kKind = "PersistentVolumeClaim";
+  static const Key& keyOf(const model::VolumeClaim& claim) { return claim.key; }
+  static Key keyOf(const codec::ObjectMeta& meta) { return {meta.ns, meta.name}; }
+  static bool same(const model::VolumeClaim& before, const model::VolumeClaim& after) {
+    return before == after;
+  }
+};
+
+template <>
+struct CacheTraits<model::Volume> {
+  using Key = std::string;
+  static constexpr std::string_view kKind = "PersistentVolume";
+  static const Key& keyOf(const model::Volume& volume) { return volume.name; }
+  static Key keyOf(const codec::ObjectMeta& meta) { return meta.name; }
+  static bool same(const model::Volume& before, const model::Volume& after) { return before == after; }
+};
+
+template <>
+struct CacheTraits<model::StorageClass> {
+  using Key = std::string;
+  static constexpr std::string_view kKind = "StorageClass";
+  static const Key& keyOf(const model::StorageClass& storageClass) { return storageClass.name; }
+  static Key keyOf(const codec::ObjectMeta& meta) { return meta.name; }
+  static bool same(const model::StorageClass& before, const model::StorageClass& after) {
+    return before == after;
+  }
+};
+
+// What is known of volumes: apart from ClusterCache, because only who chooses places watches them.
+struct VolumeCaches {
+  explicit VolumeCaches(const base::Logger& log)
+      : claims(codec::decodeVolumeClaim, log),
+        volumes(codec::decodeVolume, log),
+        classes(codec::decodeStorageClass, log) {}
+
+  // Sorted by key, as the API server's lists need not be.
+  [[nodiscard]] model::Volumes all() const { return {claims.all(), volumes.all(), classes.all()}; }
+
+  ObjectCache<model::VolumeClaim> claims;
+  ObjectCache<model::Volume> volumes;
+  ObjectCache<model::StorageClass> classes;
+};
+
+}  // namespace trainyard::kube
