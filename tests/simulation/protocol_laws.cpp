@@ -104,7 +104,8 @@ void ProtocolLaws::checkRecord(const model::Job& before, const model::Job& after
   }
   if (!was.proposal || is.proposal) return;
   const bool aborted = was.proposal->phase == model::ProposalPhase::kAborting;
-  if (aborted || was.proposal->add.empty()) return checkDropped(after, *was.proposal);
+  const bool withdrawn = was.proposal->movesFor && was.placed == is.placed;
+  if (aborted || withdrawn || was.proposal->add.empty()) return checkDropped(after, *was.proposal);
   checkMerged(after, *was.proposal);
 }
 
