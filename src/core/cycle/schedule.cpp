@@ -414,9 +414,11 @@ class Scheduler {
       // Where the order says who gives way to whom, it is only those who come through a stop.
       const bool byOrder = holder.rank.priority == contender.priority && takesTurns(snapshot_.policy);
       const bool givesWay = !byOrder || survivesStops(job.spec);
+      const bool borrows =
+          tree_.holdsGuarantee(tree_.branches(holder.queue, contender.queue).b, contender.demand);
       own.mayBeStopped =
           job.spec.preemptible &&
-          (sameQueue ? givesWay && (holder.overdue || holder.rank.before(contender.rank)) : !own.entitled);
+          (sameQueue ? givesWay && (holder.overdue || holder.rank.before(contender.rank)) : borrows);
       const Verdict verdict = each.judge(own, places);
       if (verdict == Verdict::kPasses) continue;
       keeper_ = i;

@@ -28,7 +28,10 @@ bool passed(const Claimant& claimant, const Victim& victim, const QueueTree& tre
     waiting.running = false;
     return victim.priority <= claimant.priority && (claimant.overdue || claimant.rank.before(waiting));
   }
-  return claimant.belowShare && tree.borrows(tree.branches(claimant.queue, victim.queue).b, claimant.demand);
+  // Who could take back at once what his queue is guaranteed is not stopped for it.
+  const QueueTree::Index branch = tree.branches(claimant.queue, victim.queue).b;
+  return claimant.belowShare && tree.borrows(branch, claimant.demand) &&
+         tree.holdsGuaranteeWithout(branch, victim.held);
 }
 
 bool reclaims(const Claimant& claimant, QueueTree::Index victimQueue, const QueueTree::Amounts& held,

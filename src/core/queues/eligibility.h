@@ -47,7 +47,8 @@ struct Victim {
 //                     can be stopped. In the same queue one of lower priority, or of the same that comes
 //                     later in the order, or any if the claimant is overdue; where jobs take turns only if it
 //                     comes through a stop, which is worth it (worthAStop()) or overdue. Of another queue
-//                     only one that holds more than it is guaranteed
+//                     only one without which that queue holds its guarantee, too: what it could take back at
+//                     once is not worth a stop
 //  reclaim            the claimant's queue may reclaim; the victim's branch of the tree holds more than it is
 //                     guaranteed of something that is wanted; and the claimant stays within the guarantees of
 //                     its own branch, or ends with no larger share than the victim's branch keeps (as Kueue's

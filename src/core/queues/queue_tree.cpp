@@ -484,6 +484,22 @@ bool QueueTree::borrows(Index queue, const Amounts& wanted) const {
   return false;
 }
 
+bool QueueTree::holdsGuarantee(Index queue, const Amounts& wanted) const {
+  const Node& node = nodes_[queue];
+  for (std::size_t d = 0; d < wanted.size(); ++d) {
+    if (wanted[d] > 0 && node.usage[d] < node.guaranteed[d]) return false;
+  }
+  return true;
+}
+
+bool QueueTree::holdsGuaranteeWithout(Index queue, const Amounts& held) const {
+  const Node& node = nodes_[queue];
+  for (std::size_t d = 0; d < held.size(); ++d) {
+    if (held[d] > 0 && node.usage[d] - held[d] < node.guaranteed[d]) return false;
+  }
+  return true;
+}
+
 std::vector<model::NodeName> QueueTree::nodesOfType(std::size_t dimension) const {
   std::vector<model::NodeName> nodes;
   for (const auto& [node, type] : *typeOf_) {

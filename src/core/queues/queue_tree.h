@@ -137,6 +137,9 @@ class QueueTree {
   [[nodiscard]] Branches branches(Index a, Index b) const;
   // Whether the queue holds more than it is guaranteed of something that `wanted` needs.
   [[nodiscard]] bool borrows(Index queue, const Amounts& wanted) const;
+  // Whether it holds what it is guaranteed of all that is wanted; the same without a part of what it holds.
+  [[nodiscard]] bool holdsGuarantee(Index queue, const Amounts& wanted) const;
+  [[nodiscard]] bool holdsGuaranteeWithout(Index queue, const Amounts& held) const;
 
   // Nodes of the type of GPU that the dimension stands for; none for any other resource.
   [[nodiscard]] std::vector<model::NodeName> nodesOfType(std::size_t dimension) const;
