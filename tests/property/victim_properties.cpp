@@ -89,8 +89,9 @@ std::int64_t lostWork(const model::Job& job, const model::Snapshot& snapshot) {
   return gpusOf(job) * std::min(ran, most).count();
 }
 
-// GPUs by which other queues fall below their guarantees, how many gangs are stopped, and what that costs.
-using Cost = std::tuple<std::int64_t, std::size_t, std::int64_t>;
+// GPUs by which other queues fall below their guarantees, how many gangs are stopped, the priorities of those
+// of the own queue, the highest first, and what is lost.
+using Cost = std::tuple<std::int64_t, std::size_t, std::vector<int>, std::int64_t>;
 
 std::int64_t deficitOf(const std::vector<JobPtr>& victims, const model::Snapshot& snapshot) {
   const model::QueueName own = jobIn(snapshot, kClaimant).spec.queue;
@@ -115,9 +116,16 @@ std::int64_t deficitOf(const std::vector<JobPtr>& victims, const model::Snapshot
 }
 
 Cost costOf(const std::vector<JobPtr>& victims, const model::Snapshot& snapshot) {
+  const Priorities ranks(snapshot);
+  const model::QueueName own = jobIn(snapshot, kClaimant).spec.queue;
   std::int64_t lost = 0;
-  for (const JobPtr& victim : victims) lost += lostWork(*victim, snapshot);
-  return {deficitOf(victims, snapshot), victims.size(), lost};
+  std::vector<int> priorities;
+  for (const JobPtr& victim : victims) {
+    lost += lostWork(*victim, snapshot);
+    if (victim->spec.queue == own) priorities.push_back(ranks.of(*victim));
+  }
+  std::sort(priorities.rbegin(), priorities.rend());
+  return {deficitOf(victims, snapshot), victims.size(), std::move(priorities), lost};
 }
 
 using Allowed = std::function<bool(const model::Snapshot&, const std::vector<JobPtr>&)>;
@@ -197,8 +205,8 @@ void comparePlan(const model::Snapshot& snapshot, const Allowed& allowed) {
     if (owners.contains(job->uid)) victims.push_back(job);
   }
   const Cost cost = costOf(victims, snapshot);
-  RC_LOG() << fmt::format("stops {} at {}, best {} at {}\n", std::get<1>(cost), std::get<2>(cost),
-                          std::get<1>(*best), std::get<2>(*best));
+  RC_LOG() << fmt::format("stops {} at {}, best {} at {}\n", std::get<1>(cost), std::get<3>(cost),
+                          std::get<1>(*best), std::get<3>(*best));
   RC_ASSERT(allowed(snapshot, victims));
   RC_ASSERT(cost == *best);
 }

@@ -55,6 +55,12 @@ class Scheduler {
 
   Schedule run() {
     std::vector<Contender> contenders = listContenders();
+    // Whoever was not reached may be gone; then nobody's turn is due.
+    const auto isUnreached = [&](const Contender& each) {
+      return each.waiting->job->key == *unreachedBefore_;
+    };
+    if (unreachedBefore_ && std::none_of(contenders.begin(), contenders.end(), isUnreached))
+      unreachedBefore_.reset();
     report_.countWaiting(contenders);
     keepTurns(contenders);
     WaitingOrder order(tree_, contenders);
@@ -95,8 +101,8 @@ class Scheduler {
     for (Contender& each : contenders) {
       const Job& job = *each.waiting->job;
       if (!job.status.pending || !job.status.pending->reservedSince) continue;
-      if (byPresentUse && report_.isBelowShare(each.queue))
-        each.keepsSince = job.status.pending->reservedSince;
+      each.belowShare = report_.isBelowShare(each.queue);
+      if (byPresentUse && each.belowShare) each.keepsSince = job.status.pending->reservedSince;
       each.overdue = words_.isOverdue(each);
     }
   }
@@ -268,13 +274,14 @@ class Scheduler {
     std::optional<base::WallTime> since;
     const auto& pending = contender.waiting->job->status.pending;
     if (pending && pending->reservedSince && !keptByAnother(contender)) since = pending->reservedSince;
-    return {contender.waiting->job.get(),     contender.priority, contender.queue,  contender.demand, since,
-            contender.keepsSince.has_value(), contender.rank,     contender.overdue};
+    return {contender.waiting->job.get(), contender.priority, contender.queue,  contender.demand, since,
+            contender.belowShare,         contender.rank,     contender.overdue};
   }
 
   // Whether who makes room for it pays for it; then it starts at once, as a claim.
   bool claims(const Contender& contender, const GangShape& shape) {
-    if (contender.waiting->silent || !preemption_.anyRunning()) return false;
+    if (contender.waiting->silent || !preemption_.anyRunning() || wouldFitWider(contender, shape))
+      return false;
     const Claimant claimant = claimantOf(contender);
     const auto again = claimsAgainFrom(*claimant.job);
     if (again && snapshot_.now < *again) wakeAt(again);
@@ -291,6 +298,16 @@ class Scheduler {
     }
     carryOut(contender, std::move(*claim));
     return true;
+  }
+
+  // Whether there are places for it that it need only wait to take: nobody is stopped for closeness.
+  bool wouldFitWider(const Contender& contender, const GangShape& shape) {
+    if (!shape.relaxation.next) return false;
+    const Job& job = *contender.waiting->job;
+    const auto widenings = placer_.widenings(job, shape.key, contender.position);
+    return std::any_of(widenings.begin(), widenings.end(), [&](const GangPlacer::Widening& wider) {
+      return placer_.place(job, shape.key, wider.widest).has_value();
+    });
   }
 
   // Whether others make room for it by going elsewhere; asked once, for the first that has to wait.
@@ -320,15 +337,18 @@ class Scheduler {
 
   // --- phase 7
 
-  // Who found places that are kept for others: queue, shape, how wide, and whether it can be stopped.
-  using HeldBackKey = std::tuple<QueueTree::Index, std::uint32_t, std::size_t, bool>;
+  // Who found places that are kept for others: queue, shape, how wide, whether it can be stopped and comes
+  // through that, and how its run is known.
+  using HeldBackKey = std::tuple<QueueTree::Index, std::uint32_t, std::size_t, bool, bool, Basis>;
   struct HeldBack {
     std::chrono::seconds run{0};
     bool briefly = false;
     std::size_t by = 0;  // index into reservations_
   };
-  static HeldBackKey heldBackKey(const Contender& contender, const GangShape& shape) {
-    return {contender.queue, shape.key, shape.relaxation.widest, contender.waiting->job->spec.preemptible};
+  static HeldBackKey heldBackKey(const Contender& contender, const GangShape& shape, Basis basis) {
+    const model::JobSpec& spec = contender.waiting->job->spec;
+    return {contender.queue,  shape.key,           shape.relaxation.widest,
+            spec.preemptible, survivesStops(spec), basis};
   }
 
   // Whether an earlier one keeps what it waits for.
@@ -375,7 +395,8 @@ class Scheduler {
                                .rank = contender.rank,
                                .at = at,
                                .dimension = d,
-                               .demand = contender.demand[d]});
+                               .demand = contender.demand[d],
+                               .start = reservations_.back().start()});
       }
     }
   }
@@ -411,20 +432,27 @@ class Scheduler {
       const bool first = contender.priority > holder.rank.priority ||
                          (!holder.overdue && contender.rank.before(holder.rank));
       own.entitled = own.entitled || (sameQueue && first);
-      // Where the order says who gives way to whom, it is only those who come through a stop.
-      const bool byOrder = holder.rank.priority == contender.priority && takesTurns(snapshot_.policy);
-      const bool givesWay = !byOrder || survivesStops(job.spec);
-      const bool borrows =
-          tree_.holdsGuarantee(tree_.branches(holder.queue, contender.queue).b, contender.demand);
       own.mayBeStopped =
-          job.spec.preemptible &&
-          (sameQueue ? givesWay && (holder.overdue || holder.rank.before(contender.rank)) : borrows);
+          job.spec.preemptible && (sameQueue ? givesWay(holder, contender) : borrows(holder, contender));
       const Verdict verdict = each.judge(own, places);
       if (verdict == Verdict::kPasses) continue;
       keeper_ = i;
       if (worst != Verdict::kKept) worst = verdict;
     }
     return worst;
+  }
+
+  // What core/queues/eligibility.h calls passed, of one that asks to be let past.
+  bool givesWay(const Holder& holder, const Contender& contender) const {
+    if (forbidsWithin(tree_.node(holder.queue))) return false;
+    // Where the order says who gives way to whom, it is only those who come through a stop.
+    const bool byOrder = holder.rank.priority == contender.priority && takesTurns(snapshot_.policy);
+    const bool comesThrough = !byOrder || survivesStops(contender.waiting->job->spec);
+    return comesThrough && (holder.overdue || holder.rank.before(contender.rank));
+  }
+  bool borrows(const Holder& holder, const Contender& contender) const {
+    return report_.isBelowShare(holder.queue) &&
+           tree_.holdsGuarantee(tree_.branches(holder.queue, contender.queue).b, contender.demand);
   }
 
   // Places with which it may pass: off the nodes that somebody has just left, or off the reserved ones as
@@ -464,10 +492,11 @@ class Scheduler {
 
   // What is kept from one is kept from its equals, unless they end earlier, or keep off nodes of their own.
   bool equalWasHeldBack(const Contender& contender, const GangShape& shape) {
-    const auto equal = heldBack_.find(heldBackKey(contender, shape));
     const Job& job = *contender.waiting->job;
-    if (equal == heldBack_.end() || job.status.gang.backoff) return false;
-    if (cautiousRun(job, snapshot_.now, runs_).time < equal->second.run) return false;
+    if (heldBack_.empty() || job.status.gang.backoff) return false;
+    const ExpectedRun run = cautiousRun(job, snapshot_.now, runs_);
+    const auto equal = heldBack_.find(heldBackKey(contender, shape, run.basis));
+    if (equal == heldBack_.end() || run.time < equal->second.run) return false;
     sayHeldBack(contender, shape, equal->second);
     return true;
   }
@@ -475,8 +504,9 @@ class Scheduler {
   // It found places, but they are not for it.
   void holdBack(const Contender& contender, const GangShape& shape, bool briefly) {
     const Job& job = *contender.waiting->job;
-    const HeldBack held{cautiousRun(job, snapshot_.now, runs_).time, briefly, keeper_};
-    if (!job.status.gang.backoff) heldBack_[heldBackKey(contender, shape)] = held;
+    const ExpectedRun run = cautiousRun(job, snapshot_.now, runs_);
+    const HeldBack held{run.time, briefly, keeper_};
+    if (!job.status.gang.backoff) heldBack_[heldBackKey(contender, shape, run.basis)] = held;
     sayHeldBack(contender, shape, held);
   }
 

@@ -38,7 +38,8 @@ Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot
   view.ran = ranSoFar(job, snapshot.now);
   view.running = job.status.gang.placed.has_value();
   if (view.running) view.stopCost = stopCost(job, snapshot);
-  if (const auto remaining = estimatedRemaining(job, snapshot.now)) {
+  // Who has outrun his estimate is known by it no more.
+  if (const auto remaining = estimatedRemaining(job, snapshot.now); remaining && remaining->count() > 0) {
     view.remaining = *remaining;
   } else if (snapshot.policy.ordering == model::Ordering::kDefault) {
     view.gittinsIndex = forecast.rate(job);

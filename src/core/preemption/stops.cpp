@@ -38,7 +38,7 @@ class Search {
   }
 
  private:
-  using Cost = std::tuple<std::int64_t, std::size_t, std::int64_t, Chosen>;
+  using Cost = std::tuple<std::int64_t, std::size_t, std::vector<int>, std::int64_t, Chosen>;
 
   std::optional<Placement> placedWithout(const Chosen& chosen) {
     WhatIf gone(in_.ledger);
@@ -123,8 +123,15 @@ class Search {
 
   [[nodiscard]] Cost costOf(const Chosen& chosen) const {
     std::int64_t lost = 0;
-    for (const std::size_t victim : chosen) lost += candidates_[victim].cost;
-    return {in_.deficit(chosen), chosen.size(), lost, chosen};
+    std::vector<int> priorities;
+    for (const std::size_t victim : chosen) {
+      lost += candidates_[victim].cost;
+      // Priorities of different queues are not to be compared.
+      const bool ownQueue = candidates_[victim].job->spec.queue == in_.claimant.spec.queue;
+      if (ownQueue) priorities.push_back(candidates_[victim].priority);
+    }
+    std::sort(priorities.rbegin(), priorities.rend());
+    return {in_.deficit(chosen), chosen.size(), std::move(priorities), lost, chosen};
   }
 
   void tryAll() {

@@ -25,7 +25,8 @@ struct StopChoice {
 // not everybody who may be stopped may be stopped together with others: a queue gives back no more than it
 // borrowed.
 //
-// Best is: no queue falls below its guarantee; then the fewest gangs; then the least cost; then names. Steps:
+// Best is: no queue falls below its guarantee; then the fewest gangs; then the lowest
+// priorities, in its own queue; then the least cost; then names. Steps:
 //  1 with all candidates gone the gang must fit
 //  2 of `together`, three ways to begin: the shortest run of the cheapest, and of those that free most, that
 //  suffices,

@@ -9,9 +9,8 @@ namespace {
 
 using model::Job;
 
-bool forbidsWithin(const QueueTree::Node& node) {
-  return node.queue != nullptr && (*node.queue)->withinQueue == model::WithinQueue::kNever;
-}
+// Who loses more than is left of him would better end.
+bool isWorthAStop(const Rank& running) { return running.stopCost < running.expected; }
 
 // Let past while the claimant kept its reservation, because it can be stopped.
 bool passed(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
@@ -19,10 +18,11 @@ bool passed(const Claimant& claimant, const Victim& victim, const QueueTree& tre
   if (!claimant.reservedSince || startedSince(*victim.job, snapshot.now) < *claimant.reservedSince)
     return false;
   if (victim.queue == claimant.queue) {
+    if (forbidsWithin(tree.node(victim.queue))) return false;
     // Where the order itself says who gives way to whom, it says so of who was let past, too.
     if (victim.priority == claimant.priority && takesTurns(snapshot.policy))
       return survivesStops(victim.job->spec) &&
-             (claimant.overdue || worthAStop(claimant.rank, victim.rank()));
+             (claimant.overdue ? isWorthAStop(victim.rank()) : worthAStop(claimant.rank, victim.rank()));
     // As if it waited, too: that it runs is what is in question.
     Rank waiting = victim.rank();
     waiting.running = false;
@@ -45,6 +45,10 @@ bool reclaims(const Claimant& claimant, QueueTree::Index victimQueue, const Queu
 }
 
 }  // namespace
+
+bool forbidsWithin(const QueueTree::Node& node) {
+  return node.queue != nullptr && (*node.queue)->withinQueue == model::WithinQueue::kNever;
+}
 
 bool stoppable(const Job& job) {
   const model::GangRecord& gang = job.status.gang;

@@ -41,9 +41,13 @@ struct Victim {
 [[nodiscard]] std::optional<base::WallTime> stoppableFrom(const model::Job& job,
                                                           const model::Snapshot& snapshot);
 
+// Whether the queue says that its jobs stop none of each other.
+[[nodiscard]] bool forbidsWithin(const QueueTree::Node& node);
+
 // Whether `claimant` may stop `victim`, which may be stopped by now. One of:
 //  within the queue   the victim's priority is lower, and the queue's preemption.withinQueue allows it
-//  passed             the victim started while places were kept for the claimant: it was let past because it
+//  passed             (not in a queue where preemption.withinQueue is Never) the victim started while places
+//  were kept for the claimant: it was let past because it
 //                     can be stopped. In the same queue one of lower priority, or of the same that comes
 //                     later in the order, or any if the claimant is overdue; where jobs take turns only if it
 //                     comes through a stop, which is worth it (worthAStop()) or overdue. Of another queue
