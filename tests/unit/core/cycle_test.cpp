@@ -367,7 +367,8 @@ TEST_CASE("who makes room by going elsewhere runs on until the claim stands, and
   };
   const model::Pod born = pod("").memberOf(urgent, "worker", 0).gpus(8).gated();
   SECTION("its pods do not all exist") {
-    const JobDecision* own = decisionFor(planOf({first, second}), "ml/bert");
+    const Plan plan = planOf({first, second});
+    const JobDecision* own = decisionFor(plan, "ml/bert");
     CHECK((own == nullptr || own->actions.empty()));
   }
   SECTION("it stands") {
