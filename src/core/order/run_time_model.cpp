@@ -76,7 +76,7 @@ std::vector<KnownRun> RunTimeModel::others(Kind kind, const Past* past, base::Wa
   const auto& ended = past != nullptr ? *past : kNoPast;
   const auto& live = live_.of(kind);
   std::vector<KnownRun> others;
-  others.reserve(static_cast<std::size_t>(2 * kNeighbours));
+  others.reserve(std::size_t{2} * kNeighbours);
   const auto addEnded = [&](const model::PastRun& run) {
     others.push_back({secondsBetween(run.submitted, submitted), static_cast<double>(run.ran.count()), true});
   };
