@@ -58,8 +58,11 @@ void ClaimLaws::noteClaimPods(const model::Pod& pod) {
 
 bool ClaimLaws::claimStood(const model::Uid& victim) const {
   const auto claims = claimed_.find(victim);
-  return claims == claimed_.end() ||
-         std::any_of(claims->second.begin(), claims->second.end(),
+  return claims == claimed_.end() || anyComplete(claims->second);
+}
+
+bool ClaimLaws::anyComplete(const std::set<ClaimId>& claims) const {
+  return std::any_of(claims.begin(), claims.end(),
                      [&](const ClaimId& each) { return complete_.contains(each); });
 }
 
@@ -81,18 +84,17 @@ void ClaimLaws::jobChanged(const JobPtr& before, const JobPtr& after) {
   const bool waitsAgain = isNew && is->kind == model::ProposalKind::kRestart && is->add.empty();
   if (waitsAgain && after->status.preemptions.count > before->status.preemptions.count) {
     const auto& pods = truth_.cache().pods.all();
-    const bool named = std::any_of(pods.begin(), pods.end(), [&](const auto& pod) {
-      return pod->controllerUid == after->uid && claimed_.contains(pod->uid);
+    const bool any = std::any_of(pods.begin(), pods.end(), [&](const auto& pod) {
+      return pod->controllerUid == after->uid && !pod->finished();
     });
-    const bool any = std::any_of(pods.begin(), pods.end(),
-                                 [&](const auto& pod) { return pod->controllerUid == after->uid; });
-    if (any && !named)
-      violated_(fmt::format("job {} was stopped, but nobody claimed its places", after->key));
-    const bool stood = std::all_of(pods.begin(), pods.end(), [&](const auto& pod) {
-      return pod->controllerUid != after->uid || claimStood(pod->uid);
-    });
-    if (named && !stood)
+    // By the gang, not by its pods: those that were named may be gone before the record says why.
+    const auto claims = claimedGangs_.find(after->uid);
+    if (claims == claimedGangs_.end()) {
+      if (any) violated_(fmt::format("job {} was stopped, but nobody claimed its places", after->key));
+    } else if (!anyComplete(claims->second)) {
       violated_(fmt::format("job {} was stopped for a claim whose pods did not all exist", after->key));
+    }
+    claimedGangs_.erase(after->uid);
   }
   const bool wants = before->generation != after->generation || before->deleting != after->deleting;
   if (wants || !(before->status.gang == after->status.gang)) jobChangedAt_[after->uid] = executor_.now();
@@ -111,7 +113,9 @@ void ClaimLaws::checkClaim(const model::Job& job, const model::Proposal& claim) 
     if (named.contains(pod->uid)) gangs.insert(pod->controllerUid);
   }
   for (const auto& other : truth_.cache().jobs.all()) {
-    if (gangs.contains(other->uid)) checkVictim(*other, job, named);
+    if (!gangs.contains(other->uid)) continue;
+    claimedGangs_[other->uid].insert({job.uid, claim.epoch});
+    checkVictim(*other, job, named);
   }
 }
 

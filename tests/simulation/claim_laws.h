@@ -34,6 +34,7 @@ class ClaimLaws {
 
  private:
   using JobPtr = std::shared_ptr<const model::Job>;
+  using ClaimId = std::pair<model::Uid, std::int64_t>;  // the claimant and its epoch
 
   void jobChanged(const JobPtr& before, const JobPtr& after);
   void checkClaim(const model::Job& job, const model::Proposal& claim);
@@ -42,17 +43,18 @@ class ClaimLaws {
   void noteClaimPods(const model::Pod& pod);
   // Whether all pods of a claim that names this one have existed.
   [[nodiscard]] bool claimStood(const model::Uid& victim) const;
+  [[nodiscard]] bool anyComplete(const std::set<ClaimId>& claims) const;
   [[nodiscard]] std::int64_t heldBelow(const model::QueueName& queue) const;
   [[nodiscard]] bool restless(const model::Uid& job) const;
 
   sim::ClusterObserver& truth_;
   base::Executor& executor_;
   Violated violated_;
-  using ClaimId = std::pair<model::Uid, std::int64_t>;  // the claimant and its epoch
-  std::map<model::Uid, std::set<ClaimId>> claimed_;     // pods that a claim has ever named, and which
-  std::set<ClaimId> complete_;                          // whose pods have all existed
-  std::map<model::Uid, base::Instant> jobChangedAt_;    // when what it wants or its record last changed
-  base::Instant lateUntil_{};                           // somebody plans on what is no longer true
+  std::map<model::Uid, std::set<ClaimId>> claimed_;       // pods that a claim has ever named, and which
+  std::map<model::Uid, std::set<ClaimId>> claimedGangs_;  // jobs of such pods, since they were last stopped
+  std::set<ClaimId> complete_;                            // whose pods have all existed
+  std::map<model::Uid, base::Instant> jobChangedAt_;      // when what it wants or its record last changed
+  base::Instant lateUntil_{};                             // somebody plans on what is no longer true
 };
 
 }  // namespace trainyard::simulation
