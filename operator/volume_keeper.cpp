@@ -8,8 +8,9 @@
 namespace trainyard::operator_ {
 namespace {
 
-bool namesClaims(const model::Job& job) {
-  return std::any_of(job.spec.roles.begin(), job.spec.roles.end(),
+bool awaitsVolumes(const model::Job& job) {
+  return !job.finished() &&
+         std::any_of(job.spec.roles.begin(), job.spec.roles.end(),
                      [](const model::Role& role) { return !role.shape.volumeClaims.empty(); });
 }
 
@@ -27,7 +28,7 @@ VolumeKeeper::VolumeKeeper(kube::ClusterCache& cache, const base::Logger& log, s
     : caches_(log) {
   cache.jobs.onChange([this](const auto& before, const auto& after) {
     const model::ObjectKey& key = (after ? after : before)->key;
-    if (after && namesClaims(*after)) {
+    if (after && awaitsVolumes(*after)) {
       jobs_.insert(key);
     } else if (jobs_.erase(key) != 0) {
       tied_.erase(key);

@@ -114,15 +114,14 @@ void checkTerm(const Field& term, const RoleField& own, const std::vector<RoleFi
   const auto apart = apartBy(term, job.ns);
   if (!apart || !selects(selector, own.labels)) {
     return selector.complain(
-        "must select the role's own pods, by their labels: members keep apart from each other only; of "
-        "others keep "
-        "away by taints or labels of nodes");
+        "must select the role's own pods, by their labels: members keep apart from each other only; "
+        "of others keep away by taints or labels of nodes");
   }
   for (const RoleField& other : roles) {
     if (other.name == own.name || other.apart.contains(*apart) || !selects(selector, other.labels)) continue;
     selector.complain(
-        fmt::format("selects the pods of role {} as well, which does not require the same: add "
-                    "{}: {} to what is selected, or require it of both",
+        fmt::format("selects the pods of role {} as well, which does not require the same: "
+                    "add {}: {} to what is selected, or require it of both",
                     other.name, model::names::kRoleLabel, own.name));
   }
 }
@@ -132,8 +131,8 @@ void checkSpread(const Field& constraint) {
   if (otherwise.text() == "ScheduleAnyway") return;
   otherwise.refuse(
       "must be ScheduleAnyway: places are chosen for the whole gang; spec.locality says how close they must "
-      "be, and "
-      "required anti-affinity by kubernetes.io/hostname puts at most one member on a node");
+      "be, "
+      "and required anti-affinity by kubernetes.io/hostname puts at most one member on a node");
 }
 
 }  // namespace

@@ -85,6 +85,22 @@ constexpr int kTenants = 30;
 
 std::string tenant(int number) { return fmt::format("tenant-{:02}", number % kTenants); }
 
+// A running job of 8 GPUs that fills the node.
+void addFullNode(SnapshotBuilder& builder, int node, const std::string& queue, bool preemptible) {
+  model::Job whole = job(fmt::format("run/job-{:05}", node))
+                         .role("worker", 1, requests(8, 8))
+                         .queue(queue)
+                         .created(node)
+                         .placed(nodeName(node), "worker", "0");
+  whole.spec.preemptible = preemptible;
+  builder.add(whole);
+  builder.add(pod("run/x")
+                  .memberOf(whole, "worker", 0)
+                  .on(nodeName(node))
+                  .requests(requests(8, 8))
+                  .phase(model::PodPhase::kRunning));
+}
+
 // 10,000 nodes x 8 GPUs, full: a running job of 8 GPUs on each; 10,000 more wait in 30 queues, of 16 shapes.
 // Each with a shape of its own where it is said.
 core::CycleInput fullCluster(bool preemptible, bool ownShapes = false) {
@@ -101,18 +117,7 @@ core::CycleInput fullCluster(bool preemptible, bool ownShapes = false) {
                     .zone(fmt::format("zone-{}", rack / 125))
                     .block(fmt::format("block-{:03}", rack / 5))
                     .rack(fmt::format("rack-{:04}", rack)));
-    model::Job whole = job(fmt::format("run/job-{:05}", i))
-                           .role("worker", 1, requests(8, 8))
-                           .queue(tenant(i))
-                           .created(i)
-                           .placed(nodeName(i), "worker", "0");
-    whole.spec.preemptible = preemptible;
-    builder.add(whole);
-    builder.add(pod("run/x")
-                    .memberOf(whole, "worker", 0)
-                    .on(nodeName(i))
-                    .requests(requests(8, 8))
-                    .phase(model::PodPhase::kRunning));
+    addFullNode(builder, i, tenant(i), preemptible);
   }
   for (int i = 0; i < kWaiting; ++i) {
     const int shape = i % 16;
@@ -227,18 +232,7 @@ void cycleTenThousandVictims(benchmark::State& state) {
   for (int i = 0; i < kWaitingNodes; ++i) {
     builder.add(
         node(nodeName(i)).gpus(8).zone("zone").block("block").rack(fmt::format("rack-{:04}", i / 16)));
-    model::Job whole = job(fmt::format("run/job-{:05}", i))
-                           .role("worker", 1, requests(8, 8))
-                           .queue(tenant(0))
-                           .created(i)
-                           .placed(nodeName(i), "worker", "0");
-    whole.spec.preemptible = true;
-    builder.add(whole);
-    builder.add(pod("run/x")
-                    .memberOf(whole, "worker", 0)
-                    .on(nodeName(i))
-                    .requests(requests(8, 8))
-                    .phase(model::PodPhase::kRunning));
+    addFullNode(builder, i, tenant(0), true);
   }
   builder.add(job("wait/all")
                   .role("worker", kWaitingNodes, requests(8, 8))

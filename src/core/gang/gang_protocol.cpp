@@ -1,7 +1,6 @@
 #include "core/gang/gang_protocol.h"
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -116,15 +115,12 @@ GangStep stepAborting(const Job& job, const JobPods& pods, const GangContext& co
   return awaitRemoval(removal);
 }
 
-// Pods by uid: a victim that came back under its old name is somebody else's new pod.
 std::vector<const model::Pod*> victimsLeft(const Proposal& proposal,
                                            const model::SharedList<model::Pod>& pods) {
   std::vector<const model::Pod*> left;
-  if (proposal.victims.empty()) return left;
-  std::set<std::string_view> victims;
-  for (const model::Victim& victim : proposal.victims) victims.insert(victim.uid.str());
-  for (const auto& pod : pods) {
-    if (victims.contains(pod->uid.str()) && !pod->finished()) left.push_back(pod.get());
+  for (const model::Victim& victim : proposal.victims) {
+    const model::Pod* pod = findVictim(pods, victim);
+    if (pod != nullptr && !pod->finished()) left.push_back(pod);
   }
   return left;
 }

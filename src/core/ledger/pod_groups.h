@@ -15,6 +15,11 @@ namespace trainyard::core {
 
 using JobPods = std::vector<std::shared_ptr<const model::Pod>>;
 
+// The pod that the victim names, in a list sorted by name, while it is still that pod: one that came back
+// under its old name is somebody else's. Null when it is gone.
+[[nodiscard]] const model::Pod* findVictim(const model::SharedList<model::Pod>& pods,
+                                           const model::Victim& victim);
+
 // The pods of a snapshot by the TrainingJob that their controller reference names, kept from snapshot to
 // snapshot: the cost of following one is a comparison of pointers for each pod, and real work for those that
 // changed.

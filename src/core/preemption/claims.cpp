@@ -14,11 +14,8 @@ std::map<model::ObjectKey, model::ObjectKey> claimedGangs(
   std::map<model::ObjectKey, model::ObjectKey> claimed;
   for (const auto& job : proposing) {
     for (const model::Victim& victim : job->status.gang.proposal->victims) {
-      const auto pod =
-          std::lower_bound(pods.begin(), pods.end(), victim.pod,
-                           [](const auto& each, const model::ObjectKey& key) { return each->key < key; });
-      if (pod == pods.end() || (*pod)->key != victim.pod || (*pod)->uid != victim.uid) continue;
-      if ((*pod)->member) claimed.try_emplace({victim.pod.ns, (*pod)->member->jobName}, job->key);
+      const model::Pod* pod = findVictim(pods, victim);
+      if (pod != nullptr && pod->member) claimed.try_emplace({victim.pod.ns, pod->member->jobName}, job->key);
     }
   }
   return claimed;

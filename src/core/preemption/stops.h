@@ -25,19 +25,16 @@ struct StopChoice {
 // not everybody who may be stopped may be stopped together with others: a queue gives back no more than it
 // borrowed.
 //
-// Best is: no queue falls below its guarantee; then the fewest gangs; then the lowest
-// priorities, in its own queue; then the least cost; then names. Steps:
+// Best is: no queue falls below its guarantee; then the fewest gangs; then the lowest priorities, in its own
+// queue; then the least cost; then names. Steps:
 //  1 with all candidates gone the gang must fit
 //  2 of `together`, three ways to begin: the shortest run of the cheapest, and of those that free most, that
-//  suffices,
-//    by bisection; and, domain by domain, the nodes that the fewest gangs must leave
+//    suffices, by bisection; and, domain by domain, the nodes that the fewest gangs must leave
 //  3 of each, only those stay whose nodes the gang then takes, or whose quota it needs; then the dearest
-//  first is
-//    spared where the rest suffices, up to kMostSpared
+//    first is spared where the rest suffices, up to kMostSpared
 //  4 with up to kExactCandidates candidates all smaller and equally small sets are tried, so that the answer
-//  is
-//    the best there is; no more than kTriedSets placements. With more, each single one that frees enough, up
-//    to kTriedAlone
+//    is the best there is; no more than kTriedSets placements. With more, each single one that frees enough,
+//    up to kTriedAlone
 // (Lost: exact search always. Victims are a weighted cover problem; clusters have thousands of candidates,
 // and a cycle some milliseconds.)
 struct StopQuestion {

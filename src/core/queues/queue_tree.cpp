@@ -466,15 +466,6 @@ std::int64_t QueueTree::servingShare(const Serving& serving, const Amounts& more
                          : share(node.averaged, more, 1, &node.guaranteed, node.weight);
 }
 
-int QueueTree::compareServing(Index a, const Amounts& moreOfA, Index b, const Amounts& moreOfB) const {
-  if (a == b) return 0;
-  const Servings both = servings(a, b);
-  const std::int64_t shareA = servingShare(both.a, moreOfA);
-  const std::int64_t shareB = servingShare(both.b, moreOfB);
-  if (shareA != shareB) return shareA < shareB ? -1 : 1;
-  return 0;
-}
-
 bool QueueTree::borrows(Index queue, const Amounts& wanted) const {
   const Node& node = nodes_[queue];
   for (std::size_t d = 0; d < wanted.size(); ++d) {

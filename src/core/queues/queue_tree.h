@@ -126,8 +126,6 @@ class QueueTree {
   [[nodiscard]] Servings servings(Index a, Index b) const;
   // The smaller with its job is served first. Holds until anything is charged or discharged.
   [[nodiscard]] std::int64_t servingShare(const Serving& serving, const Amounts& more) const;
-  // Negative: `a` is served before `b`.
-  [[nodiscard]] int compareServing(Index a, const Amounts& moreOfA, Index b, const Amounts& moreOfB) const;
   // The two branches below the lowest common ancestor; equal indices for the same queue, or where one is
   // above the other the upper one itself.
   struct Branches {

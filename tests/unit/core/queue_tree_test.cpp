@@ -80,14 +80,15 @@ TEST_CASE("with a half-life who has used less is served first, though both hold 
   const auto now = threeNodes().build().now;
   greedy.status.decayedAt = now;
   auto snapshot = threeNodes().add(greedy).add(queue("modest")).build();
-  const auto order = [&] {
+  const auto headStart = [&] {
     const QueueTree tree(snapshot);
     const QueueTree::Amounts none(tree.dimensions().size(), 0);
-    return tree.compareServing(indexOf(tree, "modest"), none, indexOf(tree, "greedy"), none);
+    const auto servings = tree.servings(indexOf(tree, "modest"), indexOf(tree, "greedy"));
+    return tree.servingShare(servings.b, none) - tree.servingShare(servings.a, none);
   };
-  CHECK(order() == 0);
+  CHECK(headStart() == 0);
   snapshot.policy.usageHalfLife = std::chrono::hours(24);
-  CHECK(order() < 0);
+  CHECK(headStart() > 0);
 }
 
 TEST_CASE("decayed usage halves every half-life and comes to what is always held") {
