@@ -45,10 +45,12 @@ const std::map<std::string, ReplayFormat> kFormats{{"muri", ReplayFormat::kMuri}
                                                    {"itp", ReplayFormat::kItp},
                                                    {"openb", ReplayFormat::kOpenb},
                                                    {"pollux", ReplayFormat::kPollux}};
-const std::map<std::string, ReplayPolicy> kPolicies{
-    {"fifo", ReplayPolicy::kFifo},         {"las", ReplayPolicy::kLas},
-    {"srtf", ReplayPolicy::kSrtf},         {"srsf", ReplayPolicy::kSrsf},
-    {"tiresias", ReplayPolicy::kTiresias}, {"default", ReplayPolicy::kDefault}};
+// Every ordering of the operator, and Tiresias' own.
+std::map<std::string, ReplayPolicy> policies() {
+  std::map<std::string, ReplayPolicy> all{{"tiresias", replay::kTiresias}};
+  for (const auto& each : model::kOrderings) all.emplace(each.name, ReplayPolicy{each.ordering});
+  return all;
+}
 const std::map<std::string, ReplayPlacement> kPlacements{{"default", ReplayPlacement::kDefault},
                                                          {"fgd", ReplayPlacement::kFgd},
                                                          {"bestfit", ReplayPlacement::kBestFit},
@@ -143,7 +145,7 @@ void addOptions(CLI::App& command, Flags& flags) {
           "stopped. "
           "las: least attained service. srtf, srsf: shortest remaining time, or time x GPUs; these two know "
           "durations. tiresias: las with its two limits. default: ours")
-      ->check(oneOf(kPolicies));
+      ->check(oneOf(policies()));
   command.add_option(
       "--checkpoint", flags.checkpoint,
       "As every=3600,restart=30,share=0.5: this share of the jobs writes a checkpoint so often, loses what "
@@ -193,7 +195,7 @@ void addReplayCommand(CLI::App& app, const std::function<void(std::function<int(
   addOptions(*command, *flags);
   command->callback([flags, run] {
     flags->options.format = kFormats.at(flags->format);
-    if (!flags->policy.empty()) flags->options.policy = kPolicies.at(flags->policy);
+    if (!flags->policy.empty()) flags->options.policy = policies().at(flags->policy);
     flags->options.placement = kPlacements.at(flags->placement);
     flags->options.semantics = kSemantics.at(flags->semantics);
     flags->options.relaxation = !flags->noRelaxation;

@@ -46,7 +46,7 @@ class Simulator {
       return base::fail(snapshot.error().code,
                         fmt::format("{} ({})", snapshot.error().message, cluster_.source()));
     snapshot->policy = std::move(*policy);
-    if (snapshot->policy.ordering == model::Ordering::kDefault) snapshot->runTimes = readRunTimes();
+    snapshot->runTimes = readRunTimes();
     input_.snapshot = std::move(*snapshot);
     result_.now = input_.snapshot.now;
     result_.forecasts = core::forecast(std::move(input_), jobs_);

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/rng.h"
-#include "kube/lease.h"
+#include "kube/leader_election.h"
 #include "net/end_process.h"
 #include "operator/process.h"
 

@@ -14,7 +14,7 @@
 #include "kube/cluster_cache.h"
 #include "kube/events.h"
 #include "kube/freed_nodes.h"
-#include "kube/lease.h"
+#include "kube/leader_election.h"
 #include "kube/reflector.h"
 #include "operator/certificate_keeper.h"
 #include "operator/job_events.h"

@@ -14,7 +14,7 @@ namespace trainyard::operator_ {
 
 // Learns how long jobs of each kind take from the jobs that succeed (core/order/run_times.h), and keeps it in
 // one ConfigMap, so that it survives both the jobs, which people delete, and the leader. Looks every minute,
-// and writes every five at most. Who orders jobs without it neither reads nor writes anything.
+// and writes every five at most.
 //
 // Lives on the executor's loop; runs on the leader only.
 class RunTimesKeeper {

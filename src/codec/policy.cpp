@@ -141,18 +141,12 @@ void readTopology(const YamlField& field, std::vector<model::TopologyLevel>& int
 }
 
 void readOrdering(const YamlField& field, model::Ordering& into) {
-  using enum model::Ordering;
-  static constexpr std::array<std::pair<std::string_view, model::Ordering>, 5> kOrderings{
-      {{"fifo", kFifo}, {"las", kLas}, {"srtf", kSrtf}, {"srsf", kSrsf}, {"default", kDefault}}};
   if (!field.present()) return;
-  const std::string_view text = field.text();
-  for (const auto& [word, ordering] : kOrderings) {
-    if (word == text) {
-      into = ordering;
-      return;
-    }
+  if (const auto ordering = model::orderingNamed(field.text())) {
+    into = *ordering;
+  } else {
+    field.refuse("must be " + model::orderingNames());
   }
-  field.refuse("must be fifo, las, srtf, srsf or default");
 }
 
 void readRelaxation(const YamlField& field, model::RelaxationPolicy& into) {

@@ -6,12 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "model/ordering.h"
 #include "model/topology.h"
 
 namespace trainyard::model {
-
-// Who is served first among jobs of equal priority in one queue (core/order/order_policy.h).
-enum class Ordering { kFifo, kLas, kSrtf, kSrsf, kDefault };
 
 // When a job may be placed wider than it prefers. Where it names no time itself, a level is given up after
 // base + perGpu × its GPUs, or after that share of its estimated duration if this is longer; never later than

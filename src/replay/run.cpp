@@ -32,34 +32,24 @@ Result<std::vector<ReplayNode>> readCluster(const ReplayOptions& options, const 
   return readClusterFile(options.cluster, std::move(*text));
 }
 
-bool knowsDurations(const ReplayOptions& options) {
-  return options.withDurations || options.policy == ReplayPolicy::kSrtf ||
-         options.policy == ReplayPolicy::kSrsf;
-}
-
 // Tiresias' two limits, as in Muri's simulator.
 constexpr std::array<std::int64_t, 2> kTiresiasLimits{3'250, 7'200};
 
 model::Policy policyOf(const ReplayOptions& options) {
   model::Policy policy = options.base;
   if (!options.policy) return policy;
-  switch (*options.policy) {
-    case ReplayPolicy::kFifo:
-      policy.ordering = model::Ordering::kFifo;
-      policy.backfill.enabled = false;
-      policy.timeSlicing.enabled = false;
-      policy.defragmentation.enabled = false;
-      break;
-    case ReplayPolicy::kLas: policy.ordering = model::Ordering::kLas; break;
-    case ReplayPolicy::kTiresias:
-      policy.ordering = model::Ordering::kLas;
-      policy.lasLimits.assign(kTiresiasLimits.begin(), kTiresiasLimits.end());
-      break;
-    case ReplayPolicy::kSrtf: policy.ordering = model::Ordering::kSrtf; break;
-    case ReplayPolicy::kSrsf: policy.ordering = model::Ordering::kSrsf; break;
-    case ReplayPolicy::kDefault: policy.ordering = model::Ordering::kDefault; break;
+  policy.ordering = options.policy->ordering;
+  if (options.policy->tiresias) policy.lasLimits.assign(kTiresiasLimits.begin(), kTiresiasLimits.end());
+  if (policy.ordering == model::Ordering::kFifo) {
+    policy.backfill.enabled = false;
+    policy.timeSlicing.enabled = false;
+    policy.defragmentation.enabled = false;
   }
   return policy;
+}
+
+bool knowsDurations(const ReplayOptions& options) {
+  return options.withDurations || model::traitsOf(policyOf(options).ordering).byEstimate;
 }
 
 ReplaySetup setupOf(const ReplayOptions& options) {
@@ -94,7 +84,7 @@ Result<ReplayResult> replayMuri(const ReplayOptions& options, const ReplayOutsid
   const auto cluster = readCluster(options, outside);
   if (!cluster) return fail(cluster.error());
   if (options.semantics == ReplaySemantics::kMuri)
-    return runMuri(*trace, *cluster, options.policy.value_or(ReplayPolicy::kDefault), outside.progress);
+    return runMuri(*trace, *cluster, options.policy.value_or(ReplayPolicy{}), outside.progress);
   return runEngine(trace->trace, *cluster, setupOf(options), {.progress = outside.progress});
 }
 
@@ -121,7 +111,7 @@ Result<ReplayResult> replayPollux(const ReplayOptions& options, const ReplayOuts
   }
   const auto trace = readPolluxJobs(options.jobsFile, perNode, outside.readFile);
   if (!trace) return fail(trace.error());
-  if (options.policy != ReplayPolicy::kTiresias)
+  if (options.policy != kTiresias)
     return runEngine(trace->trace, *cluster, setupOf(options), {.progress = outside.progress});
   for (const TraceJob& job : trace->trace.jobs) {
     if (job.gpus > gpus)
@@ -146,23 +136,21 @@ Result<void> checkReplay(const ReplayOptions& options) {
   if (options.seeds != 1 && !openb)
     return refuse("--seeds holds for --format openb only: elsewhere nothing is drawn");
   const bool production = options.format == ReplayFormat::kPhilly || options.format == ReplayFormat::kItp;
-  if (!options.relaxation && (!production || options.policy == ReplayPolicy::kFifo))
+  if (!options.relaxation && (!production || options.policy == ReplayPolicy{model::Ordering::kFifo}))
     return refuse("--no-relaxation holds for --format philly and itp only, and fifo never relaxes");
   if (options.oneQueue && options.format != ReplayFormat::kPhilly)
     return refuse("--one-queue holds for --format philly only: the other traces have no queues");
   const bool papers = options.semantics == ReplaySemantics::kMuri ||
-                      (options.format == ReplayFormat::kPollux && options.policy == ReplayPolicy::kTiresias);
+                      (options.format == ReplayFormat::kPollux && options.policy == kTiresias);
   if (options.checkpoint.permille > 0 && (openb || papers))
     return refuse("--checkpoint holds for the operator's own decisions only: rules of papers lose no work");
   if (options.base != model::Policy{} && (openb || papers))
     return refuse("--policy-file holds for the operator's own decisions only, not for rules of papers");
-  if (options.semantics == ReplaySemantics::kMuri &&
-      !knownToMuri(options.policy.value_or(ReplayPolicy::kDefault)))
+  if (options.semantics == ReplaySemantics::kMuri && !knownToMuri(options.policy.value_or(ReplayPolicy{})))
     return refuse("--semantics muri knows --policy srtf, srsf and tiresias only");
   if (options.withDurations && openb)
     return refuse("--with-durations means nothing for --format openb: its pods never end");
-  if (options.withDurations &&
-      (options.policy == ReplayPolicy::kLas || options.policy == ReplayPolicy::kTiresias))
+  if (options.withDurations && options.policy && options.policy->ordering == model::Ordering::kLas)
     return refuse(
         "--with-durations means nothing for --policy las and tiresias: they order by attained service");
   return {};

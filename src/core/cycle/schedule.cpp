@@ -47,7 +47,8 @@ class Scheduler {
         preemption_(snapshot_, request.cache.notes, ledger_, tree_, placer_, ends_, runs_,
                     [this](const Job& job, int priority) { return rankOf(job, priority, snapshot_, runs_); }),
         report_(tree_),
-        words_({snapshot_, ledger_, tree_, placer_, request.cache, report_, ends_, runs_}),
+        overdue_({snapshot_, placer_, request.cache, report_, runs_}),
+        words_({snapshot_, ledger_, tree_, placer_, request.cache, report_, ends_, runs_, overdue_}),
         starting_(request.startingMembers) {
     request.cache.notes.follow(snapshot_.jobs);
     unreachedBefore_ = std::exchange(request.cache.unreached, std::nullopt);
@@ -103,7 +104,7 @@ class Scheduler {
       if (!job.status.pending || !job.status.pending->reservedSince) continue;
       each.belowShare = report_.isBelowShare(each.queue);
       if (byPresentUse && each.belowShare) each.keepsSince = job.status.pending->reservedSince;
-      each.overdue = words_.isOverdue(each);
+      each.overdue = overdue_.isOverdue(each);
     }
   }
 
@@ -550,6 +551,7 @@ class Scheduler {
   Ends ends_;
   Preemption preemption_;
   QueueReport report_;
+  Overdue overdue_;
   WaitingWords words_;
   Schedule schedule_;
   std::int64_t starting_ = 0;

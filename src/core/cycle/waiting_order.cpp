@@ -41,7 +41,7 @@ Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot
   // Who has outrun his estimate is known by it no more.
   if (const auto remaining = estimatedRemaining(job, snapshot.now); remaining && remaining->count() > 0) {
     view.remaining = *remaining;
-  } else if (snapshot.policy.ordering == model::Ordering::kDefault) {
+  } else if (model::traitsOf(snapshot.policy.ordering).learns) {
     view.gittinsIndex = forecast.rate(job);
   }
   OrderSettings settings{.ordering = snapshot.policy.ordering};

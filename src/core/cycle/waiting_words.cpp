@@ -20,11 +20,6 @@ using model::PendingReason;
 
 // Those that were not reached are looked at then, though nothing happens.
 constexpr std::chrono::seconds kLookAgain{1};
-// Who takes turns has his part by the order, however late that is: he is overdue only after as many times
-// what he would wait if all had an equal part of the cluster, his run times the cluster's load.
-constexpr double kPatienceOfTurns = 8;
-// Of those that wait longest so many may be elected to keep a reservation.
-constexpr std::size_t kMostElectable = 64;
 
 bool isForRoom(const Pending& pending) {
   return pending.reason == PendingReason::kWaitingForCapacity ||
@@ -142,58 +137,12 @@ void WaitingWords::explain(const std::vector<Reservation>& reservations, Schedul
   in_.cache.told = std::move(told_);
 }
 
-bool WaitingWords::isOverdue(const Contender& contender) {
-  const bool takesPart = takesTurns(in_.snapshot.policy) && survivesStops(contender.waiting->job->spec);
-  return responseRatio(contender) > (takesPart ? kPatienceOfTurns * in_.report.load() : 1);
-}
-
-double WaitingWords::responseRatio(const Contender& contender) {
-  using Seconds = std::chrono::duration<double>;
-  const model::Job& job = *contender.waiting->job;
-  const Seconds waited = in_.snapshot.now - in_.placer.waitingSinceOf(job, contender.position);
-  const Seconds run = expectedRun(job, in_.snapshot.now, in_.runs).time;
-  return waited.count() / std::max(1.0, run.count());
-}
-
-// Who is to keep the reservation from now on: whoever keeps it already; else the one that has waited longest
-// by what it is expected to run (highest response ratio next: Brinch Hansen, 1971), once it has waited longer
-// than that; else the first in the order. So an order that puts short jobs first starves nobody. By position.
-std::size_t WaitingWords::electedFor(const Reservation& reservation) {
-  const Holder& holder = reservation.holder();
-  const auto& said = holder.job->status.pending;
-  const bool keeps = said && said->reservedSince;
-  if (keeps || in_.snapshot.policy.ordering == model::Ordering::kFifo) return holder.position;
-  std::vector<std::pair<base::WallTime, const Later*>> oldest;
-  for (const Later& each : later_)
-    oldest.emplace_back(in_.placer.waitingSinceOf(*each.contender->waiting->job, each.contender->position),
-                        &each);
-  const auto asked = std::min(kMostElectable, oldest.size());
-  std::partial_sort(oldest.begin(), oldest.begin() + static_cast<std::ptrdiff_t>(asked), oldest.end(),
-                    [](const auto& a, const auto& b) {
-                      return std::tie(a.first, a.second->wait) < std::tie(b.first, b.second->wait);
-                    });
-  const std::uint32_t pool = in_.cache.poolOf(*holder.job, holder.shape);
-  std::size_t elected = holder.position;
-  double best = 0;
-  for (std::size_t i = 0; i < asked; ++i) {
-    const Contender& contender = *oldest[i].second->contender;
-    const model::Job& job = *contender.waiting->job;
-    if (contender.priority < holder.rank.priority ||
-        in_.cache.poolOf(job, oldest[i].second->shape.key) != pool)
-      continue;
-    if (!waitsForRoom(contender, oldest[i].second->shape)) continue;
-    if (!isOverdue(contender)) continue;
-    const double ratio = responseRatio(contender);
-    if (ratio <= best) continue;
-    best = ratio;
-    elected = contender.position;
-  }
-  return elected;
-}
-
 void WaitingWords::tellHolders(const std::vector<Reservation>& reservations, Schedule& schedule) {
   if (reservations.empty() && keepers_.empty()) return;
-  for (const Reservation& each : reservations) keepers_.insert(electedFor(each));
+  for (const Reservation& each : reservations) {
+    keepers_.insert(overdue_.elect(
+        each, later_, [this](const Later& late) { return waitsForRoom(*late.contender, late.shape); }));
+  }
   for (GangWait& wait : schedule.waits) {
     const auto holds = std::find_if(reservations.begin(), reservations.end(), [&](const Reservation& each) {
       return each.holder().position == wait.position;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/cycle/overdue.h"
 #include "core/cycle/queue_report.h"
 #include "core/cycle/schedule.h"
 #include "core/cycle/waiting_order.h"
@@ -31,8 +32,9 @@ class WaitingWords {
     const QueueReport& report;
     Ends& ends;
     RunTimeModel& runs;
+    Overdue& overdue;
   };
-  explicit WaitingWords(Scene scene) : in_(scene) {}
+  explicit WaitingWords(Scene scene) : in_(scene), overdue_(scene.overdue) {}
 
   using PendingPtr = std::shared_ptr<const model::Pending>;
   // Each adds one to schedule.waits, and returns false: the job was not charged to its queue.
@@ -48,8 +50,6 @@ class WaitingWords {
   [[nodiscard]] bool waitsForRoom(const Contender& contender, const GangShape& shape);
   // What it lacks, as its queue has it.
   [[nodiscard]] model::Pending classified(const Contender& contender, const GangShape& shape);
-  // Whether it has waited longer than it is expected to run; many times as long, where it takes turns.
-  [[nodiscard]] bool isOverdue(const Contender& contender);
   // Room below a limit is kept for it.
   void keepsLimit(const Contender& contender) { keepers_.insert(contender.position); }
 
@@ -58,19 +58,10 @@ class WaitingWords {
   [[nodiscard]] std::optional<base::WallTime> wakeAt() const { return wakeAt_; }
 
  private:
-  // How long it has waited, by how long it is expected to run.
-  [[nodiscard]] double responseRatio(const Contender& contender);
-  struct Later {
-    std::size_t wait = 0;  // index into Schedule::waits
-    const Contender* contender = nullptr;
-    GangShape shape;
-  };
-
   [[nodiscard]] PendingPtr failureOf(const Contender& contender, const GangShape& shape);
   [[nodiscard]] PendingPtr wordsFor(const Later& each);
   [[nodiscard]] std::string levelWords(std::size_t level) const;
   [[nodiscard]] PendingPtr saidBefore(const Contender& contender) const;
-  [[nodiscard]] std::size_t electedFor(const Reservation& reservation);
   void tellHolders(const std::vector<Reservation>& reservations, Schedule& schedule);
   void tellStarts(const std::vector<Reservation>& reservations, Schedule& schedule);
   void wakeAt(std::optional<base::WallTime> time) {
@@ -78,6 +69,7 @@ class WaitingWords {
   }
 
   Scene in_;
+  Overdue& overdue_;
   std::vector<Later> later_;
   // Of the present cycle, with how much had been taken from the ledger then.
   std::map<PlacementCache::Question, std::pair<std::uint64_t, PendingPtr>> failures_;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+
+#include "core/order/order_policy.h"
 
 namespace trainyard::core {
 namespace {
@@ -13,7 +16,6 @@ constexpr double kFloor = 0.02;
 // The unseen jobs: together they weigh a tenth of a neighbour, and end after these multiples of what the job
 // has run, or of an hour when it is young.
 constexpr double kUnseenWeight = 0.1;
-constexpr double kYoung = 3'600;
 constexpr std::array<double, 6> kUnseenMultiples{0.1, 0.3, 1, 3, 10, 30};
 
 struct Sample {
@@ -54,7 +56,7 @@ double gittinsIndex(const std::vector<KnownRun>& others, double ran) {
   for (const KnownRun& other : others) {
     if (other.ran > ran) samples.push_back({other.ran, weightOf(other), other.ended});
   }
-  const double scale = std::max(ran, kYoung);
+  const double scale = std::max(ran, std::chrono::duration<double>(kYoung).count());
   for (const double multiple : kUnseenMultiples) {
     samples.push_back({ran + scale * multiple, kUnseenWeight / kUnseenMultiples.size(), true});
   }

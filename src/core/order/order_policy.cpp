@@ -1,62 +1,36 @@
 #include "core/order/order_policy.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <tuple>
+
+#include "core/order/orderings/orderings.h"
 
 namespace trainyard::core {
 namespace {
 
-// Large jobs block the cluster less than their GPUs say: they are placed in whole nodes, small ones leave
-// holes.
-constexpr double kGpuExponent = 0.85;
-// Jobs of unknown length are taken to end about as late again as they are old, an hour at first.
-constexpr double kYoung = 3'600;
 // Neighbours' run times in public traces spread by that much about what they teach.
 constexpr double kToldApart = 3;
-constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
-double seconds(std::chrono::microseconds time) { return std::chrono::duration<double>(time).count(); }
-
-double gpusOf(const OrderView& job) { return static_cast<double>(std::max<std::int64_t>(job.gpus, 1)); }
-
-double attained(const OrderView& job, const std::vector<std::int64_t>& limits) {
-  const double service = seconds(job.ran) * gpusOf(job);
-  double reached = 0;
-  for (const std::int64_t limit : limits) {
-    if (service >= static_cast<double>(limit)) reached = static_cast<double>(limit);
-  }
-  return reached;
-}
-
-// What a second of all its GPUs counts.
-double weightOf(const OrderView& job, model::Ordering ordering) {
-  switch (ordering) {
-    case model::Ordering::kSrtf: return 1;
-    case model::Ordering::kDefault: return job.remaining ? std::pow(gpusOf(job), kGpuExponent) : gpusOf(job);
-    case model::Ordering::kFifo:
-    case model::Ordering::kLas:
-    case model::Ordering::kSrsf: break;
-  }
-  return gpusOf(job);
-}
-
-double expectedOf(const OrderView& job, const OrderSettings& settings) {
-  const double weight = weightOf(job, settings.ordering);
-  const double left = job.remaining ? seconds(*job.remaining) * weight : kUnknown;
+orderings::Measure measure(const OrderView& job, const OrderSettings& settings) {
   switch (settings.ordering) {
-    case model::Ordering::kFifo: return 0;
-    case model::Ordering::kLas: return attained(job, settings.lasLimits);
-    case model::Ordering::kSrtf:
-    case model::Ordering::kSrsf: return left;
-    case model::Ordering::kDefault: break;
+    case model::Ordering::kFifo: return orderings::fifo(job, settings);
+    case model::Ordering::kLas: return orderings::las(job, settings);
+    case model::Ordering::kSrtf: return orderings::srtf(job, settings);
+    case model::Ordering::kSrsf: return orderings::srsf(job, settings);
+    case model::Ordering::kDefault: return orderings::byDefault(job, settings);
   }
-  if (job.remaining) return left;
-  return weight / job.gittinsIndex.value_or(1 / std::max(seconds(job.ran), kYoung));
+  return {};
 }
 
 }  // namespace
+
+double orderings::gpusOf(const OrderView& job) {
+  return static_cast<double>(std::max<std::int64_t>(job.gpus, 1));
+}
+
+double orderings::seconds(std::chrono::microseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
 
 bool Rank::before(const Rank& other) const {
   if (priority != other.priority) return priority > other.priority;
@@ -66,10 +40,11 @@ bool Rank::before(const Rank& other) const {
 }
 
 Rank rankOf(const OrderView& job, const OrderSettings& settings) {
+  const orderings::Measure measured = measure(job, settings);
   return {.priority = job.priority,
-          .expected = expectedOf(job, settings),
-          .stopCost = seconds(job.stopCost) * weightOf(job, settings.ordering),
-          .learnt = settings.ordering == model::Ordering::kDefault && !job.remaining,
+          .expected = measured.expected,
+          .stopCost = orderings::seconds(job.stopCost) * measured.perSecond,
+          .learnt = model::traitsOf(settings.ordering).learns && !job.remaining,
           .running = job.running,
           .submitted = job.submitted,
           .key = job.key};

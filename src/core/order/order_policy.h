@@ -30,6 +30,10 @@ struct OrderView {
   std::chrono::microseconds stopCost{0};
 };
 
+// A job of unknown length is taken to end about as late again as it is old; younger than this, as if it were
+// so old.
+inline constexpr std::chrono::seconds kYoung{3'600};
+
 struct OrderSettings {
   model::Ordering ordering = model::Ordering::kFifo;
   // kLas: GPU seconds of service at which a job moves to the next queue, ascending. 1, 10, 100 and 1,000 GPU
@@ -55,15 +59,8 @@ struct Rank {
 // Assumes: GPUs are what is scarce, and a job's mean time from submission to end is what people feel.
 //
 // Higher priority is served first, whatever the ordering; then who is expected to take less; then those that
-// run, which costs nothing; then the earlier submitted; then by namespace and name. Expected:
-//  kFifo     all alike.
-//  kLas      the GPU seconds of service that it has had, in steps (Tiresias' discretised two-dimensional
-//            queues): who has run long is expected to run long.
-//  kSrtf     remaining time.
-//  kSrsf     remaining time x GPUs.
-//  kDefault  remaining GPU time, where there is an estimate; else GPU seconds for each expected end, by the
-//            chance of ending that others taught (Gittins' index by what is scarce).
-// Jobs without estimate come last in kSrtf and kSrsf.
+// run, which costs nothing; then the earlier submitted; then by namespace and name. What is expected each
+// ordering says in its own file (core/order/orderings/).
 [[nodiscard]] Rank rankOf(const OrderView& job, const OrderSettings& settings);
 
 // Whether it pays to stop `running` for `waiting`, of the same priority: when this is expected to take less

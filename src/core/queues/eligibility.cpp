@@ -72,7 +72,7 @@ bool mayStop(const Claimant& claimant, const Victim& victim, const QueueTree& tr
 }
 
 bool takesTurns(const model::Policy& policy) {
-  return policy.timeSlicing.enabled && policy.ordering != model::Ordering::kFifo;
+  return policy.timeSlicing.enabled && model::traitsOf(policy.ordering).takesTurns;
 }
 
 std::optional<base::WallTime> turnEnds(const Job& job, const model::Snapshot& snapshot) {

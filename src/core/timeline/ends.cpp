@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/order/job_times.h"
+#include "core/order/order_policy.h"
 
 namespace trainyard::core {
 namespace {

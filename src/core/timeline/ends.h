@@ -48,7 +48,6 @@ struct ExpectedRun {
 [[nodiscard]] ExpectedRun cautiousRun(const model::Job& job, base::WallTime now, RunTimeModel& runs);
 
 inline constexpr std::chrono::seconds kLeastOverrun{10};
-inline constexpr std::chrono::seconds kYoung{3'600};
 
 // A gang that holds room, when it is expected to leave it, and the room.
 struct Ending {

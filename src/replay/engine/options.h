@@ -14,7 +14,14 @@
 namespace trainyard::replay {
 
 enum class ReplayFormat { kMuri, kPhilly, kItp, kOpenb, kPollux };
-enum class ReplayPolicy { kFifo, kLas, kSrtf, kSrsf, kTiresias, kDefault };
+// An ordering of the operator; or Tiresias' own: las with its two limits, by the rules of its paper where
+// those are replayed.
+struct ReplayPolicy {
+  model::Ordering ordering = model::Ordering::kDefault;
+  bool tiresias = false;
+  friend bool operator==(const ReplayPolicy&, const ReplayPolicy&) = default;
+};
+inline constexpr ReplayPolicy kTiresias{model::Ordering::kLas, true};
 // Where one pod goes; all but kDefault only where pods are placed one by one (openb).
 enum class ReplayPlacement { kDefault, kFgd, kBestFit, kRandom };
 // kOwn: start-up is paid on a start, a resume and a move. kMuri: the rules of Muri's simulator.

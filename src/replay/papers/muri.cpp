@@ -70,7 +70,7 @@ class Engine {
   }
 
   double nextDemotion() const {
-    if (policy_ != ReplayPolicy::kTiresias) return kNever;
+    if (!policy_.tiresias) return kNever;
     double soonest = kNever;
     for (const Live& live : live_) {
       if (!live.running || live.queue >= kDemotion.size()) continue;
@@ -88,7 +88,7 @@ class Engine {
     for (; next_ < trace_.jobs.size() && trace_.jobs[next_].submit <= now; ++next_) submit();
     for (Live& live : live_) advance(live, now);
     for (const Live& live : live_) ran_[live.job] = live.running;
-    if (policy_ == ReplayPolicy::kTiresias) {
+    if (policy_.tiresias) {
       demote(now);
       runFromPool();
     } else {
@@ -124,7 +124,7 @@ class Engine {
 
   void sort() {
     const auto left = [this](const Live& live) {
-      return policy_ == ReplayPolicy::kSrsf ? live.remaining * live.gpus : live.remaining;
+      return policy_.ordering == model::Ordering::kSrsf ? live.remaining * live.gpus : live.remaining;
     };
     std::stable_sort(live_.begin(), live_.end(),
                      [&](const Live& a, const Live& b) { return left(a) < left(b); });
@@ -200,7 +200,8 @@ class Engine {
 }  // namespace
 
 bool knownToMuri(ReplayPolicy policy) {
-  return policy == ReplayPolicy::kSrtf || policy == ReplayPolicy::kSrsf || policy == ReplayPolicy::kTiresias;
+  return policy.tiresias || policy.ordering == model::Ordering::kSrtf ||
+         policy.ordering == model::Ordering::kSrsf;
 }
 
 Result<ReplayResult> runMuri(const MuriTrace& trace, const std::vector<ReplayNode>& cluster,

@@ -220,3 +220,12 @@ TEST_CASE("a policy file has bounds") {
   CHECK(refusal(std::string((1 << 20) + 1, '#')) == "policy.yaml:1: larger than 1 MiB");
   CHECK_THAT(refusal("ordering: " + std::string(5'000, 'x')), Catch::EndsWith("x…"));
 }
+
+TEST_CASE("the chart's schema knows every ordering, and no other") {
+  std::string listed;
+  for (const auto& each : model::kOrderings)
+    listed += fmt::format("{}\"{}\"", listed.empty() ? "" : ", ", each.name);
+  std::ifstream file(std::string(TRAINYARD_SOURCE_DIR) + "/helm/trainyard/values.schema.json");
+  const std::string schema{std::istreambuf_iterator<char>(file), {}};
+  CHECK_THAT(schema, Catch::Contains("\"ordering\": {\"enum\": [" + listed + "]}"));
+}

@@ -47,8 +47,9 @@ Published published(int trace, const std::string& policy) {
 }
 
 TEST_CASE("By Muri's rules equal policies give its published numbers") {
-  const std::map<std::string, ReplayPolicy> policies{
-      {"SRTF", ReplayPolicy::kSrtf}, {"SRSF", ReplayPolicy::kSrsf}, {"Tiresias_L", ReplayPolicy::kTiresias}};
+  const std::map<std::string, ReplayPolicy> policies{{"SRTF", ReplayPolicy{model::Ordering::kSrtf}},
+                                                     {"SRSF", ReplayPolicy{model::Ordering::kSrsf}},
+                                                     {"Tiresias_L", kTiresias}};
   for (const int trace : {1, 3}) {
     for (const auto& [name, policy] : policies) {
       CAPTURE(trace, name);
@@ -71,13 +72,13 @@ TEST_CASE("Tiresias by Muri's rules ends where all jobs come at once") {
   for (MuriJob& job : trace->jobs) job.submit = 0;
   for (TraceJob& job : trace->trace.jobs) job.submitted = {};
   const auto cluster = *parseClusterShape("8x8");
-  const auto result = runMuri(*trace, cluster, ReplayPolicy::kTiresias, [](std::size_t, std::size_t) {});
+  const auto result = runMuri(*trace, cluster, kTiresias, [](std::size_t, std::size_t) {});
   REQUIRE(result);
   CHECK(result->jobs == trace->jobs.size());
 }
 
 ReplayOptions resumable(int trace) {
-  ReplayOptions options = muri(trace, ReplayPolicy::kDefault);
+  ReplayOptions options = muri(trace, ReplayPolicy{});
   // As in Muri's simulator a stop costs the start-up alone.
   options.checkpoint.permille = ReplayCheckpoint::kAll;
   return options;

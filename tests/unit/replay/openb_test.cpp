@@ -256,7 +256,7 @@ TEST_CASE("openb: the result shows every placement on the same shuffles") {
   wrong.jobsFile = "missing.csv";
   CHECK(refused(wrong) == "missing.csv: cannot be read");
   wrong = options;
-  wrong.policy = ReplayPolicy::kLas;
+  wrong.policy = ReplayPolicy{trainyard::model::Ordering::kLas};
   CHECK(refused(wrong).find("--policy means nothing") == 0);
   wrong = options;
   wrong.seeds = 0;

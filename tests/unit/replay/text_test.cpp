@@ -62,9 +62,9 @@ TEST_CASE("Options that contradict each other are refused in a sentence") {
   CHECK(refusal(options).empty());
   options.semantics = ReplaySemantics::kMuri;
   CHECK(refusal(options) == "--semantics muri knows --policy srtf, srsf and tiresias only");
-  options.policy = ReplayPolicy::kDefault;
+  options.policy = ReplayPolicy{};
   CHECK(refusal(options) == "--semantics muri knows --policy srtf, srsf and tiresias only");
-  options.policy = ReplayPolicy::kSrsf;
+  options.policy = ReplayPolicy{trainyard::model::Ordering::kSrsf};
   CHECK(refusal(options).empty());
   options.checkpoint.permille = ReplayCheckpoint::kAll;
   CHECK(refusal(options) ==
@@ -77,7 +77,7 @@ TEST_CASE("Options that contradict each other are refused in a sentence") {
   CHECK(refusal(options) ==
         "--placement holds for --format openb only: elsewhere gangs are placed, not single pods");
   options.placement = ReplayPlacement::kDefault;
-  options.policy = ReplayPolicy::kTiresias;
+  options.policy = kTiresias;
   options.withDurations = true;
   CHECK(refusal(options) ==
         "--with-durations means nothing for --policy las and tiresias: they order by attained service");

@@ -1,4 +1,4 @@
-#include "kube/lease.h"
+#include "kube/leader_election.h"
 
 #include <unistd.h>
 

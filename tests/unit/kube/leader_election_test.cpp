@@ -4,7 +4,7 @@
 
 #include "codec/lease.h"
 #include "kube/http_api_client.h"
-#include "kube/lease.h"
+#include "kube/leader_election.h"
 #include "tests/unit/kube/fake_http.h"
 
 namespace trainyard::kube {

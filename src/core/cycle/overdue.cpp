@@ -1,0 +1,68 @@
+#include "core/cycle/overdue.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "core/order/stop_cost.h"
+#include "core/queues/eligibility.h"
+
+namespace trainyard::core {
+namespace {
+
+// Who takes turns has his part by the order, however late that is: he is overdue only after as many times
+// what he would wait if all had an equal part of the cluster, his run times the cluster's load.
+constexpr double kPatienceOfTurns = 8;
+// Of those that wait longest so many may be elected to keep a reservation.
+constexpr std::size_t kMostElectable = 64;
+
+}  // namespace
+
+bool Overdue::isOverdue(const Contender& contender) {
+  const bool takesPart = takesTurns(in_.snapshot.policy) && survivesStops(contender.waiting->job->spec);
+  return responseRatio(contender) > (takesPart ? kPatienceOfTurns * in_.report.load() : 1);
+}
+
+double Overdue::responseRatio(const Contender& contender) {
+  using Seconds = std::chrono::duration<double>;
+  const model::Job& job = *contender.waiting->job;
+  const Seconds waited = in_.snapshot.now - in_.placer.waitingSinceOf(job, contender.position);
+  const Seconds run = expectedRun(job, in_.snapshot.now, in_.runs).time;
+  return waited.count() / std::max(1.0, run.count());
+}
+
+std::size_t Overdue::elect(const Reservation& reservation, const std::vector<Later>& waiting,
+                           const std::function<bool(const Later&)>& waitsForRoom) {
+  const Holder& holder = reservation.holder();
+  const auto& said = holder.job->status.pending;
+  const bool keeps = said && said->reservedSince;
+  if (keeps || !model::traitsOf(in_.snapshot.policy.ordering).takesTurns) return holder.position;
+  std::vector<std::pair<base::WallTime, const Later*>> oldest;
+  for (const Later& each : waiting)
+    oldest.emplace_back(in_.placer.waitingSinceOf(*each.contender->waiting->job, each.contender->position),
+                        &each);
+  const auto asked = std::min(kMostElectable, oldest.size());
+  std::partial_sort(oldest.begin(), oldest.begin() + static_cast<std::ptrdiff_t>(asked), oldest.end(),
+                    [](const auto& a, const auto& b) {
+                      return std::tie(a.first, a.second->wait) < std::tie(b.first, b.second->wait);
+                    });
+  const std::uint32_t pool = in_.cache.poolOf(*holder.job, holder.shape);
+  std::size_t elected = holder.position;
+  double best = 0;
+  for (std::size_t i = 0; i < asked; ++i) {
+    const Contender& contender = *oldest[i].second->contender;
+    const model::Job& job = *contender.waiting->job;
+    if (contender.priority < holder.rank.priority ||
+        in_.cache.poolOf(job, oldest[i].second->shape.key) != pool)
+      continue;
+    if (!waitsForRoom(*oldest[i].second)) continue;
+    if (!isOverdue(contender)) continue;
+    const double ratio = responseRatio(contender);
+    if (ratio <= best) continue;
+    best = ratio;
+    elected = contender.position;
+  }
+  return elected;
+}
+
+}  // namespace trainyard::core

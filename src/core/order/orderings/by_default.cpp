@@ -1,0 +1,26 @@
+#include <algorithm>
+#include <cmath>
+
+#include "core/order/orderings/orderings.h"
+
+namespace trainyard::core::orderings {
+namespace {
+
+// Large jobs block the cluster less than their GPUs say: they are placed in whole nodes, small ones leave
+// holes.
+constexpr double kGpuExponent = 0.85;
+
+}  // namespace
+
+// Remaining GPU time, where there is an estimate; else GPU seconds for each expected end, by the chance of
+// ending that others taught (Gittins' index by what is scarce).
+Measure byDefault(const OrderView& job, const OrderSettings& /*settings*/) {
+  if (job.remaining) {
+    const double weight = std::pow(gpusOf(job), kGpuExponent);
+    return {.expected = seconds(*job.remaining) * weight, .perSecond = weight};
+  }
+  const double rate = job.gittinsIndex.value_or(1 / std::max(seconds(job.ran), seconds(kYoung)));
+  return {.expected = gpusOf(job) / rate, .perSecond = gpusOf(job)};
+}
+
+}  // namespace trainyard::core::orderings

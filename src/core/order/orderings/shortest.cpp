@@ -1,0 +1,22 @@
+#include <limits>
+
+#include "core/order/orderings/orderings.h"
+
+namespace trainyard::core::orderings {
+namespace {
+
+Measure shortest(const OrderView& job, double perSecond) {
+  const double left =
+      job.remaining ? seconds(*job.remaining) * perSecond : std::numeric_limits<double>::infinity();
+  return {.expected = left, .perSecond = perSecond};
+}
+
+}  // namespace
+
+// Remaining time, by its owner's estimate; who says none comes last.
+Measure srtf(const OrderView& job, const OrderSettings& /*settings*/) { return shortest(job, 1); }
+
+// The same times its GPUs.
+Measure srsf(const OrderView& job, const OrderSettings& /*settings*/) { return shortest(job, gpusOf(job)); }
+
+}  // namespace trainyard::core::orderings

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace trainyard::model {
+
+// Who is served first among jobs of equal priority in one queue. A new one: its name and row here, its
+// measure in src/core/order/orderings/, its name in helm/trainyard/values.schema.json, and a scenario. The
+// policy file, the chart and `trainyard replay` then know it.
+enum class Ordering { kFifo, kLas, kSrtf, kSrsf, kDefault };
+
+struct OrderingTraits {
+  Ordering ordering;
+  std::string_view name;  // in the policy file
+  bool byEstimate;        // orders by nothing but how long jobs say that they run
+  bool learns;            // without an estimate it goes by what others taught
+  bool takesTurns;        // who is ahead may stop who runs, when his turn is over
+};
+
+inline constexpr std::array kOrderings{
+    OrderingTraits{Ordering::kFifo, "fifo", false, false, false},
+    OrderingTraits{Ordering::kLas, "las", false, false, true},
+    OrderingTraits{Ordering::kSrtf, "srtf", true, false, true},
+    OrderingTraits{Ordering::kSrsf, "srsf", true, false, true},
+    OrderingTraits{Ordering::kDefault, "default", false, true, true},
+};
+
+[[nodiscard]] const OrderingTraits& traitsOf(Ordering ordering);
+[[nodiscard]] std::optional<Ordering> orderingNamed(std::string_view name);
+// "fifo, las, srtf, srsf or default".
+[[nodiscard]] std::string orderingNames();
+
+}  // namespace trainyard::model
