@@ -3,10 +3,21 @@
 #include "codec/json_writer.h"
 #include "codec/owned_object.h"
 #include "model/gang_size.h"
+#include "model/limits.h"
 
 namespace trainyard::codec {
+namespace {
+
+constexpr std::string_view kHosts = "hosts.txt";
+constexpr std::string_view kMembers = "members.json";
+
+}  // namespace
 
 std::string configMapName(const model::Job& job) { return job.key.name + "-members"; }
+
+std::size_t hostsBytes(std::size_t members, std::size_t longestHost) {
+  return kHosts.size() + members * (longestHost + 1);
+}
 
 std::string encodeConfigMap(const model::Job& job) {
   std::string hosts;
@@ -26,7 +37,10 @@ std::string encodeConfigMap(const model::Job& job) {
   out.beginObject().member("apiVersion", "v1").member("kind", "ConfigMap");
   writeOwnedMetadata(out, job, configMapName(job));
   out.key("data").beginObject();
-  out.member("hosts.txt", hosts).member("members.json", std::move(list).take());
+  out.member(kHosts, hosts);
+  const std::string members = std::move(list).take();
+  const std::size_t both = kHosts.size() + hosts.size() + kMembers.size() + members.size();
+  if (both <= model::limits::kConfigMapBytes) out.member(kMembers, members);
   out.endObject().endObject();
   return std::move(out).take();
 }

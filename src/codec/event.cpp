@@ -1,20 +1,15 @@
 #include "codec/event.h"
 
+#include "base/cut_text.h"
 #include "codec/json_writer.h"
+#include "model/limits.h"
 
 namespace trainyard::codec {
 namespace {
 
-constexpr std::size_t kMaxNote = 1024;
-constexpr std::size_t kMaxWord = 128;
-
-// At most `limit` bytes, not ending in the middle of a character.
-std::string_view cut(std::string_view text, std::size_t limit) {
-  if (text.size() <= limit) return text;
-  std::size_t end = limit;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return text.substr(0, end);
-}
+using base::cutText;
+using model::limits::kEventNote;
+using model::limits::kEventWord;
 
 void writeSeries(JsonWriter& json, std::int64_t count, base::WallTime lastObserved) {
   json.key("series").beginObject();
@@ -38,11 +33,11 @@ std::string encodeEvent(const Event& event) {
   json.key("metadata").beginObject().member("name", event.name).member("namespace", event.ns).endObject();
   json.member("eventTime", base::formatMicroTime(event.time))
       .member("type", event.type)
-      .member("reason", cut(event.reason, kMaxWord))
-      .member("action", cut(event.action, kMaxWord))
-      .member("note", cut(event.note, kMaxNote))
+      .member("reason", cutText(event.reason, kEventWord))
+      .member("action", cutText(event.action, kEventWord))
+      .member("note", cutText(event.note, kEventNote))
       .member("reportingController", event.reportingController)
-      .member("reportingInstance", cut(event.reportingInstance, kMaxWord));
+      .member("reportingInstance", cutText(event.reportingInstance, kEventWord));
   json.key("regarding");
   writeRef(json, event.regarding);
   if (event.count > 1) writeSeries(json, event.count, event.lastObserved);

@@ -2,18 +2,17 @@
 
 #include <fmt/format.h>
 
+#include "base/cut_text.h"
+
 namespace trainyard::codec {
 namespace {
 
 constexpr std::size_t kMaxQuoted = 80;
 
 std::string quoted(const JsonValue& value) {
-  std::string text = value.minified();
+  const std::string text = value.minified();
   if (text.size() <= kMaxQuoted) return text;
-  std::size_t end = kMaxQuoted;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  text.resize(end);
-  return text + "…";
+  return fmt::format("{}…", base::cutText(text, kMaxQuoted));
 }
 
 }  // namespace
@@ -29,7 +28,7 @@ std::string FieldErrors::pathOf(int step) const {
     if (each.index >= 0 && each.name.empty()) {
       path += fmt::format("[{}]", each.index);
     } else if (each.bracketed) {
-      path += fmt::format("[{}]", each.name);
+      path += fmt::format("[{}]", base::cutText(each.name, kMaxQuoted));
     } else if (!each.name.empty()) {
       if (!path.empty()) path += '.';
       path += each.name;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "codec/decode_object.h"
+#include "codec/job_size.h"
 #include "codec/job_spec.h"
 #include "codec/job_status_reader.h"
 #include "model/names.h"
@@ -35,7 +36,9 @@ Job readJob(const Field& root) {
   Job job;
   readMetadata(root["metadata"], job);
   FieldErrors specErrors;
-  job.spec = readJobSpec(Field(root.value().find("spec"), specErrors, "spec"), job.key);
+  const Field spec(root.value().find("spec"), specErrors, "spec");
+  job.spec = readJobSpec(spec, job.key);
+  checkJobSize(spec["roles"], job);
   job.specError = specErrors.first();
   job.errorInTemplate = specErrors.firstIn("template");
   job.status = readJobStatus(root["status"]);

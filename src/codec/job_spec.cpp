@@ -11,6 +11,7 @@
 #include "codec/pod_template.h"
 #include "codec/template_hash.h"
 #include "codec/unsupported.h"
+#include "model/limits.h"
 #include "model/names.h"
 
 namespace trainyard::codec {
@@ -84,8 +85,15 @@ model::Role readRole(const Field& element, std::string_view ns) {
     return role;
   }
   checkPodTemplate(podTemplate);
-  role.shape = readPodShape(podTemplate["spec"]);
-  addApartness(podTemplate["spec"], ns, role.shape.requests);
+  CountedNames names;
+  role.shape = readPodShape(podTemplate["spec"], {}, names);
+  addApartness(podTemplate["spec"], ns, names, role.shape.requests);
+  if (names.leftOut() > 0) {
+    podTemplate["spec"].complain(
+        fmt::format("must not ask for more than {} extended resources, host ports and terms of required "
+                    "anti-affinity together",
+                    model::limits::kResourceNames));
+  }
   role.templateJson = podTemplate.value().minified();
   return role;
 }

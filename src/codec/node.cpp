@@ -31,7 +31,9 @@ model::Node readNode(const Field& root) {
   });
 
   const Field status = root["status"];
-  node.allocatable = readOffered(status["allocatable"]);
+  CountedNames names;
+  node.allocatable = readOffered(status["allocatable"], names);
+  node.uncountedResources = names.leftOut();
   status["conditions"].forEachElement([&](const Field& condition) {
     if (condition["type"].text() != "Ready") return;
     node.ready = condition["status"].text() == "True";

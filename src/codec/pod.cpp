@@ -97,8 +97,10 @@ void readSpec(const Field& spec, const ContainerReports& reports, Pod& pod) {
     if (gate["name"].text() == model::names::kGangGate) pod.gangGated = true;
   });
   pod.priority = static_cast<int>(spec["priority"].integer(0, INT32_MIN, INT32_MAX));
-  pod.shape = readPodShape(spec, reports);
-  addApartness(spec, pod.key.ns, pod.shape.requests);
+  CountedNames names;
+  pod.shape = readPodShape(spec, reports, names);
+  addApartness(spec, pod.key.ns, names, pod.shape.requests);
+  pod.uncountedResources = names.leftOut();
   pod.pinned = pinnedNode(pod.shape.affinity);
 }
 

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/cut_text.h"
+#include "codec/fnv128.h"
 #include "codec/pod_shape.h"
 #include "model/names.h"
 #include "model/one_a_node.h"
@@ -17,6 +19,10 @@ namespace trainyard::codec {
 namespace {
 
 constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+
+// Longer ones are told apart by a hash: the text becomes the name of an amount, which is copied and compared
+// as often as those of short names.
+constexpr std::size_t kLongestSelector = 128;
 
 Field requiredApart(const Field& podSpec) { return podSpec["affinity"]["podAntiAffinity"][kRequired]; }
 
@@ -36,7 +42,11 @@ std::string selectorText(const Field& selector) {
                                 fmt::join(valuesOf(each), ",")));
   });
   std::sort(parts.begin(), parts.end());
-  return fmt::format("{}", fmt::join(parts, ","));
+  std::string text = fmt::format("{}", fmt::join(parts, ","));
+  if (text.size() <= kLongestSelector) return text;
+  Fnv128 hash;
+  hash.add(text);
+  return fmt::format("{}… ({})", base::cutText(text, kLongestSelector), hash.hex());
 }
 
 bool meets(const Field& expression, const model::Labels& labels) {
@@ -137,10 +147,12 @@ void checkSpread(const Field& constraint) {
 
 }  // namespace
 
-void addApartness(const Field& podSpec, std::string_view ns, model::Resources& requests) {
+void addApartness(const Field& podSpec, std::string_view ns, CountedNames& names,
+                  model::Resources& requests) {
   if (!podSpec["affinity"].present()) return;
   requiredApart(podSpec).forEachElement([&](const Field& term) {
-    if (const auto apart = apartBy(term, ns)) requests.setExtended(*apart, 1);
+    const auto apart = apartBy(term, ns);
+    if (apart && names.take(*apart)) requests.setExtended(*apart, 1);
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "codec/counted_names.h"
 #include "codec/field.h"
 #include "model/ids.h"
 #include "model/job.h"
@@ -12,7 +13,7 @@
 namespace trainyard::codec {
 
 // Adds what the required anti-affinity of this PodSpec takes of a node.
-void addApartness(const Field& podSpec, std::string_view ns, model::Resources& requests);
+void addApartness(const Field& podSpec, std::string_view ns, CountedNames& names, model::Resources& requests);
 
 // Complains about what a template requires of other pods and is not honoured.
 void checkApartness(const Field& roles, const model::ObjectKey& job);

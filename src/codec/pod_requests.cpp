@@ -17,68 +17,89 @@ bool isCountedInPieces(std::string_view name) {
          name.starts_with("attachable-volumes-");
 }
 
+bool isKnown(std::string_view name) {
+  return name == "cpu" || name == "memory" || name == "ephemeral-storage" || name == "pods";
+}
+
+bool isCounted(std::string_view name, CountedNames& names) {
+  return isKnown(name) || (isCountedInPieces(name) && names.take(name));
+}
+
 bool isPodLevelResource(std::string_view name) {
   return name == "cpu" || name == "memory" || name.starts_with("hugepages-");
 }
 
-// Requests of one container; what only has a limit is requested at its limit, as the API server defaults it.
-Resources readContainerRequests(const Field& container) {
-  Resources sum;
-  const Field resources = container["resources"];
-  if (!resources.present()) return sum;
-  const Field requests = resources["requests"];
-  requests.forEachMember(
-      [&](std::string_view name, const Field& quantity) { addResource(sum, name, quantity, Rounding::kUp); });
-  resources["limits"].forEachMember([&](std::string_view name, const Field& quantity) {
-    if (!requests.value().find(name).present()) addResource(sum, name, quantity, Rounding::kUp);
-  });
-  return sum;
-}
+// Reads one pod; names are taken in the order in which its amounts are read.
+class RequestsReader {
+ public:
+  RequestsReader(const ContainerReports& reports, CountedNames& names) : reports_(reports), names_(names) {}
 
-Resources readAmounts(const Field& map) {
-  Resources amounts;
-  map.forEachMember([&](std::string_view name, const Field& quantity) {
-    addResource(amounts, name, quantity, Rounding::kUp);
-  });
-  return amounts;
-}
+  [[nodiscard]] Resources containersTogether(const Field& podSpec) {
+    Resources running;
+    podSpec["containers"].forEachElement(
+        [&](const Field& container) { running.add(given(container, reports_.regular)); });
 
-// As kube-scheduler's determineContainerReqs.
-Resources readContainer(const Field& container, const NamedFields& reports, bool resizeInfeasible) {
-  Resources wanted = readContainerRequests(container);
-  if (reports.empty()) return wanted;
-  const Field* report = findNamed(reports, container["name"].text());
-  if (report == nullptr || !report->value().find("resources").present()) return wanted;
-  Resources given = readAmounts((*report)["resources"]["requests"]);
-  given.raiseTo(readAmounts((*report)["allocatedResources"]));
-  if (!resizeInfeasible) given.raiseTo(wanted);
-  return given;
-}
+    // Init containers run one after another, each beside the sidecars (restartPolicy Always) started before
+    // it.
+    Resources sidecars;
+    Resources startingUp;
+    podSpec["initContainers"].forEachElement([&](const Field& container) {
+      if (container["restartPolicy"].text() == "Always") {
+        const Resources requests = given(container, reports_.init);
+        running.add(requests);
+        sidecars.add(requests);
+        startingUp.raiseTo(sidecars);
+      } else {
+        Resources together = sidecars;
+        together.add(wanted(container));
+        startingUp.raiseTo(together);
+      }
+    });
+    running.raiseTo(startingUp);
+    return running;
+  }
 
-Resources readContainersTogether(const Field& podSpec, const ContainerReports& reports) {
-  Resources running;
-  podSpec["containers"].forEachElement([&](const Field& container) {
-    running.add(readContainer(container, reports.regular, reports.resizeInfeasible));
-  });
+ private:
+  void add(Resources& into, std::string_view name, const Field& quantity) {
+    addResource(into, name, quantity, Rounding::kUp, names_);
+  }
 
-  // Init containers run one after another, each beside the sidecars (restartPolicy Always) started before it.
-  Resources sidecars;
-  Resources startingUp;
-  podSpec["initContainers"].forEachElement([&](const Field& container) {
-    if (container["restartPolicy"].text() == "Always") {
-      const Resources requests = readContainer(container, reports.init, reports.resizeInfeasible);
-      running.add(requests);
-      sidecars.add(requests);
-      startingUp.raiseTo(sidecars);
-    } else {
-      Resources together = sidecars;
-      together.add(readContainerRequests(container));
-      startingUp.raiseTo(together);
-    }
-  });
-  running.raiseTo(startingUp);
-  return running;
-}
+  // Requests of one container; what only has a limit is requested at its limit, as the API server defaults
+  // it.
+  [[nodiscard]] Resources wanted(const Field& container) {
+    Resources sum;
+    const Field resources = container["resources"];
+    if (!resources.present()) return sum;
+    const Field requests = resources["requests"];
+    requests.forEachMember([&](std::string_view name, const Field& quantity) { add(sum, name, quantity); });
+    resources["limits"].forEachMember([&](std::string_view name, const Field& quantity) {
+      // Names that are not taken first: looking all of them up would take as long as they are many, squared.
+      if (isCounted(name, names_) && !requests.value().find(name).present()) add(sum, name, quantity);
+    });
+    return sum;
+  }
+
+  [[nodiscard]] Resources amounts(const Field& map) {
+    Resources all;
+    map.forEachMember([&](std::string_view name, const Field& quantity) { add(all, name, quantity); });
+    return all;
+  }
+
+  // As kube-scheduler's determineContainerReqs.
+  [[nodiscard]] Resources given(const Field& container, const NamedFields& reports) {
+    Resources asked = wanted(container);
+    if (reports.empty()) return asked;
+    const Field* report = findNamed(reports, container["name"].text());
+    if (report == nullptr || !report->value().find("resources").present()) return asked;
+    Resources sum = amounts((*report)["resources"]["requests"]);
+    sum.raiseTo(amounts((*report)["allocatedResources"]));
+    if (!reports_.resizeInfeasible) sum.raiseTo(asked);
+    return sum;
+  }
+
+  const ContainerReports& reports_;
+  CountedNames& names_;
+};
 
 void replaceResource(Resources& into, std::string_view name, const Resources& by) {
   if (name == "cpu") {
@@ -92,15 +113,15 @@ void replaceResource(Resources& into, std::string_view name, const Resources& by
 
 // spec.resources: a request there replaces what the containers add up to. A limit there only fills in for
 // what no container requests: that is how the API server defaults it.
-void applyPodLevel(const Field& resources, Resources& sum) {
+void applyPodLevel(const Field& resources, CountedNames& names, Resources& sum) {
   const Field requests = resources["requests"];
-  const auto readOne = [](std::string_view name, const Field& quantity) {
+  const auto readOne = [&](std::string_view name, const Field& quantity) {
     Resources one;
-    addResource(one, name, quantity, Rounding::kUp);
+    addResource(one, name, quantity, Rounding::kUp, names);
     return one;
   };
   resources["limits"].forEachMember([&](std::string_view name, const Field& quantity) {
-    if (!isPodLevelResource(name) || requests.value().find(name).present()) return;
+    if (!isPodLevelResource(name) || !isCounted(name, names) || requests.value().find(name).present()) return;
     const Resources one = readOne(name, quantity);
     const bool requested = name == "cpu"      ? sum.cpu.value != 0
                            : name == "memory" ? sum.memory.value != 0
@@ -108,13 +129,14 @@ void applyPodLevel(const Field& resources, Resources& sum) {
     if (!requested) replaceResource(sum, name, one);
   });
   requests.forEachMember([&](std::string_view name, const Field& quantity) {
-    if (isPodLevelResource(name)) replaceResource(sum, name, readOne(name, quantity));
+    if (isPodLevelResource(name) && isCounted(name, names))
+      replaceResource(sum, name, readOne(name, quantity));
   });
 }
 
 // As kube-scheduler's GetHostPorts, but for addresses: a port counts on all of them. Each once: a container
 // that names one twice has it once.
-void addHostPorts(const Field& podSpec, Resources& sum) {
+void addHostPorts(const Field& podSpec, CountedNames& names, Resources& sum) {
   const bool all = podSpec["hostNetwork"].boolean(false);
   const auto addPorts = [&](const Field& container) {
     container["ports"].forEachElement([&](const Field& port) {
@@ -122,8 +144,9 @@ void addHostPorts(const Field& podSpec, Resources& sum) {
       // As the API server fills it in.
       if (number == 0 && all) number = port["containerPort"].integer(0, 0, INT64_MAX);
       if (number == 0) return;
-      sum.setExtended(fmt::format("{}{}/{}", model::kHostPortPrefix, number, port["protocol"].text("TCP")),
-                      1);
+      const std::string name =
+          fmt::format("{}{}/{}", model::kHostPortPrefix, number, port["protocol"].text("TCP"));
+      if (names.take(name)) sum.setExtended(name, 1);
     });
   };
   podSpec["containers"].forEachElement(addPorts);
@@ -134,7 +157,9 @@ void addHostPorts(const Field& podSpec, Resources& sum) {
 
 }  // namespace
 
-void addResource(Resources& into, std::string_view name, const Field& field, Rounding rounding) {
+void addResource(Resources& into, std::string_view name, const Field& field, Rounding rounding,
+                 CountedNames& names) {
+  if (!isCounted(name, names)) return;
   const base::Quantity quantity = field.quantity();
   if (quantity.milli() < 0) {
     field.refuse("must not be negative");
@@ -151,19 +176,20 @@ void addResource(Resources& into, std::string_view name, const Field& field, Rou
     one.ephemeralStorage.value = units;
   } else if (name == "pods") {
     one.pods = units;
-  } else if (isCountedInPieces(name)) {
+  } else {
     one.setExtended(name, units);
   }
   into.add(one);
 }
 
-Resources readPodRequests(const Field& podSpec, const ContainerReports& reports) {
-  Resources sum = readContainersTogether(podSpec, reports);
-  if (const Field resources = podSpec["resources"]; resources.present()) applyPodLevel(resources, sum);
-  podSpec["overhead"].forEachMember(
-      [&](std::string_view name, const Field& quantity) { addResource(sum, name, quantity, Rounding::kUp); });
+Resources readPodRequests(const Field& podSpec, const ContainerReports& reports, CountedNames& names) {
+  Resources sum = RequestsReader(reports, names).containersTogether(podSpec);
+  if (const Field resources = podSpec["resources"]; resources.present()) applyPodLevel(resources, names, sum);
+  podSpec["overhead"].forEachMember([&](std::string_view name, const Field& quantity) {
+    addResource(sum, name, quantity, Rounding::kUp, names);
+  });
   sum.pods = 1;
-  addHostPorts(podSpec, sum);
+  addHostPorts(podSpec, names, sum);
   return sum;
 }
 

@@ -90,17 +90,17 @@ model::Labels readLabels(const Field& map) {
   return model::Labels(std::move(entries));
 }
 
-model::Resources readOffered(const Field& map) {
+model::Resources readOffered(const Field& map, CountedNames& names) {
   model::Resources offered;
   map.forEachMember([&](std::string_view name, const Field& quantity) {
-    addResource(offered, name, quantity, Rounding::kDown);
+    addResource(offered, name, quantity, Rounding::kDown, names);
   });
   return offered;
 }
 
-model::PodShape readPodShape(const Field& podSpec, const ContainerReports& reports) {
+model::PodShape readPodShape(const Field& podSpec, const ContainerReports& reports, CountedNames& names) {
   model::PodShape shape;
-  shape.requests = readPodRequests(podSpec, reports);
+  shape.requests = readPodRequests(podSpec, reports, names);
   shape.nodeSelector = readLabels(podSpec["nodeSelector"]);
   shape.affinity = readRequiredAffinity(podSpec);
   shape.tolerations = readTolerations(podSpec["tolerations"]);

@@ -12,10 +12,11 @@ namespace trainyard::codec {
 // Requests are counted as kube-scheduler counts them, after the API server's defaulting:
 //   max(sum of containers and sidecars, each init container with the sidecars before it)
 //   -> pod-level resources in place of it where set -> + overhead -> pods = 1
-[[nodiscard]] model::PodShape readPodShape(const Field& podSpec, const ContainerReports& reports = {});
+[[nodiscard]] model::PodShape readPodShape(const Field& podSpec, const ContainerReports& reports,
+                                           CountedNames& names);
 
 // A map of quantities, as in status.allocatable: rounded down, what a node offers.
-[[nodiscard]] model::Resources readOffered(const Field& map);
+[[nodiscard]] model::Resources readOffered(const Field& map, CountedNames& names);
 
 // A list of NodeSelectorTerms, of which one must hold.
 [[nodiscard]] std::vector<model::NodeSelectorTerm> readNodeSelectorTerms(const Field& list);

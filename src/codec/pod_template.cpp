@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "model/limits.h"
 #include "model/names.h"
 
 namespace trainyard::codec {
@@ -18,6 +19,22 @@ void checkAbsent(const Field& field, std::string_view why) {
 
 void checkExactly(const Field& field, std::string_view only) {
   if (field.present() && field.text() != only) field.refuse(fmt::format("must be {} or absent", only));
+}
+
+void checkAtMost(const Field& field, std::size_t have, std::size_t most, std::string_view what) {
+  if (have > most) field.complain(fmt::format("has {} {}: at most {} are allowed", have, what, most));
+}
+
+std::size_t membersOf(const Field& map) {
+  std::size_t count = 0;
+  map.value().forEachMember([&](std::string_view, JsonValue) { ++count; });
+  return count;
+}
+
+std::size_t elementsOf(const Field& list) {
+  std::size_t count = 0;
+  list.value().forEachElement([&](JsonValue) { ++count; });
+  return count;
 }
 
 bool isExtended(std::string_view resource) {
@@ -38,6 +55,10 @@ void checkExtendedRequest(std::string_view name, const Field& request, const Jso
 
 void checkResources(const Field& resources) {
   const Field limits = resources["limits"];
+  for (const Field& list : {limits, resources["requests"]}) {
+    checkAtMost(list, membersOf(list), model::limits::kResourceEntries, "resources");
+    if (membersOf(list) > model::limits::kResourceEntries) return;
+  }
   limits.forEachMember([&](std::string_view name, const Field& limit) {
     if (isExtended(name) && limit.quantity().milli() % 1000 != 0) limit.refuse("must be a whole number");
   });
@@ -69,6 +90,37 @@ void checkContainers(const Field& spec) {
   if (containers == 0) spec["containers"].complain("needs at least one container");
 }
 
+// Keys and values of the terms' expressions.
+std::size_t wordsOf(const JsonValue& terms) {
+  std::size_t words = 0;
+  terms.forEachElement([&](JsonValue term) {
+    for (const std::string_view list : {"matchExpressions", "matchFields"}) {
+      term.find(list).forEachElement([&](JsonValue expression) {
+        ++words;
+        expression.find("values").forEachElement([&](JsonValue) { ++words; });
+      });
+    }
+  });
+  return words;
+}
+
+// What is compared with every node.
+void checkConstraints(const Field& spec) {
+  const Field tolerations = spec["tolerations"];
+  checkAtMost(tolerations, elementsOf(tolerations), model::limits::kTolerations, "tolerations");
+  const Field selector = spec["nodeSelector"];
+  checkAtMost(selector, membersOf(selector), model::limits::kSelectorValues, "labels");
+  const Field terms =
+      spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
+  checkAtMost(terms, elementsOf(terms) + wordsOf(terms.value()), model::limits::kSelectorValues,
+              "terms, expressions and values");
+  std::size_t claims = 0;
+  const Field volumes = spec["volumes"];
+  volumes.value().forEachElement(
+      [&](JsonValue volume) { claims += volume.find("persistentVolumeClaim").present() ? 1 : 0; });
+  checkAtMost(volumes, claims, model::limits::kVolumeClaims, "persistent volume claims");
+}
+
 }  // namespace
 
 void checkPodTemplate(const Field& podTemplate) {
@@ -78,6 +130,7 @@ void checkPodTemplate(const Field& podTemplate) {
   const Field spec = podTemplate["spec"];
   if (!spec.present()) return spec.complain("is required");
   checkContainers(spec);
+  checkConstraints(spec);
   checkExactly(spec["restartPolicy"], "Never");
   checkExactly(spec["schedulerName"], "default-scheduler");
   checkAbsent(spec["nodeName"], "the operator chooses the nodes");

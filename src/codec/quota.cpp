@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "codec/label_syntax.h"
+#include "model/limits.h"
 
 namespace trainyard::codec {
 namespace {
@@ -84,6 +85,8 @@ std::int64_t amountOf(Unit unit, const base::Quantity& quantity) {
 model::Quota readQuota(const Field& map) {
   std::vector<std::pair<std::string, std::int64_t>> entries;
   map.forEachMember([&](std::string_view name, const Field& field) {
+    if (entries.size() >= model::limits::kResourceNames)
+      return map.complain(fmt::format("must not name more than {} resources", model::limits::kResourceNames));
     if (const std::string_view why = whyNoResource(name); !why.empty()) return field.complain(why);
     if (!field.present()) return field.complain("is required");
     const Unit unit = unitOf(name);

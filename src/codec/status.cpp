@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/cut_text.h"
 #include "codec/json_value.h"
 
 namespace trainyard::codec {
@@ -10,6 +11,9 @@ namespace {
 using base::ErrorCode;
 
 constexpr std::size_t kMaxQuotedBytes = 300;
+// Of what the API server says. It repeats what it was sent, and there is no limit to the number of its
+// complaints; nobody reads on.
+constexpr std::size_t kMaxSaidBytes = 8'192;
 constexpr std::size_t kMaxCauses = 16;
 
 std::string text(JsonValue value) { return std::string(value.string().value_or("")); }
@@ -50,7 +54,7 @@ ErrorCode codeOf(int status, std::string_view reason) {
 
 std::string shortened(std::string_view body) {
   if (body.size() <= kMaxQuotedBytes) return std::string(body);
-  return fmt::format("{}… ({} bytes)", body.substr(0, kMaxQuotedBytes), body.size());
+  return fmt::format("{}… ({} bytes)", base::cutText(body, kMaxQuotedBytes), body.size());
 }
 
 }  // namespace
@@ -80,6 +84,7 @@ base::Error errorFromStatus(const Status& status, std::string_view what) {
     if (cause.field.empty() || status.message.find(cause.field) != std::string::npos) continue;
     message += fmt::format("; {}: {}", cause.field, cause.message.empty() ? cause.reason : cause.message);
   }
+  if (message.size() > kMaxSaidBytes) message = fmt::format("{}…", base::cutText(message, kMaxSaidBytes));
   base::Error error{codeOf(status.code, status.reason), std::move(message), status.reason};
   if (error.code == ErrorCode::kThrottled) error.retryAfter = status.retryAfter;
   return error;

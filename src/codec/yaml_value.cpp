@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include "base/cut_text.h"
 #include "base/json_text.h"
 
 namespace trainyard::codec {
@@ -19,9 +20,7 @@ constexpr std::size_t kMaxQuoted = 60;
 // What of the text is worth repeating in an error.
 std::string quoted(std::string_view text) {
   if (text.size() <= kMaxQuoted) return std::string(text);
-  std::size_t end = kMaxQuoted;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return std::string(text.substr(0, end)) + "…";
+  return fmt::format("{}…", base::cutText(text, kMaxQuoted));
 }
 
 struct Refusal {

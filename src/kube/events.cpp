@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "base/cut_text.h"
 #include "kube/paths.h"
+#include "model/limits.h"
 
 namespace trainyard::kube {
 namespace {
@@ -54,6 +56,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<Impl> {
 
   void record(const ObjectRef& regarding, EventType type, std::string_view reason, std::string_view action,
               std::string_view note) {
+    note = base::cutText(note, model::limits::kEventNote);
     const std::string_view typeName = type == EventType::kWarning ? "Warning" : "Normal";
     const std::string key =
         fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", regarding.ns, regarding.name, regarding.uid,

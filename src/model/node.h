@@ -19,6 +19,7 @@ struct Node {
   base::WallTime readyChanged{};  // when that last changed
   bool deleting = false;
   Resources allocatable;
+  int uncountedResources = 0;  // names that it leaves out: model/limits.h
 };
 
 }  // namespace trainyard::model

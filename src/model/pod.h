@@ -57,6 +57,7 @@ struct Pod {
   std::optional<ContainerExit> exit = std::nullopt;
 
   PodShape shape;
+  int uncountedResources = 0;  // names that the shape leaves out: model/limits.h
   int priority = 0;
 
   [[nodiscard]] bool bound() const { return !node.empty(); }

@@ -1,6 +1,7 @@
 #include "model/resources.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/saturating.h"
 #include "model/names.h"
@@ -9,15 +10,9 @@
 namespace trainyard::model {
 namespace {
 
-template <typename Combine>
-void combine(Resources& into, const Resources& other, Combine op) {
-  into.cpu.value = op(into.cpu.value, other.cpu.value);
-  into.memory.value = op(into.memory.value, other.memory.value);
-  into.ephemeralStorage.value = op(into.ephemeralStorage.value, other.ephemeralStorage.value);
-  into.pods = op(into.pods, other.pods);
-  for (const auto& [name, amount] : other.extendedAll()) {
-    into.setExtended(name, op(into.extended(name), amount));
-  }
+Resources::Extended::const_iterator placeOf(const Resources::Extended& all, std::string_view name) {
+  return std::lower_bound(all.begin(), all.end(), name,
+                          [](const auto& entry, std::string_view key) { return entry.first < key; });
 }
 
 // Of what is wanted, as it is to be compared: every node has one of what only one pod of it may have.
@@ -28,15 +23,12 @@ std::int64_t roomFor(const Resources& room, std::string_view name) {
 }  // namespace
 
 std::int64_t Resources::extended(std::string_view name) const {
-  for (const auto& [key, amount] : extended_) {
-    if (key == name) return amount;
-  }
-  return 0;
+  const auto at = placeOf(extended_, name);
+  return at != extended_.end() && at->first == name ? at->second : 0;
 }
 
 void Resources::setExtended(std::string_view name, std::int64_t amount) {
-  const auto at = std::lower_bound(extended_.begin(), extended_.end(), name,
-                                   [](const auto& entry, std::string_view key) { return entry.first < key; });
+  const auto at = extended_.begin() + (placeOf(extended_, name) - extended_.cbegin());
   const bool present = at != extended_.end() && at->first == name;
   if (present && amount == 0) {
     extended_.erase(at);
@@ -47,14 +39,44 @@ void Resources::setExtended(std::string_view name, std::int64_t amount) {
   }
 }
 
+template <typename Combine>
+void Resources::combine(const Resources& other, Combine op) {
+  cpu.value = op(cpu.value, other.cpu.value);
+  memory.value = op(memory.value, other.memory.value);
+  ephemeralStorage.value = op(ephemeralStorage.value, other.ephemeralStorage.value);
+  pods = op(pods, other.pods);
+  const auto byName = [](const auto& a, const auto& b) { return a.first < b.first; };
+  if (std::includes(extended_.begin(), extended_.end(), other.extended_.begin(), other.extended_.end(),
+                    byName)) {
+    auto mine = extended_.begin();
+    for (const auto& [name, amount] : other.extended_) {
+      while (mine->first != name) ++mine;
+      mine->second = op(mine->second, amount);
+    }
+  } else {
+    Extended both;
+    both.reserve(extended_.size() + other.extended_.size());
+    auto mine = extended_.begin();
+    for (const auto& [name, amount] : other.extended_) {
+      while (mine != extended_.end() && mine->first < name) both.push_back(std::move(*mine++));
+      const bool known = mine != extended_.end() && mine->first == name;
+      both.emplace_back(name, op(known ? mine->second : 0, amount));
+      if (known) ++mine;
+    }
+    both.insert(both.end(), std::make_move_iterator(mine), std::make_move_iterator(extended_.end()));
+    extended_ = std::move(both);
+  }
+  std::erase_if(extended_, [](const auto& entry) { return entry.second == 0; });
+}
+
 std::int64_t Resources::gpus() const { return extended(names::kGpuResource); }
 
-void Resources::add(const Resources& other) { combine(*this, other, base::saturatingAdd); }
+void Resources::add(const Resources& other) { combine(other, base::saturatingAdd); }
 
-void Resources::subtract(const Resources& other) { combine(*this, other, base::saturatingSubtract); }
+void Resources::subtract(const Resources& other) { combine(other, base::saturatingSubtract); }
 
 void Resources::raiseTo(const Resources& other) {
-  combine(*this, other, [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
+  combine(other, [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
 }
 
 Resources Resources::times(std::int64_t count) const {
@@ -63,8 +85,8 @@ Resources Resources::times(std::int64_t count) const {
   result.memory.value = base::saturatingMultiply(memory.value, count);
   result.ephemeralStorage.value = base::saturatingMultiply(ephemeralStorage.value, count);
   result.pods = base::saturatingMultiply(pods, count);
-  for (const auto& [name, amount] : extended_)
-    result.setExtended(name, base::saturatingMultiply(amount, count));
+  for (auto& [name, amount] : result.extended_) amount = base::saturatingMultiply(amount, count);
+  std::erase_if(result.extended_, [](const auto& entry) { return entry.second == 0; });
   return result;
 }
 

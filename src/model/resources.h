@@ -36,13 +36,13 @@ class Resources {
   Bytes ephemeralStorage{};
   std::int64_t pods = 0;
 
+  using Extended = std::vector<std::pair<std::string, std::int64_t>>;
+
   // Amount of an extended resource ("nvidia.com/gpu"); 0 when absent.
   [[nodiscard]] std::int64_t extended(std::string_view name) const;
   void setExtended(std::string_view name, std::int64_t amount);
   // Sorted by name, without zeros.
-  [[nodiscard]] const std::vector<std::pair<std::string, std::int64_t>>& extendedAll() const {
-    return extended_;
-  }
+  [[nodiscard]] const Extended& extendedAll() const { return extended_; }
   [[nodiscard]] std::int64_t gpus() const;
 
   void add(const Resources& other);
@@ -61,7 +61,11 @@ class Resources {
   friend bool operator==(const Resources&, const Resources&) = default;
 
  private:
-  std::vector<std::pair<std::string, std::int64_t>> extended_;
+  // One walk over both, however many names there are: of what a node has less its pods there may be many.
+  template <typename Combine>
+  void combine(const Resources& other, Combine op);
+
+  Extended extended_;
 };
 
 }  // namespace trainyard::model

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "base/cut_text.h"
+#include "model/limits.h"
+
 namespace trainyard::model {
 
 void setCondition(std::vector<model::Condition>& conditions, std::string_view type,
@@ -15,6 +18,7 @@ void setCondition(std::vector<model::Condition>& conditions, std::string_view ty
   if (at->status != status) at->lastTransition = now;
   at->status = status;
   at->reason = reason;
+  message.resize(base::cutText(message, limits::kConditionMessage).size());
   at->message = std::move(message);
   at->observedGeneration = generation;
 }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/saturating.h"
 #include "core/ledger/fit.h"
 #include "core/place/pack.h"
 #include "model/words.h"
@@ -253,7 +254,7 @@ class Explanation {
     // Those after the extended ones were named because they are what stands in the way.
     const std::size_t scarce = dimensions.back();
     shortfall.resource = problem.dimensions()[scarce];
-    shortfall.needed = kind.demand[scarce] * kind.count;
+    shortfall.needed = base::saturatingMultiply(kind.demand[scarce], kind.count);
     for (std::uint32_t position = best.range.begin; position < best.range.end; ++position) {
       if (openFor(index, position, problem)) {
         shortfall.available += std::max<std::int64_t>(0, problem.roomAt(position)[scarce]);

@@ -16,8 +16,13 @@ void readAmounts(const Resources& amount, const std::vector<std::string>& dimens
   out[PlaceProblem::kMemory] = amount.memory.value;
   out[PlaceProblem::kStorage] = amount.ephemeralStorage.value;
   out[PlaceProblem::kPods] = amount.pods;
-  for (std::size_t i = PlaceProblem::kFixedDimensions; i < dimensions.size(); ++i)
-    out[i] = amount.extended(dimensions[i]);
+  // Both are sorted by name.
+  auto have = amount.extendedAll().begin();
+  const auto end = amount.extendedAll().end();
+  for (std::size_t i = PlaceProblem::kFixedDimensions; i < dimensions.size(); ++i) {
+    while (have != end && have->first < dimensions[i]) ++have;
+    out[i] = have != end && have->first == dimensions[i] ? have->second : 0;
+  }
 }
 
 // What a node has, which it does not say of what only one pod of it may have.

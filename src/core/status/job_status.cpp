@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/cut_text.h"
 #include "base/saturating.h"
 #include "model/gang_size.h"
+#include "model/limits.h"
 #include "model/names.h"
 #include "model/set_condition.h"
 
@@ -265,11 +267,14 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
   const Tally tally = countRoles(job.spec, status.gang, members, status.roles);
   fillScale(job, status);
   status.ready = fmt::format("{}/{}", tally.ready, tally.size);
-  status.gpus = model::gangGpus(job.spec, status.gang);
+  // The schema has 32 bits for it; specs that ask for more are refused, but tell so.
+  status.gpus = std::min<std::int64_t>(model::gangGpus(job.spec, status.gang), INT32_MAX);
 
   status.pending = news.pending;
   if (status.pending) {
     status.pending->needs.clear();
+    std::string& message = status.pending->message;
+    message.resize(base::cutText(message, model::limits::kConditionMessage).size());
     const bool sameReason = job.status.pending && job.status.pending->reason == status.pending->reason &&
                             job.status.pending->delay == status.pending->delay;
     status.pending->since = sameReason ? job.status.pending->since : now;

@@ -51,6 +51,21 @@ TEST_CASE("resources: absurd amounts saturate instead of becoming small") {
   CHECK(low.extended("a/b") == std::numeric_limits<std::int64_t>::min());
 }
 
+TEST_CASE("resources: sums of different names keep the order, however the names lie to each other") {
+  model::Resources amount;
+  for (const char* name : {"d/1", "b/1", "f/1"}) amount.setExtended(name, 1);
+  model::Resources more;
+  for (const char* name : {"a/1", "b/1", "e/1", "g/1"}) more.setExtended(name, 2);
+  amount.add(more);
+  CHECK(amount.extendedAll() ==
+        model::Resources::Extended{{"a/1", 2}, {"b/1", 3}, {"d/1", 1}, {"e/1", 2}, {"f/1", 1}, {"g/1", 2}});
+  amount.subtract(more);
+  CHECK(amount.extendedAll() == model::Resources::Extended{{"b/1", 1}, {"d/1", 1}, {"f/1", 1}});
+  amount.raiseTo(more);
+  CHECK(amount.extendedAll() ==
+        model::Resources::Extended{{"a/1", 2}, {"b/1", 2}, {"d/1", 1}, {"e/1", 2}, {"f/1", 1}, {"g/1", 2}});
+}
+
 TEST_CASE("resources: covers ignores what is not asked for") {
   model::Resources have = requests(8, 16, 32);
   have.ephemeralStorage.value = -5;

@@ -1,0 +1,120 @@
+#include "codec/job_size.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/saturating.h"
+#include "codec/config_map.h"
+#include "model/limits.h"
+
+namespace trainyard::codec {
+namespace {
+
+namespace limits = model::limits;
+using base::saturatingAdd;
+using base::saturatingMultiply;
+
+// What a member is told beside TF_CONFIG, and its labels and owner.
+constexpr std::int64_t kOwnBytes = 1'024;
+// Of a host in TF_CONFIG: quotes, comma and port; and of what is around all hosts.
+constexpr std::int64_t kHostExtra = 8;
+constexpr std::int64_t kConfigExtra = 256;
+
+std::int64_t mostMembers(const model::JobSpec& spec, const model::Role& role) {
+  return spec.elastic && spec.elastic->role == role.name ? spec.elastic->maxReplicas : role.replicas;
+}
+
+std::int64_t longestHost(const model::Job& job, const model::Role& role) {
+  const auto last = static_cast<int>(mostMembers(job.spec, role) - 1);
+  return static_cast<std::int64_t>(model::memberHost(job, role.name, last).size());
+}
+
+std::int64_t containersOf(const Field& podSpec) {
+  std::int64_t count = 0;
+  for (const std::string_view list : {"containers", "initContainers"})
+    podSpec.value().find(list).forEachElement([&](JsonValue) { ++count; });
+  return count;
+}
+
+void checkAmounts(const Field& roles, const model::JobSpec& spec) {
+  model::Resources sum;
+  for (const model::Role& role : spec.roles) sum.add(role.shape.requests.times(mostMembers(spec, role)));
+  // Of GPUs the status tells how many there are, in 32 bits.
+  if (sum.gpus() > INT32_MAX) {
+    roles.complain(
+        fmt::format("ask for {} GPUs or more in all: at most {} can be counted", sum.gpus(), INT32_MAX));
+  }
+  const auto check = [&](std::string_view name, std::int64_t amount) {
+    if (amount == INT64_MAX) roles.complain(fmt::format("ask for more {} in all than can be counted", name));
+  };
+  check("cpu", sum.cpu.value);
+  check("memory", sum.memory.value);
+  check("ephemeral-storage", sum.ephemeralStorage.value);
+  for (const auto& [name, amount] : sum.extendedAll()) check(name, amount);
+}
+
+std::int64_t configBytes(const model::Job& job) {
+  std::int64_t bytes = kConfigExtra;
+  for (const model::Role& role : job.spec.roles)
+    bytes += mostMembers(job.spec, role) * (longestHost(job, role) + kHostExtra);
+  return bytes;
+}
+
+void checkWritten(const Field& roles, const model::Job& job) {
+  const model::JobSpec& spec = job.spec;
+  const bool listsAll = spec.framework == model::Framework::kTensorFlow;
+  const std::int64_t config = listsAll ? configBytes(job) : 0;
+  if (config > limits::kVariableBytes) {
+    roles.complain(fmt::format(
+        "TF_CONFIG, which names every member to each, would have {} bytes, and no process begins with a "
+        "variable of more than {}: use fewer replicas, or shorter names of job, roles and namespace",
+        config, limits::kVariableBytes));
+  }
+  std::int64_t bytes = 0;
+  std::size_t index = 0;
+  roles.forEachElement([&](const Field& element) {
+    if (index >= spec.roles.size()) return;
+    const model::Role& role = spec.roles[index++];
+    const std::int64_t told =
+        saturatingMultiply(containersOf(element["template"]["spec"]), saturatingAdd(kOwnBytes, config));
+    const std::int64_t one = saturatingAdd(static_cast<std::int64_t>(role.templateJson.size()), told);
+    bytes = saturatingAdd(bytes, saturatingMultiply(one, mostMembers(spec, role)));
+  });
+  if (bytes > limits::kJobPodBytes) {
+    roles.complain(fmt::format(
+        "the job's pods would have {} MiB together (replicas times template, with what every container is "
+        "told), at most {} are allowed: put what is large into a ConfigMap or an image",
+        bytes >> 20, limits::kJobPodBytes >> 20));
+  }
+}
+
+void checkHosts(const Field& roles, const model::Job& job) {
+  if (!job.spec.mayHaveMates()) return;
+  std::int64_t members = 0;
+  std::int64_t longest = 0;
+  for (const model::Role& role : job.spec.roles) {
+    members += mostMembers(job.spec, role);
+    longest = std::max(longest, longestHost(job, role));
+  }
+  const std::size_t bytes = hostsBytes(static_cast<std::size_t>(members), static_cast<std::size_t>(longest));
+  if (bytes <= limits::kConfigMapBytes) return;
+  roles.complain(fmt::format(
+      "the list of the {} members' host names, the ConfigMap {}, would have {} bytes, and a ConfigMap may "
+      "have {}: use fewer replicas, or shorter names of job, roles and namespace",
+      members, configMapName(job), bytes, limits::kConfigMapBytes));
+}
+
+}  // namespace
+
+void checkJobSize(const Field& roles, const model::Job& job) {
+  if (job.spec.roles.empty()) return;
+  checkAmounts(roles, job.spec);
+  checkWritten(roles, job);
+  checkHosts(roles, job);
+}
+
+}  // namespace trainyard::codec

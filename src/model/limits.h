@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// How much of anything a user may write. Each is far above what serves a purpose, and keeps what one object
+// can cost the programs small; templates beyond are refused by reason.
+namespace trainyard::model::limits {
+
+// Extended resources, host ports and terms of required anti-affinity of a pod together: each becomes an
+// amount of its own in all that counts room.
+inline constexpr std::size_t kResourceNames = 32;
+
+// Kinds of resources that a container's requests or limits list, those included that are not counted.
+inline constexpr std::size_t kResourceEntries = 64;
+
+// Where a pod may go is compared with every node.
+inline constexpr std::size_t kTolerations = 128;
+inline constexpr std::size_t kSelectorValues = 1024;  // of node selector and required node affinity together
+inline constexpr std::size_t kVolumeClaims = 64;
+
+// Of the pods of a job together, as they are written: an eighth of what etcd holds unless told otherwise.
+inline constexpr std::int64_t kJobPodBytes = std::int64_t{256} << 20;
+
+// Of one variable with its name: what Linux lets a process begin with.
+inline constexpr std::int64_t kVariableBytes = 131'071;
+
+// Of a ConfigMap's data, keys included: what the API server takes.
+inline constexpr std::size_t kConfigMapBytes = std::size_t{1} << 20;
+
+// Of texts that the API server takes: a condition's message, an Event's note, and its other words.
+inline constexpr std::size_t kConditionMessage = 32'768;
+inline constexpr std::size_t kEventNote = 1'024;
+inline constexpr std::size_t kEventWord = 128;
+
+}  // namespace trainyard::model::limits

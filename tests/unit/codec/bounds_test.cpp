@@ -1,0 +1,290 @@
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+#include "codec/config_map.h"
+#include "codec/event.h"
+#include "codec/job.h"
+#include "codec/json_value.h"
+#include "codec/node.h"
+#include "codec/pod.h"
+#include "codec/queue.h"
+#include "codec/status.h"
+#include "model/limits.h"
+#include "model/names.h"
+
+// Objects as large and as wide as the API server takes them, which a tenant may write.
+using namespace trainyard;
+namespace limits = model::limits;
+
+namespace {
+
+constexpr std::size_t kMostNames = limits::kResourceNames;
+
+// "x.io/r0":"1","x.io/r1":"1" and so on.
+std::string amounts(int count, std::string_view domain = "x.io") {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += fmt::format(R"({}"{}/r{}":"1")", i == 0 ? "" : ",", domain, i);
+  return text;
+}
+
+std::string container(std::string_view name, std::string_view limits) {
+  return fmt::format(R"({{"name":"{}","resources":{{"limits":{{{}}}}}}})", name, limits);
+}
+
+std::string jobOf(std::string_view podSpec, int replicas = 2, std::string_view framework = "Custom",
+                  std::string_view name = "bert", std::string_view ns = "ml") {
+  return fmt::format(R"({{"metadata":{{"name":"{}","namespace":"{}","uid":"u"}},
+    "spec":{{"framework":"{}","roles":[{{"name":"worker","replicas":{},"template":{{"spec":{}}}}}]}}}})",
+                     name, ns, framework, replicas, podSpec);
+}
+
+std::string jobWithLimits(std::string_view limits, int replicas = 2) {
+  return jobOf(fmt::format(R"({{"containers":[{}]}})", container("c", limits)), replicas);
+}
+
+model::Job decoded(const std::string& json) {
+  auto job = codec::decodeJob(json);
+  REQUIRE(job);
+  return *job;
+}
+
+// What the user is told.
+std::string refusal(const std::string& json) { return decoded(json).specError; }
+
+std::size_t namesOf(const model::Job& job) {
+  return job.spec.roles.at(0).shape.requests.extendedAll().size();
+}
+
+std::string podOf(std::string_view podSpec) {
+  return fmt::format(R"({{"metadata":{{"name":"p","namespace":"ml","uid":"u"}},"spec":{}}})", podSpec);
+}
+
+}  // namespace
+
+// --- names of resources
+
+TEST_CASE("a template with 45,000 resources is refused by reason, and none of them is kept") {
+  const std::string json = jobWithLimits(amounts(45'000));
+  REQUIRE(json.size() > 700'000);
+  const model::Job job = decoded(json);
+  CHECK(job.errorInTemplate);
+  CHECK(
+      job.specError ==
+      "spec.roles[worker].template.spec.containers[0].resources.limits: has 45000 resources: at most 64 are "
+      "allowed");
+  CHECK(namesOf(job) <= kMostNames + 1);
+}
+
+TEST_CASE("names that are spread over many containers are counted together") {
+  std::string containers;
+  for (int i = 0; i < 700; ++i)
+    containers +=
+        (i == 0 ? "" : ",") + container(fmt::format("c{}", i), amounts(60, fmt::format("x{}.io", i)));
+  const model::Job job = decoded(jobOf(fmt::format(R"({{"containers":[{}]}})", containers)));
+  CHECK(job.errorInTemplate);
+  CHECK(job.specError ==
+        "spec.roles[worker].template.spec: must not ask for more than 32 extended resources, host ports and "
+        "terms of required anti-affinity together");
+  CHECK(namesOf(job) <= kMostNames + 1);
+}
+
+TEST_CASE("as many names as are counted are fine, one more is not") {
+  CHECK(refusal(jobWithLimits(amounts(32))).empty());
+  CHECK(refusal(jobWithLimits(amounts(32) + R"(,"nvidia.com/gpu":"8","cpu":"1")")).empty());
+  CHECK_THAT(refusal(jobWithLimits(amounts(33))), Catch::Contains("must not ask for more than 32"));
+}
+
+TEST_CASE("host ports and anti-affinity count as names, and long selectors become short names") {
+  std::string ports;
+  for (int i = 1; i <= 5'000; ++i) ports += fmt::format(R"({}{{"hostPort":{}}})", i == 1 ? "" : ",", i);
+  const model::Job wide =
+      decoded(jobOf(fmt::format(R"({{"containers":[{{"name":"c","ports":[{}]}}]}})", ports)));
+  CHECK_THAT(wide.specError, Catch::Contains("host ports"));
+  CHECK(namesOf(wide) <= kMostNames);
+
+  std::string terms;
+  for (int i = 0; i < 2'000; ++i) {
+    terms += fmt::format(
+        R"({}{{"topologyKey":"kubernetes.io/hostname","labelSelector":{{"matchLabels":{{"k{}":"v"}}}}}})",
+        i == 0 ? "" : ",", i);
+  }
+  const auto apart = [](const std::string& list) {
+    return fmt::format(
+        R"({{"affinity":{{"podAntiAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":[{}]}}}},)"
+        R"("containers":[{{"name":"c"}}]}})",
+        list);
+  };
+  const model::Job many = decoded(jobOf(apart(terms)));
+  CHECK_FALSE(many.specError.empty());
+  CHECK(namesOf(many) <= kMostNames);
+
+  const auto selecting = [&](const std::string& value) {
+    return apart(fmt::format(
+        R"({{"topologyKey":"kubernetes.io/hostname","labelSelector":{{"matchLabels":{{"role":"{}"}}}}}})",
+        value));
+  };
+  const auto name = [](const base::Result<model::Pod>& pod) {
+    REQUIRE(pod);
+    return pod->shape.requests.extendedAll().at(0).first;
+  };
+  const std::string prefix(500'000, 'a');
+  const std::string one = name(codec::decodePod(podOf(selecting(prefix + "1"))));
+  const std::string other = name(codec::decodePod(podOf(selecting(prefix + "2"))));
+  CHECK(one.size() < 300);
+  CHECK(one != other);
+  CHECK(one == name(codec::decodePod(podOf(selecting(prefix + "1")))));
+}
+
+TEST_CASE("of a stranger's pod with 45,000 names few are counted, and its GPUs among them") {
+  const std::string spec = fmt::format(R"({{"nodeName":"n","containers":[{}]}})",
+                                       container("c", amounts(45'000) + R"(,"nvidia.com/gpu":"8")"));
+  const auto pod = codec::decodePod(podOf(spec));
+  REQUIRE(pod);
+  CHECK(pod->shape.requests.gpus() == 8);
+  CHECK(pod->shape.requests.extendedAll().size() == kMostNames + 1);
+  CHECK(pod->uncountedResources > 0);
+  // Requests and limits of the same names are looked up against each other.
+  const std::string twice =
+      fmt::format(R"({{"containers":[{{"name":"c","resources":{{"limits":{{{0}}},"requests":{{{0}}}}}}}]}})",
+                  amounts(22'000));
+  CHECK(codec::decodePod(podOf(twice))->shape.requests.extendedAll().size() == kMostNames);
+  CHECK(codec::decodePod(podOf(R"({"containers":[{"name":"c"}]})"))->uncountedResources == 0);
+}
+
+TEST_CASE("of a node that offers too many resources few are counted, and its GPUs among them") {
+  const auto node = codec::decodeNode(fmt::format(
+      R"({{"metadata":{{"name":"n"}},"status":{{"allocatable":{{"cpu":"8",{},"nvidia.com/gpu":"8"}}}}}})",
+      amounts(20'000)));
+  REQUIRE(node);
+  CHECK(node->allocatable.extendedAll().size() == kMostNames + 1);
+  CHECK(node->allocatable.gpus() == 8);
+  CHECK(node->allocatable.cpu.value == 8000);
+  CHECK(node->uncountedResources == 20'000 - 32);
+}
+
+TEST_CASE("a Queue that names too many resources is refused by reason") {
+  const auto queue = [](int names) {
+    return codec::decodeQueue(
+        fmt::format(R"({{"metadata":{{"name":"q"}},"spec":{{"limit":{{{}}}}}}})", amounts(names)));
+  };
+  CHECK(queue(32)->specError.empty());
+  CHECK(queue(33)->specError == "spec.limit: must not name more than 32 resources");
+}
+
+TEST_CASE("what is compared with every node is bounded") {
+  const auto listed = [](int count, std::string_view each) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += fmt::format("{}{}", i == 0 ? "" : ",", each);
+    return text;
+  };
+  const auto spec = [](const std::string& more) {
+    return refusal(jobOf(fmt::format(R"({{"containers":[{{"name":"c"}}],{}}})", more)));
+  };
+  const auto tolerations = [&](int count) {
+    return spec(fmt::format(R"("tolerations":[{}])", listed(count, R"({"key":"a","operator":"Exists"})")));
+  };
+  CHECK(tolerations(128).empty());
+  CHECK_THAT(tolerations(129), Catch::Contains("has 129 tolerations: at most 128 are allowed"));
+  const auto affinity = [&](int values) {
+    return spec(fmt::format(
+        R"("affinity":{{"nodeAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":{{"nodeSelectorTerms":[)"
+        R"({{"matchExpressions":[{{"key":"a","operator":"In","values":[{}]}}]}}]}}}}}})",
+        listed(values, R"("v")")));
+  };
+  CHECK(affinity(1'000).empty());
+  CHECK_THAT(affinity(30'000), Catch::Contains("nodeSelectorTerms: has 30002 terms, expressions and values"));
+  const std::string claims = fmt::format(
+      R"("volumes":[{}])", listed(65, R"({"name":"v","persistentVolumeClaim":{"claimName":"a"}})"));
+  CHECK_THAT(spec(claims), Catch::Contains("has 65 persistent volume claims"));
+}
+
+TEST_CASE("a complaint does not repeat a name of half a megabyte") {
+  const std::string error =
+      refusal(jobWithLimits(fmt::format(R"("x.io/{}":"1.5")", std::string(500'000, 'a'))));
+  CHECK_THAT(error, Catch::Contains("must be a whole number"));
+  CHECK(error.size() < 400);
+}
+
+// --- amounts
+
+TEST_CASE("a job that asks for more than can be counted is refused by reason") {
+  CHECK(refusal(jobWithLimits(R"("nvidia.com/gpu":"4503599627370495")", 4'096)) ==
+        "spec.roles: ask for 9223372036854775807 GPUs or more in all: at most 2147483647 can be counted");
+  CHECK_THAT(refusal(jobWithLimits(R"("x.io/r":"4503599627370495")", 4'096)),
+             Catch::Contains("ask for more x.io/r in all than can be counted"));
+  CHECK_THAT(refusal(jobWithLimits(R"("cpu":"9000000000000000")", 2)), Catch::Contains("more cpu in all"));
+  CHECK(refusal(jobWithLimits(R"("nvidia.com/gpu":"8")", 10'000)).empty());
+}
+
+// --- what is written
+
+TEST_CASE("a job whose pods are too much to be written is refused by reason") {
+  const auto withText = [](std::size_t bytes, int replicas) {
+    return refusal(
+        jobOf(fmt::format(R"({{"containers":[{{"name":"c","args":["{}"]}}]}})", std::string(bytes, 'x')),
+              replicas));
+  };
+  CHECK_THAT(withText(600'000, 1'500), Catch::Contains("the job's pods would have 859 MiB together"));
+  CHECK(withText(600'000, 100).empty());
+  CHECK(withText(20'000, 10'000).empty());
+  // What every container is told counts for each.
+  std::string containers;
+  for (int i = 0; i < 20'000; ++i) containers += fmt::format(R"({}{{"name":"c{}"}})", i == 0 ? "" : ",", i);
+  CHECK_THAT(refusal(jobOf(fmt::format(R"({{"containers":[{}]}})", containers), 100)),
+             Catch::Contains("MiB together"));
+}
+
+TEST_CASE("TF_CONFIG grows with the members, and is refused where no process could begin with it") {
+  const auto ofSize = [](int replicas, std::string_view framework) {
+    return refusal(jobOf(R"({"containers":[{"name":"c"}]})", replicas, framework));
+  };
+  CHECK(ofSize(1'500, "TensorFlow").empty());
+  CHECK_THAT(ofSize(5'000, "TensorFlow"), Catch::Contains("TF_CONFIG, which names every member to each"));
+  CHECK(ofSize(5'000, "PyTorch").empty());
+}
+
+TEST_CASE("the list of 10,000 members is written without what does not fit, or refused before it is tried") {
+  const std::string spec = R"({"containers":[{"name":"c"}]})";
+  const auto data = [](const model::Job& job, std::string_view key) {
+    const std::string json = codec::encodeConfigMap(job);
+    const auto map = codec::JsonDocument::parse(json);
+    REQUIRE(map);
+    return std::string(map->root().find("data").find(key).string().value_or(""));
+  };
+  const model::Job small = decoded(jobOf(spec, 1'000));
+  CHECK(small.specError.empty());
+  CHECK_FALSE(data(small, "members.json").empty());
+  CHECK_FALSE(data(small, "hosts.txt").empty());
+
+  const model::Job large = decoded(jobOf(spec, 10'000, "PyTorch", "llama-pretraining-405b", "research"));
+  CHECK(large.specError.empty());
+  CHECK(data(large, "members.json").empty());
+  CHECK(data(large, "hosts.txt").size() <= limits::kConfigMapBytes);
+  CHECK_THAT(data(large, "hosts.txt"), Catch::EndsWith("worker-9999.llama-pretraining-405b.research.svc\n"));
+
+  CHECK_THAT(refusal(jobOf(spec, 10'000, "PyTorch", "a-job-with-a-name-of-forty-two-characters",
+                           "a-namespace-with-a-name-of-forty-eight-letters")),
+             Catch::Contains("the list of the 10000 members' host names"));
+}
+
+// --- what the API server says
+
+TEST_CASE("what the API server says at length is cut, between two characters") {
+  std::string message;
+  while (message.size() < 100'000) message += "spec.containers[0].name: Ungültig; ";
+  const base::Error error =
+      codec::errorFromStatus({.code = 422, .reason = "Invalid", .message = message}, "POST /x");
+  CHECK(error.message.size() < 9'000);
+  CHECK(codec::JsonDocument::parse(fmt::format(R"(["{}"])", error.message)));
+  CHECK_THAT(std::string(codec::saidBy(error)), Catch::StartsWith("spec.containers[0].name"));
+
+  codec::Event event{};
+  event.note = std::string(limits::kEventNote - 1, 'x') + "é";
+  const std::string json = codec::encodeEvent(event);
+  const auto written = codec::JsonDocument::parse(json);
+  REQUIRE(written);
+  CHECK(written->root().find("note").string()->size() == limits::kEventNote - 1);
+}
