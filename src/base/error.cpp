@@ -14,6 +14,7 @@ std::string_view toString(ErrorCode code) {
     case ErrorCode::kThrottled: return "Throttled";
     case ErrorCode::kUnavailable: return "Unavailable";
     case ErrorCode::kOutcomeUnknown: return "OutcomeUnknown";
+    case ErrorCode::kTooLarge: return "TooLarge";
     case ErrorCode::kUnsupported: return "Unsupported";
     case ErrorCode::kCancelled: return "Cancelled";
     case ErrorCode::kInternal: return "Internal";

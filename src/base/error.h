@@ -22,6 +22,7 @@ enum class ErrorCode {
   kThrottled,       // the server asks us to wait (429): retryAfter says how long
   kUnavailable,     // the request was not carried out: retry with back-off
   kOutcomeUnknown,  // time-out, reset, 5xx after sending: read before repeating a write
+  kTooLarge,        // the answer is larger than the caller takes: ask for less at once
   kUnsupported,     // 405, 406, 415: the server does not offer this
   kCancelled,       // we gave up ourselves (shut-down, lost lease)
   kInternal,        // a bug of ours or of the other side: report

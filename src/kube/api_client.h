@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -27,6 +28,7 @@ struct ApiRequest {
   std::string body = {};  // JSON
   std::string contentType = "application/json";
   std::chrono::milliseconds timeout{30'000};
+  std::size_t maxAnswerBytes = 0;  // 0: as much as the transport takes; beyond: kTooLarge
 };
 
 struct ApiResponse {

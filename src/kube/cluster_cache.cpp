@@ -3,12 +3,15 @@
 #include <charconv>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "codec/job.h"
 #include "codec/namespace.h"
 #include "codec/node.h"
 #include "codec/pod.h"
 #include "codec/priority_class.h"
 #include "codec/queue.h"
+#include "model/limits.h"
 
 namespace trainyard::kube {
 
@@ -53,7 +56,28 @@ ClusterCache::ClusterCache(ClusterDecoders decoders, const base::Logger& log)
       jobs(std::move(decoders.job), log),
       queues(std::move(decoders.queue), log),
       priorityClasses(std::move(decoders.priorityClass), log),
-      namespaces(std::move(decoders.ns), log) {}
+      namespaces(std::move(decoders.ns), log) {
+  tellOfUncounted(nodes, log);
+  tellOfUncounted(pods, log);
+}
+
+template <typename T>
+void ClusterCache::tellOfUncounted(ObjectCache<T>& objects, const base::Logger& log) {
+  objects.onChange([log, told = false](const auto&, const auto& after) mutable {
+    if (told || !after || after->uncountedResources == 0) return;
+    told = true;
+    std::string name;
+    if constexpr (requires { after->key; }) {
+      name = fmt::format("{}", after->key);
+    } else {
+      name = after->name.str();
+    }
+    log.warning("not all resources of an object are counted; further ones are not told of",
+                {{"kind", CacheTraits<T>::kKind},
+                 {"name", name},
+                 {"counted", fmt::to_string(model::limits::kResourceNames)}});
+  });
+}
 
 void ClusterCache::onAnyChange(const std::function<void()>& listener) {
   const auto ignoreWhat = [listener](const auto&, const auto&) { listener(); };

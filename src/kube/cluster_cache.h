@@ -108,6 +108,11 @@ class ClusterCache {
   // The cluster as known now, with the default policy. Copies pointers, not objects.
   [[nodiscard]] model::Snapshot snapshot(base::WallTime now) const;
   [[nodiscard]] std::size_t undecodable() const;
+
+ private:
+  // Says once of each kind that not all of its resources are counted, and of which object first.
+  template <typename T>
+  void tellOfUncounted(ObjectCache<T>& objects, const base::Logger& log);
 };
 
 }  // namespace trainyard::kube

@@ -136,7 +136,9 @@ class HttpApiClient::Impl : public std::enable_shared_from_this<Impl> {
 
   void answered(const CallPtr& call, base::Result<net::HttpResponse> answer) {
     if (!answer) {
-      const bool harmless = answer.error().code == ErrorCode::kUnavailable || isRead(call->request);
+      const bool sameAgain = answer.error().code == ErrorCode::kTooLarge;
+      const bool harmless =
+          !sameAgain && (answer.error().code == ErrorCode::kUnavailable || isRead(call->request));
       if (harmless && call->attempts < options_.maxAttempts) {
         again(call, call->backoff.next(executor_.now()));
         return;
@@ -236,7 +238,8 @@ class HttpApiClient::Impl : public std::enable_shared_from_this<Impl> {
     net::HttpRequest http{.method = request.method,
                           .target = encodeTarget(options_.pathPrefix, request.path, request.query),
                           .body = request.body,
-                          .timeout = timeout};
+                          .timeout = timeout,
+                          .maxAnswerBytes = request.maxAnswerBytes};
     http.headers = options_.headers;
     http.headers.emplace_back("Accept", "application/json");
     http.headers.emplace_back("User-Agent", options_.userAgent);

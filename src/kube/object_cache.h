@@ -96,22 +96,42 @@ class ObjectCache final : public ReflectorSink {
     return true;
   }
 
-  void replace(const std::vector<std::string>& objects) override {
-    // Numbers may start anew after a list: a server restored from a backup goes back in time.
-    delivered_ = 0;
-    std::map<Key, Pointer> next;
+  void page(const std::vector<std::string>& objects, bool first) override {
+    if (first) {
+      listed_.clear();
+      listedVersion_ = 0;
+    }
     for (const std::string& text : objects) {
       auto decoded = decodeOrReport(text);
       if (!decoded) {
-        keepOld(text, next);
+        keepOld(text, listed_);
         continue;
       }
-      noteDelivered(*decoded);
+      listedVersion_ = std::max(listedVersion_, versionOf(*decoded));
       const Key key = Traits::keyOf(*decoded);
-      next[key] = newerOf(key, std::move(*decoded));
+      listed_[key] = sharedWith(find(key), std::move(*decoded));
     }
-    std::erase_if(written_, [&](const Key& key) { return !next.contains(key); });
+  }
+
+  void listed() override {
+    // Numbers may start anew after a list: a server restored from a backup goes back in time.
+    delivered_ = std::exchange(listedVersion_, 0);
+    auto next = std::exchange(listed_, {});
+    std::erase_if(written_, [&](const Key& key) {
+      const auto delivered = next.find(key);
+      if (delivered == next.end()) return true;
+      const Pointer known = find(key);
+      if (!known || versionOf(*known) <= versionOf(*delivered->second)) return true;
+      delivered->second = known;
+      return false;
+    });
     notifyDifferences(std::exchange(objects_, std::move(next)));
+  }
+
+  // The whole collection at once.
+  void replace(const std::vector<std::string>& objects) {
+    page(objects, true);
+    listed();
   }
 
   void upsert(std::string_view object) override {
@@ -182,10 +202,21 @@ class ObjectCache final : public ReflectorSink {
     if (Pointer old = find(key)) next[key] = std::move(old);
   }
 
-  void noteDelivered(const T& object) {
+  // 0 where it has none that can be compared.
+  static std::uint64_t versionOf(const T& object) {
     if constexpr (requires { object.resourceVersion; }) {
-      delivered_ = std::max(delivered_, versionNumber(object.resourceVersion).value_or(0));
+      return versionNumber(object.resourceVersion).value_or(0);
+    } else {
+      return 0;
     }
+  }
+
+  void noteDelivered(const T& object) { delivered_ = std::max(delivered_, versionOf(object)); }
+
+  // What is known already, where it says the same.
+  static Pointer sharedWith(const Pointer& known, T delivered) {
+    if (known && Traits::same(*known, delivered)) return known;
+    return std::make_shared<const T>(std::move(delivered));
   }
 
   // What the watch or a list delivered, unless a write of ours is known to be newer.
@@ -199,8 +230,7 @@ class ObjectCache final : public ReflectorSink {
         written_.erase(key);
       }
     }
-    if (known && Traits::same(*known, delivered)) return known;
-    return std::make_shared<const T>(std::move(delivered));
+    return sharedWith(known, std::move(delivered));
   }
 
   void put(const Key& key, Pointer after) {
@@ -273,8 +303,10 @@ class ObjectCache final : public ReflectorSink {
   std::map<Key, Pointer> objects_;
   model::SharedList<T> list_;  // the same objects, in the same order
   mutable bool handedOut_ = false;
-  std::set<Key> written_;        // taken from a write of ours; the watch has not shown them yet
-  std::uint64_t delivered_ = 0;  // the newest version that list or watch delivered
+  std::set<Key> written_;          // taken from a write of ours; the watch has not shown them yet
+  std::uint64_t delivered_ = 0;    // the newest version that list or watch delivered
+  std::map<Key, Pointer> listed_;  // of the pages of a list under way
+  std::uint64_t listedVersion_ = 0;
   std::size_t undecodable_ = 0;
 };
 

@@ -1,5 +1,8 @@
 #include "kube/reflector.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "codec/list.h"
@@ -20,6 +23,12 @@ constexpr base::Instant::duration kRecently = std::chrono::seconds(30);
 constexpr std::int64_t kMaxSpreadMs = 800;
 // Watches that fail in a row without one line, before the resourceVersion itself is doubted.
 constexpr int kMaxFailedWatches = 5;
+// Of the answer to one page: some hundred of the largest objects that the API server takes are no more than
+// ten of these.
+constexpr std::size_t kMostPageBytes = std::size_t{16} << 20;
+// Of a whole collection at once, where paging took too long.
+constexpr std::size_t kMostListBytes = std::size_t{64} << 20;
+constexpr int kShrink = 4;
 
 }  // namespace
 
@@ -33,7 +42,8 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
         rng_(rng),
         log_(std::move(log)),
         sink_(sink),
-        backoff_({}, rng_.split()) {}
+        backoff_({}, rng_.split()),
+        pageSize_(options_.pageSize) {}
 
   void start() {
     if (running_) return;
@@ -47,7 +57,6 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
     executor_.cancel(timer_);
     timer_ = {};
     watch_.reset();
-    objects_.clear();
   }
 
   [[nodiscard]] bool synced() const { return synced_; }
@@ -68,7 +77,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
   // be answered from a watch cache that may be the very one that just failed us.
   void list() {
     beginRound();
-    objects_.clear();
+    unpaged_ = std::exchange(nextUnpaged_, false);
     listBegan_ = executor_.now();
     fetchPage("");
   }
@@ -79,47 +88,52 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   void fetchPage(const std::string& continueToken) {
-    ApiRequest request{
-        .path = options_.type.collection(), .query = options_.selectors, .timeout = kListTimeout};
-    if (!unpaged_) request.query.emplace_back("limit", fmt::to_string(options_.pageSize));
+    ApiRequest request{.path = options_.type.collection(),
+                       .query = options_.selectors,
+                       .timeout = kListTimeout,
+                       .maxAnswerBytes = unpaged_ ? kMostListBytes : kMostPageBytes};
+    if (!unpaged_) request.query.emplace_back("limit", fmt::to_string(pageSize_));
     if (!continueToken.empty()) request.query.emplace_back("continue", continueToken);
-    const bool first = continueToken.empty();
-    api_.request(std::move(request), current([first](Impl& self, base::Result<ApiResponse> answer) {
-                   self.pageCame(first, std::move(answer));
+    api_.request(std::move(request), current([continueToken](Impl& self, base::Result<ApiResponse> answer) {
+                   self.pageCame(continueToken, std::move(answer));
                  }));
   }
 
-  void pageCame(bool first, base::Result<ApiResponse> answer) {
-    auto page =
+  void pageCame(const std::string& continueToken, base::Result<ApiResponse> answer) {
+    const std::size_t bytes = answer ? answer->body.size() : 0;
+    const auto page =
         answer ? codec::decodeList(std::move(answer->body)) : tl::unexpected(std::move(answer.error()));
-    if (!page) {
-      // A page token dies with compaction. Once more without pages, lest a collection that is slow to page
-      // through never gets to its end.
-      if (!first && page.error().code == ErrorCode::kExpired && !unpaged_) {
-        log_.info("page token expired, listing again in one piece", {{"error", page.error().message}});
-        unpaged_ = true;
-        list();
-        return;
-      }
-      failed("list failed", page.error());
-      listLater(delayFor(page.error()));
-      return;
-    }
+    if (!page) return pageFailed(continueToken, page.error());
     lastHeard_ = executor_.now();
-    objects_.insert(objects_.end(), std::make_move_iterator(page->items.begin()),
-                    std::make_move_iterator(page->items.end()));
-    if (!page->continueToken.empty()) {
-      fetchPage(page->continueToken);
-      return;
-    }
-    unpaged_ = false;
-    failedWatches_ = 0;
-    resourceVersion_ = std::move(page->resourceVersion);
-    const std::vector<std::string> objects = std::exchange(objects_, {});
-    synced_ = true;
+    // Twice as many are then still no more than half of the most.
+    if (!unpaged_ && bytes < kMostPageBytes / 4) pageSize_ = std::min(pageSize_ * 2, options_.pageSize);
     const auto round = round_;
-    sink_.replace(objects);
+    sink_.page(page->items, continueToken.empty());
+    if (round_ != round) return;
+    if (!page->continueToken.empty()) return fetchPage(page->continueToken);
+    failedWatches_ = 0;
+    resourceVersion_ = page->resourceVersion;
+    synced_ = true;
+    sink_.listed();
     if (round_ == round) watch();
+  }
+
+  void pageFailed(const std::string& continueToken, const base::Error& error) {
+    if (error.code == ErrorCode::kTooLarge && !unpaged_ && pageSize_ > 1) {
+      pageSize_ = std::max(pageSize_ / kShrink, 1);
+      log_.info("page too large, asking for fewer objects",
+                {{"resource", options_.type.plural}, {"limit", fmt::to_string(pageSize_)}});
+      return fetchPage(continueToken);
+    }
+    // A page token dies with compaction. Once more without pages, lest a collection that is slow to page
+    // through never gets to its end; if that fails, in pages again.
+    if (!continueToken.empty() && error.code == ErrorCode::kExpired) {
+      log_.info("page token expired, listing again in one piece", {{"error", error.message}});
+      nextUnpaged_ = true;
+      return list();
+    }
+    failed("list failed", error);
+    listLater(delayFor(error));
   }
 
   void watch() {
@@ -212,7 +226,6 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
   template <typename Step>
   void later(base::Instant::duration delay, Step step) {
     beginRound();
-    objects_.clear();
     executor_.cancel(timer_);
     timer_ = executor_.postAfter(delay, current(step));
   }
@@ -246,8 +259,9 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
   base::TimerId timer_;
   std::unique_ptr<net::StreamHandle> watch_;
 
-  std::vector<std::string> objects_;  // of the pages so far
-  bool unpaged_ = false;
+  int pageSize_;              // objects that the next page may have
+  bool unpaged_ = false;      // the list that is under way
+  bool nextUnpaged_ = false;  // the one after it
   std::string resourceVersion_;
   base::Instant watchBegan_{};
   int lines_ = 0;

@@ -24,8 +24,10 @@ class ReflectorSink {
   ReflectorSink& operator=(const ReflectorSink&) = delete;
   virtual ~ReflectorSink() = default;
 
-  // The whole collection after a list: what is not in it was deleted meanwhile.
-  virtual void replace(const std::vector<std::string>& objects) = 0;
+  // A list comes in pages, one at a time, `first` beginning anew whatever came before it. It counts once
+  // listed() says that it is whole: what is in none of its pages was deleted meanwhile.
+  virtual void page(const std::vector<std::string>& objects, bool first) = 0;
+  virtual void listed() = 0;
   virtual void upsert(std::string_view object) = 0;
   virtual void remove(std::string_view object) = 0;
 };
@@ -38,7 +40,8 @@ struct ReflectorOptions {
 
 // List, then watch, for ever: paging, bookmarks, resume from the last resourceVersion, list again on 410,
 // back-off 0.8 s to 30 s with jitter on failures. The first list is consistent (resourceVersion unset),
-// so that a program never starts from a past that another replica has already left.
+// so that a program never starts from a past that another replica has already left. A page that is larger
+// than kMostPageBytes is asked for again with fewer objects, and pages grow again where objects are small.
 class Reflector {
  public:
   Reflector(ReflectorOptions options, ApiClient& api, base::Executor& executor, base::Rng rng,

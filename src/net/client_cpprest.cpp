@@ -321,9 +321,11 @@ class SendOperation final : public Operation, public std::enable_shared_from_thi
 
  private:
   pplx::task<std::size_t> take(std::string_view piece) {
-    if (body_.size() + piece.size() > core_->options.maxBodyBytes) {
-      finish(fail(ErrorCode::kInternal, fmt::format("{}: the answer is larger than {} bytes", describe(),
-                                                    core_->options.maxBodyBytes)));
+    const std::size_t most =
+        request_.maxAnswerBytes != 0 ? request_.maxAnswerBytes : core_->options.maxBodyBytes;
+    if (body_.size() + piece.size() > most) {
+      finish(fail(ErrorCode::kTooLarge,
+                  fmt::format("{}: the answer is larger than {} bytes", describe(), most)));
       return refuseBody("too large");
     }
     body_.append(piece);
@@ -454,7 +456,7 @@ class StreamOperation final : public Operation, public std::enable_shared_from_t
     lastHeard_ = Clock::now();
     if (head_.status != 200) {
       if (head_.body.size() + piece.size() > core_->options.maxBodyBytes) {
-        end(fail(ErrorCode::kInternal, fmt::format("{}: the answer is larger than {} bytes", describe(),
+        end(fail(ErrorCode::kTooLarge, fmt::format("{}: the answer is larger than {} bytes", describe(),
                                                    core_->options.maxBodyBytes)));
         return refuseBody("too large");
       }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -31,6 +32,7 @@ struct HttpRequest {
   std::string body = {};
   // For send(): from start to the whole answer. For stream(): longest silence between two lines.
   std::chrono::milliseconds timeout{30'000};
+  std::size_t maxAnswerBytes = 0;  // of send(); 0: as much as the client takes
 };
 
 struct HttpResponse {
@@ -60,7 +62,7 @@ struct StreamCallbacks {
 // send() and stream() may be called from any thread; the client and the stream handles are destroyed on the
 // executor's thread, or when it does not run any more. A destroyed client drops what is under way: no
 // callback runs after that. Errors: kInvalid for a request that cannot be sent as it is, kUnavailable when it
-// surely did not reach the server, kInternal when the answer is larger than allowed, kOutcomeUnknown
+// surely did not reach the server, kTooLarge when the answer is larger than allowed, kOutcomeUnknown
 // otherwise. A write is sent at most once: when the server closed a kept connection meanwhile, it is
 // kOutcomeUnknown, and the caller looks before it writes again. A GET is repeated on another connection.
 class HttpClient {

@@ -104,9 +104,10 @@ class Load final : public kube::ReflectorSink {
   }
   [[nodiscard]] bool good() const { return good_; }
 
-  void replace(const std::vector<std::string>& objects) override {
+  void page(const std::vector<std::string>& objects, bool) override {
     for (const std::string& object : objects) upsert(object);
   }
+  void listed() override {}
   void upsert(std::string_view object) override {
     const auto pod = codec::decodePod(object);
     if (!pod || !pod->bound() || !bound_.insert(pod->key.name).second) return;

@@ -69,6 +69,23 @@ struct Fixture {
 
 using Changes = std::vector<std::string>;
 
+TEST_CASE("a list counts once it is whole, and its pages need not be there together") {
+  Fixture f;
+  f.cache.pods.replace({object("a", "u1", 10), object("z", "u9", 10)});
+  f.take();
+  f.cache.pods.page({object("a", "u1", 12)}, true);
+  // A list that broke off leaves nothing behind.
+  f.cache.pods.page({object("b", "u2", 11)}, true);
+  CHECK(f.take().empty());
+  // A write of ours that the list is too old to know.
+  CHECK(f.cache.pods.applyWrite(object("b", "u2", 20), WriteKind::kCreate));
+  f.cache.pods.page({object("c", "u3", 13)}, false);
+  CHECK(f.take() == Changes{"- > b#u2@20"});
+  f.cache.pods.listed();
+  CHECK(f.take() == Changes{"a#u1@10 > -", "- > c#u3@13", "z#u9@10 > -"});
+  CHECK(f.version("b") == "20");
+}
+
 TEST_CASE("a list replaces what was there and tells every difference in order of names") {
   Fixture f;
   f.cache.pods.replace({object("b", "u2", 11), object("a", "u1", 10)});

@@ -33,11 +33,14 @@ struct Calls final : ReflectorSink {
     calls.push_back(std::move(text));
     onCall();
   }
-  void replace(const std::vector<std::string>& objects) override {
-    std::string text = "replace";
-    for (const auto& each : objects) text += " " + each.substr(21, each.find('"', 21) - 21);
-    add(text);
+  std::string pages;
+  std::size_t largestPage = 0;
+  void page(const std::vector<std::string>& objects, bool first) override {
+    if (first) pages = "replace";
+    for (const auto& each : objects) pages += " " + each.substr(21, each.find('"', 21) - 21);
+    largestPage = std::max(largestPage, objects.size());
   }
+  void listed() override { add(pages); }
   void upsert(std::string_view each) override { add("upsert " + std::string(each.substr(21, 1))); }
   void remove(std::string_view each) override { add("remove " + std::string(each.substr(21, 1))); }
 };
@@ -180,6 +183,85 @@ TEST_CASE_METHOD(Fixture, "410 on a page starts the list over, in one piece") {
   REQUIRE(http.sent.size() == 3);
   CHECK(http.sent[2].request.target == "/api/v1/pods?labelSelector=a%3Db");
   CHECK(watchesFrom(20));
+}
+
+TEST_CASE_METHOD(Fixture, "the list in one piece is tried once only, then it goes in pages again") {
+  http.script = {listOf({"a", "b"}, 10, "t1"), refusal(410, "Expired"), broken(ErrorCode::kTooLarge),
+                 listOf({"a", "b"}, 20, "t2"), listOf({"c"}, 20)};
+  reflector->start();
+  loop.runFor(10s);
+  CHECK(sink.calls == std::vector<std::string>{"replace a b c"});
+  REQUIRE(http.sent.size() == 5);
+  CHECK(http.sent[2].request.target == "/api/v1/pods?labelSelector=a%3Db");
+  CHECK(http.sent[3].request.target == "/api/v1/pods?labelSelector=a%3Db&limit=2");
+}
+
+// A collection of `objects` that have `bytes` each, of which the transport takes what the request allows.
+struct LargeObjects {
+  int objects;
+  std::size_t bytes;
+  std::vector<int> limits = {};  // of the requests, in order
+
+  std::optional<Answer> operator()(const net::HttpRequest& request) {
+    const auto number = [&](const std::string& name) {
+      const auto at = request.target.find(name + "=");
+      return at == std::string::npos ? 0 : std::stoi(request.target.substr(at + name.size() + 1));
+    };
+    const int limit = number("limit");
+    const int from = number("continue");
+    limits.push_back(limit);
+    const int to = std::min(from + limit, objects);
+    if (static_cast<std::size_t>(to - from) * bytes > request.maxAnswerBytes)
+      return broken(ErrorCode::kTooLarge);
+    std::string items;
+    for (int i = from; i < to; ++i) {
+      items += fmt::format(R"({}{{"metadata":{{"name":"{}","resourceVersion":"5","note":"{}"}}}})",
+                           i == from ? "" : ",", i, std::string(bytes, 'x'));
+    }
+    return answer(200, fmt::format(R"({{"metadata":{{"resourceVersion":"9","continue":"{}"}},"items":[{}]}})",
+                                   to == objects ? "" : fmt::to_string(to), items));
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "pages shrink until they can be taken, and nothing is listed twice") {
+  LargeObjects server{200, 1'400'000};
+  http.otherwise = [&](const net::HttpRequest& request) { return server(request); };
+  reflector = std::make_unique<Reflector>(ReflectorOptions{.type = kPods, .pageSize = 500}, api, loop,
+                                          base::Rng(1), log, sink);
+  reflector->start();
+  loop.runFor(700ms);  // less than any back-off
+  CHECK(reflector->synced());
+  REQUIRE(server.limits.size() > 4);
+  CHECK(std::vector<int>(server.limits.begin(), server.limits.begin() + 5) ==
+        std::vector<int>{500, 125, 31, 7, 7});
+  CHECK(sink.largestPage == 7);
+  REQUIRE(sink.calls.size() == 1);
+  std::string all = "replace";
+  for (int i = 0; i < 200; ++i) all += fmt::format(" {}", i);
+  CHECK(sink.calls.front() == all);
+}
+
+TEST_CASE_METHOD(Fixture, "pages grow again where objects are small") {
+  LargeObjects server{40, 1'400'000};
+  http.otherwise = [&](const net::HttpRequest& request) { return server(request); };
+  reflector = std::make_unique<Reflector>(ReflectorOptions{.type = kPods, .pageSize = 64}, api, loop,
+                                          base::Rng(1), log, sink);
+  reflector->start();
+  loop.runFor(700ms);
+  CHECK(server.limits.back() == 4);
+  server = {1'000, 100};
+  http.lastStream().end(refusal(410, "Expired"));
+  loop.runFor(5s);
+  CHECK(std::vector<int>(server.limits.begin(), server.limits.begin() + 6) ==
+        std::vector<int>{4, 8, 16, 32, 64, 64});
+}
+
+TEST_CASE_METHOD(Fixture, "one object that is too large by itself is a failure with back-off") {
+  http.otherwise = [](const net::HttpRequest&) { return broken(ErrorCode::kTooLarge); };
+  reflector->start();
+  loop.runFor(5min);
+  CHECK(http.sent.size() < 40);
+  CHECK_FALSE(reflector->synced());
 }
 
 TEST_CASE_METHOD(Fixture, "a failing list is repeated with back-off for ever") {

@@ -247,7 +247,7 @@ TEST_CASE("An answer beyond the limit is refused") {
   TestClient client({.url = urlOf(*server), .maxBodyBytes = 100'000});
   const auto answer = client.get("/");
   REQUIRE_FALSE(answer);
-  CHECK(answer.error().code == ErrorCode::kInternal);
+  CHECK(answer.error().code == ErrorCode::kTooLarge);
   CHECK_THAT(answer.error().message, Catch::Contains("larger than 100000 bytes"));
 }
 
