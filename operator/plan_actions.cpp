@@ -7,7 +7,6 @@
 #include "codec/pod.h"
 #include "codec/service.h"
 #include "codec/status.h"
-#include "core/gang/framework_env.h"
 #include "model/names.h"
 #include "operator/plan_executor.h"
 #include "operator/plan_step.h"
@@ -25,15 +24,9 @@ std::string templateComplaint(const std::string& role, const Error& error) {
   return fmt::format("spec.roles[{}].template: {}", role, codec::saidBy(error));
 }
 
-base::Result<std::string> memberPod(const model::Job& job, const model::Role& role, int index,
-                                    std::int64_t epoch, const std::optional<model::NodeName>& pinned,
-                                    const std::string& schedulerName) {
-  return codec::encodeMemberPod(job, role, index,
-                                {.epoch = epoch,
-                                 .gated = !pinned,
-                                 .pinned = pinned,
-                                 .schedulerName = schedulerName,
-                                 .environment = core::memberEnvironment(job, role.name, index, epoch)});
+// What the body has at least: the template, and what is told to each of many members.
+std::size_t bodyBytes(const model::Role& role, const core::MemberEnvironments& environments) {
+  return role.templateJson.size() + environments.sharedBytes();
 }
 
 bool isDefinite(ErrorCode code) { return code == ErrorCode::kInvalid || code == ErrorCode::kForbidden; }
@@ -49,21 +42,31 @@ void PlanExecutor::run(const StepPtr& step, const core::CheckTemplates&) {
   // One more than dry-runs, so that answers that come at once cannot conclude before all were asked.
   step->templates.open = job.spec.roles.size() + 1;
   for (const model::Role& role : job.spec.roles) {
-    const auto body = memberPod(job, role, 0, 0, std::nullopt, deps_.schedulerName);
-    if (!body) {
-      if (step->templates.invalid.empty())
-        step->templates.invalid = templateComplaint(role.name, body.error());
-      concludeTemplates(step);
-      continue;
-    }
-    deps_.metrics.countWrite("pods?dryRun");
-    deps_.api.create(kube::kPods.collection(job.key.ns), *body,
-                     guarded([this, step, name = role.name](const Answer& answer) {
-                       templateAnswered(step, name, answer);
-                     }),
-                     {{"dryRun", "All"}, {"fieldValidation", "Strict"}});
+    const std::size_t bytes = bodyBytes(role, step->environments());
+    bodies_.enter(bytes, [this, step, &role, bytes] { checkTemplate(step, role, bytes); });
   }
   concludeTemplates(step);
+}
+
+void PlanExecutor::checkTemplate(const StepPtr& step, const model::Role& role, std::size_t bytes) {
+  const model::Job& job = *step->decision.job;
+  const auto body = codec::encodeMemberPod(job, role, 0,
+                                           {.epoch = 0,
+                                            .gated = true,
+                                            .schedulerName = deps_.schedulerName,
+                                            .environment = step->environments().of(role.name, 0, 0)});
+  if (!body) {
+    if (step->templates.invalid.empty()) step->templates.invalid = templateComplaint(role.name, body.error());
+    bodies_.leave(bytes);
+    return concludeTemplates(step);
+  }
+  deps_.metrics.countWrite("pods?dryRun");
+  deps_.api.create(kube::kPods.collection(job.key.ns), *body,
+                   guarded([this, step, bytes, name = role.name](const Answer& answer) {
+                     bodies_.leave(bytes);
+                     templateAnswered(step, name, answer);
+                   }),
+                   {{"dryRun", "All"}, {"fieldValidation", "Strict"}});
 }
 
 void PlanExecutor::templateAnswered(const StepPtr& step, const std::string& role, const Answer& answer) {
@@ -193,18 +196,32 @@ void PlanExecutor::checkOwner(const StepPtr& step, const kube::ResourceType& typ
 // --------------------------------------------------------------------------------------------------------
 
 void PlanExecutor::run(const StepPtr& step, const core::CreateMember& action) {
-  const model::Job& job = *step->decision.job;
-  const model::Role* role = job.spec.findRole(action.role);
+  const model::Role* role = step->decision.job->spec.findRole(action.role);
   if (role == nullptr) return partDone(step, true);
-  const auto body = memberPod(job, *role, action.index, action.epoch, action.pinned, deps_.schedulerName);
+  const std::size_t bytes = bodyBytes(*role, step->environments());
+  bodies_.enter(bytes, [this, step, action, bytes] { createMember(step, action, bytes); });
+}
+
+void PlanExecutor::createMember(const StepPtr& step, const core::CreateMember& action, std::size_t bytes) {
+  const model::Job& job = *step->decision.job;
+  const model::Role& role = *job.spec.findRole(action.role);
+  const auto body =
+      codec::encodeMemberPod(job, role, action.index,
+                             {.epoch = action.epoch,
+                              .gated = !action.pinned,
+                              .pinned = action.pinned,
+                              .schedulerName = deps_.schedulerName,
+                              .environment = step->environments().of(role.name, action.index, action.epoch)});
   if (!body) {
     refuseCreation(step, body.error());
+    bodies_.leave(bytes);
     return partDone(step, true);
   }
   const std::string name = model::podName(job.key.name, action.role, action.index);
   deps_.metrics.countWrite("pods");
   deps_.api.create(kube::kPods.collection(job.key.ns), *body,
-                   guarded([this, step, name](const Answer& answer) {
+                   guarded([this, step, name, bytes](const Answer& answer) {
+                     bodies_.leave(bytes);
                      if (answer) {
                        deps_.cache.pods.applyWrite(answer->body, kube::WriteKind::kCreate);
                        return partDone(step, true);

@@ -12,13 +12,17 @@ using base::ErrorCode;
 
 constexpr base::Instant::duration kFirstRetry = std::chrono::milliseconds(200);
 constexpr base::Instant::duration kLastRetry = std::chrono::seconds(30);
+// Of pods to be created, by their templates. Requests and what is sent copy them.
+constexpr std::size_t kMostBodyBytes = std::size_t{16} << 20;
+// Far above the jobs of one cluster; reaching it forgives each of them one write in vain.
+constexpr std::size_t kMostLastWords = 50'000;
 // Sent deletes are remembered for as long as a watch may lag.
 constexpr base::Instant::duration kDeleteMemory = std::chrono::seconds(10);
 
 }  // namespace
 
 PlanExecutor::PlanExecutor(Dependencies dependencies, std::function<void()> settled)
-    : deps_(std::move(dependencies)), settled_(std::move(settled)) {}
+    : deps_(std::move(dependencies)), settled_(std::move(settled)), bodies_(kMostBodyBytes) {}
 
 PlanExecutor::~PlanExecutor() { *alive_ = false; }
 
@@ -84,6 +88,7 @@ void PlanExecutor::writeStatus(const StepPtr& step) {
       codec::encodeStatusPatch(job, *step->decision.status, codec::PatchGuard::kResourceVersion);
   if (!patch) return runActions(step);
   step->path = kube::kTrainingJobs.object(job.key.ns, job.key.name);
+  step->words = std::hash<std::string_view>{}(std::string_view(*patch).substr(patch->find("\"status\"")));
   jobs_[job.key].write(step->decision.status->gang);
   deps_.metrics.countWrite("trainingjobs/status");
   deps_.api.patch(kube::PatchType::kMerge, step->path + "/status", *patch,
@@ -95,6 +100,7 @@ void PlanExecutor::statusWritten(const StepPtr& step, const Answer& answer) {
   if (answer) {
     deps_.cache.jobs.applyWrite(answer->body);
     jobs_[job.key].writing.reset();
+    step->good = tookEffect(*step);
     const auto& proposal = step->decision.status->gang.proposal;
     if (proposal && proposal->phase == model::ProposalPhase::kAborting) templateChecks_.forget(job);
     for (const core::JobEvent& event : step->decision.events) {
@@ -123,6 +129,18 @@ void PlanExecutor::statusWritten(const StepPtr& step, const Answer& answer) {
   }
 }
 
+// Whether the next cycle will see what was written. Where the server answers with what cannot be read here,
+// or keeps less than it was given (an older schema), it would write the same again, and so on for ever: such
+// a job backs off.
+bool PlanExecutor::tookEffect(const Step& step) {
+  const model::Job& job = *step.decision.job;
+  if (lastWords_.size() >= kMostLastWords) lastWords_.clear();
+  const bool repeated = std::exchange(lastWords_[job.uid], step.words) == step.words;
+  const auto now = deps_.cache.jobs.find(job.key);
+  const bool seen = !now || now->uid != job.uid || now->resourceVersion != job.resourceVersion;
+  return seen && !repeated;
+}
+
 // Another writer came first, or nobody knows whether we did: only a read tells what the record is now.
 void PlanExecutor::reread(const StepPtr& step, Reread why) {
   deps_.api.get(step->path, guarded([this, step, why](const Answer& answer) {
@@ -139,6 +157,10 @@ void PlanExecutor::reread(const StepPtr& step, Reread why) {
                     deps_.cache.jobs.forget(job.key, job.uid.str());
                   }
                   if (why == Reread::kAfterConflict && writeAgain(step)) return;
+                  // Nothing was learnt that would make the next try end otherwise.
+                  const auto now = deps_.cache.jobs.find(job.key);
+                  const bool same = now && now->resourceVersion == job.resourceVersion;
+                  if (same || step->conflicts > kMostConflicts) step->good = false;
                   jobs_[job.key].writing.reset();
                   finish(step);
                 }));

@@ -13,6 +13,7 @@
 #include "core/cycle/cycle.h"
 #include "kube/api_client.h"
 #include "kube/cluster_cache.h"
+#include "operator/body_window.h"
 #include "operator/deferred_writes.h"
 #include "operator/job_events.h"
 #include "operator/operator_metrics.h"
@@ -69,6 +70,7 @@ class PlanExecutor {
   [[nodiscard]] bool mayWriteNow(const core::JobDecision& decision, base::Instant now);
   void writeStatus(const StepPtr& step);
   void statusWritten(const StepPtr& step, const Answer& answer);
+  [[nodiscard]] bool tookEffect(const Step& step);
   enum class Reread { kAfterConflict, kOutcomeUnknown };
   void reread(const StepPtr& step, Reread why);
   [[nodiscard]] bool writeAgain(const StepPtr& step);
@@ -87,8 +89,10 @@ class PlanExecutor {
   void run(const StepPtr& step, const core::RemoveFinalizer& action);
   void run(const StepPtr& step, const core::EnsureAuxiliaries& action);
   void run(const StepPtr& step, const core::CreateMember& action);
+  void createMember(const StepPtr& step, const core::CreateMember& action, std::size_t bytes);
   void run(const StepPtr& step, const core::ReleaseMember& action);
   void run(const StepPtr& step, const core::DeletePod& action);
+  void checkTemplate(const StepPtr& step, const model::Role& role, std::size_t bytes);
   void templateAnswered(const StepPtr& step, const std::string& role, const Answer& answer);
   void concludeTemplates(const StepPtr& step);
   void patchFinalizers(const StepPtr& step, bool present);
@@ -109,6 +113,8 @@ class PlanExecutor {
   std::map<model::ObjectKey, JobState> jobs_;
   TemplateChecks templateChecks_;
   DeferredWrites deferredWrites_;
+  BodyWindow bodies_;
+  std::unordered_map<model::Uid, std::size_t> lastWords_;  // hash of the last status write that succeeded
   // Deletes that the watch may not show yet, and whether they were forced.
   std::map<std::pair<model::Uid, bool>, base::Instant> deletesSent_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

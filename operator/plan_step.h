@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/gang/framework_env.h"
 #include "operator/plan_executor.h"
 
 // Private to plan_executor.cpp and plan_actions.cpp.
@@ -66,12 +67,22 @@ struct TemplateAnswers {
 
 struct PlanExecutor::Step {
   core::JobDecision decision;
-  std::string path;  // of the job
+  std::string path;       // of the job
+  std::size_t words = 0;  // hash of the status that is written
   TemplateAnswers templates = {};
   std::int64_t ensuredEpoch = 0;  // whose Service and ConfigMap this step makes
   std::size_t openParts = 0;
   bool good = true;
   int conflicts = 0;  // of its writes to the job
+
+  // What members of `decision.job` are told; asked for only once that is the job as it stays.
+  [[nodiscard]] const core::MemberEnvironments& environments() {
+    if (!environments_) environments_.emplace(*decision.job);
+    return *environments_;
+  }
+
+ private:
+  std::optional<core::MemberEnvironments> environments_;
 };
 
 }  // namespace trainyard::operator_

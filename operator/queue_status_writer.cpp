@@ -102,6 +102,7 @@ std::optional<base::Instant> QueueStatusWriter::writeUnlessEarly(const model::Qu
 void QueueStatusWriter::write(const model::QueueName& name, const Word& word, const model::Queue& queue) {
   const auto patch = codec::encodeQueueStatusPatch(queue, word.status);
   if (!patch) return done(name);
+  states_[name].writtenFrom = queue.resourceVersion;
   deps_.metrics.countWrite("queues/status");
   deps_.api.patch(kube::PatchType::kMerge, kube::kQueues.object("", name.str()) + "/status", *patch,
                   guarded([this, name, word](const Answer& answer) { written(name, word, answer); }));
@@ -139,7 +140,9 @@ void QueueStatusWriter::readAgain(const model::QueueName& name, const Word& word
                   // Another spec: what was said about the old one is over, and a cycle is on its way.
                   const bool same = queue && queue->uid == word.uid && queue->generation == word.generation;
                   if (!same) return done(name);
-                  if (!mayRepeat) return failed(name, word);
+                  // What is there cannot be read, or is what was refused: the same again would end the same.
+                  const bool learnt = queue->resourceVersion != states_[name].writtenFrom;
+                  if (!mayRepeat || !learnt) return failed(name, word);
                   write(name, word, *queue);
                 }));
 }

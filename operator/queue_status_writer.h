@@ -57,6 +57,7 @@ class QueueStatusWriter {
     bool writing = false;
     bool overtaken = false;  // a cycle ran meanwhile
     int conflicts = 0;
+    std::string writtenFrom = {};  // resourceVersion
     int failures = 0;
     base::Instant notBefore = base::Instant::min();
     base::Instant lastWrite = base::Instant::min();

@@ -61,7 +61,7 @@ void addPyTorch(const model::Job& job, std::string_view roleName, int index, Env
 }
 
 // Written by hand: names of roles and hosts hold nothing that JSON would have to escape.
-std::string tensorFlowConfig(const model::Job& job, std::string_view roleName, int index) {
+std::string tensorFlowCluster(const model::Job& job) {
   std::string cluster;
   for (const Role& role : job.spec.roles) {
     // An evaluator in the cluster would be waited for by the others.
@@ -74,8 +74,7 @@ std::string tensorFlowConfig(const model::Job& job, std::string_view roleName, i
     }
     cluster += fmt::format("{}\"{}\":[{}]", cluster.empty() ? "" : ",", role.name, hosts);
   }
-  return fmt::format(R"({{"cluster":{{{}}},"task":{{"type":"{}","index":{}}},"environment":"cloud"}})",
-                     cluster, roleName, index);
+  return cluster;
 }
 
 }  // namespace
@@ -89,15 +88,23 @@ std::optional<int> memberRank(const model::Job& job, std::string_view role, int 
   return std::nullopt;
 }
 
-Environment memberEnvironment(const model::Job& job, std::string_view role, int index, std::int64_t epoch) {
-  Environment env{{"TRAINYARD_JOB", job.key.name},
+MemberEnvironments::MemberEnvironments(const model::Job& job)
+    : job_(job),
+      cluster_(job.spec.framework == model::Framework::kTensorFlow ? tensorFlowCluster(job) : std::string()) {
+}
+
+Environment MemberEnvironments::of(std::string_view role, int index, std::int64_t epoch) const {
+  Environment env{{"TRAINYARD_JOB", job_.key.name},
                   {"TRAINYARD_ROLE", std::string(role)},
                   {"TRAINYARD_INDEX", fmt::to_string(index)},
                   {"TRAINYARD_EPOCH", fmt::to_string(epoch)}};
-  switch (job.spec.framework) {
-    case model::Framework::kPyTorch: addPyTorch(job, role, index, env); break;
+  switch (job_.spec.framework) {
+    case model::Framework::kPyTorch: addPyTorch(job_, role, index, env); break;
     case model::Framework::kTensorFlow:
-      env.emplace_back("TF_CONFIG", tensorFlowConfig(job, role, index));
+      env.emplace_back(
+          "TF_CONFIG",
+          fmt::format(R"({{"cluster":{{{}}},"task":{{"type":"{}","index":{}}},"environment":"cloud"}})",
+                      cluster_, role, index));
       break;
     case model::Framework::kMxNet:
     case model::Framework::kHorovod:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,7 +25,19 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 // PyTorch: MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK count pods, for programs that run one process a pod;
 // PET_* are torchrun's own flags, with one process for each GPU, and torchrun then sets the former anew for
 // each of them. TensorFlow: TF_CONFIG.
-[[nodiscard]] Environment memberEnvironment(const model::Job& job, std::string_view role, int index,
-                                            std::int64_t epoch);
+//
+// What names all members is made once: for each of them anew, a gang of thousands would be millions of names.
+class MemberEnvironments {
+ public:
+  // `job` must outlive this.
+  explicit MemberEnvironments(const model::Job& job);
+  [[nodiscard]] Environment of(std::string_view role, int index, std::int64_t epoch) const;
+  // What each container is told is at least as long.
+  [[nodiscard]] std::size_t sharedBytes() const { return cluster_.size(); }
+
+ private:
+  const model::Job& job_;
+  std::string cluster_;  // of TF_CONFIG
+};
 
 }  // namespace trainyard::core

@@ -27,16 +27,16 @@ model::Job withFramework(JobBuilder builder, model::Framework framework) {
 
 TEST_CASE("every member is told who it is") {
   const model::Job made = withFramework(job("ml/bert").role("worker", 2, gpus(8)), model::Framework::kCustom);
-  CHECK(core::memberEnvironment(made, "worker", 1, 7) == core::Environment{{"TRAINYARD_JOB", "bert"},
-                                                                           {"TRAINYARD_ROLE", "worker"},
-                                                                           {"TRAINYARD_INDEX", "1"},
-                                                                           {"TRAINYARD_EPOCH", "7"}});
+  CHECK(core::MemberEnvironments(made).of("worker", 1, 7) == core::Environment{{"TRAINYARD_JOB", "bert"},
+                                                                               {"TRAINYARD_ROLE", "worker"},
+                                                                               {"TRAINYARD_INDEX", "1"},
+                                                                               {"TRAINYARD_EPOCH", "7"}});
 }
 
 TEST_CASE("PyTorch: workers are ranked, the first is the master") {
   const model::Job made =
       withFramework(job("ml/bert").role("worker", 4, gpus(8)), model::Framework::kPyTorch);
-  const auto env = core::memberEnvironment(made, "worker", 3, 1);
+  const auto env = core::MemberEnvironments(made).of("worker", 3, 1);
   CHECK(valueOf(env, "MASTER_ADDR") == "bert-worker-0.bert.ml.svc");
   CHECK(valueOf(env, "MASTER_PORT") == "29500");
   CHECK(valueOf(env, "WORLD_SIZE") == "4");
@@ -64,17 +64,17 @@ TEST_CASE("PyTorch: master and chief come before workers, others as written, ser
   CHECK_FALSE(core::memberRank(made, "ps", 0));
   CHECK_FALSE(core::memberRank(made, "evaluator", 0));
   CHECK_FALSE(core::memberRank(made, "nobody", 0));
-  const auto env = core::memberEnvironment(made, "extra", 0, 1);
+  const auto env = core::MemberEnvironments(made).of("extra", 0, 1);
   CHECK(valueOf(env, "MASTER_ADDR") == "j-chief-0.j.ml.svc");
   CHECK(valueOf(env, "WORLD_SIZE") == "5");
   CHECK(valueOf(env, "PET_NPROC_PER_NODE") == "1");
-  CHECK(valueOf(core::memberEnvironment(made, "chief", 0, 1), "PET_NPROC_PER_NODE") == "2");
-  CHECK(valueOf(core::memberEnvironment(made, "ps", 0, 1), "RANK") == "(unset)");
+  CHECK(valueOf(core::MemberEnvironments(made).of("chief", 0, 1), "PET_NPROC_PER_NODE") == "2");
+  CHECK(valueOf(core::MemberEnvironments(made).of("ps", 0, 1), "RANK") == "(unset)");
 }
 
 TEST_CASE("PyTorch: a gang of one talks to itself") {
   const model::Job made = withFramework(job("ml/j").role("worker", 1, gpus(8)), model::Framework::kPyTorch);
-  const auto env = core::memberEnvironment(made, "worker", 0, 1);
+  const auto env = core::MemberEnvironments(made).of("worker", 0, 1);
   CHECK(valueOf(env, "MASTER_ADDR") == "localhost");
   CHECK(valueOf(env, "WORLD_SIZE") == "1");
 }
@@ -82,7 +82,7 @@ TEST_CASE("PyTorch: a gang of one talks to itself") {
 TEST_CASE("an elastic role counts at the size it starts with, and always has names") {
   model::Job made = withFramework(job("ml/j").role("worker", 9, gpus(1)), model::Framework::kPyTorch);
   made.spec.elastic = model::Elastic{"worker", 1, 1, 4};
-  const auto env = core::memberEnvironment(made, "worker", 0, 1);
+  const auto env = core::MemberEnvironments(made).of("worker", 0, 1);
   CHECK(valueOf(env, "WORLD_SIZE") == "1");
   CHECK(valueOf(env, "MASTER_ADDR") == "j-worker-0.j.ml.svc");
 }
@@ -97,8 +97,8 @@ TEST_CASE("TensorFlow: the evaluator has a task but no place in the cluster") {
   const std::string cluster =
       R"({"cluster":{"chief":["j-chief-0.j.ml.svc:2222"],"worker":["j-worker-0.j.ml.svc:2222","j-worker-1.j.ml.svc:2222"],)"
       R"("ps":["j-ps-0.j.ml.svc:2222"]},)";
-  CHECK(valueOf(core::memberEnvironment(made, "worker", 1, 1), "TF_CONFIG") ==
+  CHECK(valueOf(core::MemberEnvironments(made).of("worker", 1, 1), "TF_CONFIG") ==
         cluster + R"("task":{"type":"worker","index":1},"environment":"cloud"})");
-  CHECK(valueOf(core::memberEnvironment(made, "evaluator", 0, 1), "TF_CONFIG") ==
+  CHECK(valueOf(core::MemberEnvironments(made).of("evaluator", 0, 1), "TF_CONFIG") ==
         cluster + R"("task":{"type":"evaluator","index":0},"environment":"cloud"})");
 }

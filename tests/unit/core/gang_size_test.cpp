@@ -80,7 +80,7 @@ TEST_CASE("a gang with fewer members than it starts with is charged, placed and 
   CHECK(tree.holdingsOf(made)[0] == 16);
   CHECK(tree.node(*tree.find(model::QueueName("default"))).usage[0] == 16);
   CHECK(observedMix(snapshot.jobs).entries().front().weight == 2);
-  CHECK(valueOf(memberEnvironment(made, "worker", 1, 1), "WORLD_SIZE") == "2");
+  CHECK(valueOf(MemberEnvironments(made).of("worker", 1, 1), "WORLD_SIZE") == "2");
   CHECK(kindsOf(made)[1] == "queue/default/32");  // learns from jobs of what it asks for
 }
 

@@ -1,0 +1,232 @@
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+#include "base/silent_log.h"
+#include "base/virtual_loop.h"
+#include "codec/job.h"
+#include "core/cycle.h"
+#include "kube/cluster_cache.h"
+#include "operator/plan_executor.h"
+#include "tests/support/builders.h"
+#include "tests/support/fake_api.h"
+
+namespace trainyard::operator_ {
+namespace {
+
+using namespace std::chrono_literals;
+
+const model::ObjectKey kJob{"ml", "bert"};
+
+std::string object(int version, const std::string& status, int replicas = 2, std::size_t padding = 0) {
+  return fmt::format(
+      R"({{"metadata":{{"namespace":"ml","name":"bert","uid":"u","resourceVersion":"{}","generation":1}},)"
+      R"("spec":{{"framework":"Custom","roles":[{{"name":"worker","replicas":{},"template":{{"spec":)"
+      R"({{"containers":[{{"name":"c","args":["{}"]}}]}}}}}}]}},"status":{}}})",
+      version, replicas, std::string(padding, 'x'), status);
+}
+
+// What the API server has of one job, and how it answers.
+class Server final : public test::FakeApi {
+ public:
+  using test::FakeApi::FakeApi;
+
+  int version = 10;
+  std::string status = "{}";  // as it is stored
+  // What a write of the status does; nothing: it is refused by a conflict.
+  std::function<bool()> write = [] { return false; };
+  int writes = 0;
+  int created = 0;
+  std::size_t open = 0;  // bytes of pods that were not answered yet
+  std::size_t mostOpen = 0;
+
+  void request(kube::ApiRequest request, kube::ApiCallback done) override {
+    const std::size_t bytes = request.method == net::Method::kPost ? request.body.size() : 0;
+    open += bytes;
+    mostOpen = std::max(mostOpen, open);
+    FakeApi::request(std::move(request), [this, bytes, done = std::move(done)](auto answer) {
+      open -= bytes;
+      done(std::move(answer));
+    });
+  }
+
+ private:
+  base::Result<kube::ApiResponse> answer(const kube::ApiRequest& request) override {
+    if (request.method == net::Method::kPost) {
+      ++created;
+      return kube::ApiResponse{201, "{}"};
+    }
+    if (request.method == net::Method::kGet) return kube::ApiResponse{200, object(version, status)};
+    ++writes;
+    const bool current =
+        request.body.find(fmt::format(R"("resourceVersion":"{}")", version)) != std::string::npos;
+    if (!current || !write()) return base::fail(base::ErrorCode::kConflict, "the object has been modified");
+    return kube::ApiResponse{200, object(version, status)};
+  }
+};
+
+struct NoEvents final : JobEvents {
+  void record(const model::Job&, const core::JobEvent&) override {}
+};
+
+// An operator whose cycle wants one job's phase to be Queued.
+struct Fixture {
+  base::VirtualLoop loop;
+  Server api{loop};
+  base::SilentSink nowhere;
+  base::Logger log{nowhere, base::LogLevel::kError, "executor"};
+  kube::ClusterCache cache{log};
+  telemetry::MetricsRegistry registry;
+  OperatorMetrics metrics{registry};
+  NoEvents events;
+  PlanExecutor executor{{api, loop, cache, events, metrics, log}, [this] { decideSoon(); }};
+
+  Fixture() { cache.jobs.upsert(object(api.version, api.status)); }
+
+  void decideSoon() {
+    loop.post([this] { decide(); });
+  }
+
+  void decide() {
+    const auto job = cache.jobs.find(kJob);
+    REQUIRE(job);
+    const auto feedback = executor.feedback(cache.snapshot(loop.wallNow()));
+    const auto known = feedback.find(kJob);
+    if (job->status.phase == "Queued" || (known != feedback.end() && known->second.busy)) return;
+    core::Plan plan;
+    plan.decisions.push_back({.job = job, .status = job->status});
+    plan.decisions.back().status->phase = "Queued";
+    executor.execute(plan);
+  }
+
+  // A minute of cycles, as often as the executor wants one.
+  void runForAMinute() {
+    for (int i = 0; i < 6'000; ++i) {
+      decide();
+      loop.runFor(10ms);
+    }
+  }
+};
+
+TEST_CASE("A status that is stored is written once") {
+  Fixture fixture;
+  fixture.api.write = [&] {
+    ++fixture.api.version;
+    fixture.api.status = R"({"phase":"Queued"})";
+    return true;
+  };
+  fixture.runForAMinute();
+  CHECK(fixture.api.writes == 1);
+}
+
+TEST_CASE("A status that is refused by conflicts from which nothing is learnt is written ever less often") {
+  Fixture fixture;
+  fixture.runForAMinute();
+  CHECK(fixture.api.writes >= 3);
+  CHECK(fixture.api.writes <= 12);
+}
+
+TEST_CASE("A status whose outcome stays unknown is written ever less often") {
+  Fixture fixture;
+  int writes = 0;
+  fixture.api.fault = [&](const kube::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.method != net::Method::kPatch) return std::nullopt;
+    ++writes;
+    return base::Error{base::ErrorCode::kOutcomeUnknown, "500"};
+  };
+  fixture.runForAMinute();
+  CHECK(writes >= 3);
+  CHECK(writes <= 12);
+}
+
+TEST_CASE("A status that cannot be read back is written ever less often") {
+  Fixture fixture;
+  fixture.api.write = [&] {
+    ++fixture.api.version;
+    fixture.api.status = R"({"phase":"Queued","gpus":-5})";
+    return true;
+  };
+  fixture.runForAMinute();
+  CHECK(fixture.api.writes >= 3);
+  CHECK(fixture.api.writes <= 12);
+}
+
+TEST_CASE("A status of which the server does not keep everything is written ever less often") {
+  Fixture fixture;
+  fixture.api.write = [&] {
+    ++fixture.api.version;
+    return true;
+  };
+  fixture.runForAMinute();
+  CHECK(fixture.api.writes >= 3);
+  CHECK(fixture.api.writes <= 12);
+}
+
+TEST_CASE("Bodies of a large gang are not made all at once") {
+  constexpr int kMembers = 400;
+  Fixture fixture;
+  fixture.cache.jobs.upsert(object(11, "{}", kMembers, 500'000));
+  const auto job = fixture.cache.jobs.find(kJob);
+  REQUIRE(job);
+  REQUIRE(job->specError.empty());
+  core::Plan plan;
+  plan.decisions.push_back({.job = job});
+  for (int i = 0; i < kMembers; ++i)
+    plan.decisions.back().actions.emplace_back(core::CreateMember{"worker", i, 1, std::nullopt});
+  fixture.executor.execute(plan);
+  CHECK(fixture.executor.busyJobs() == 1);
+  fixture.loop.runFor(1s);
+  CHECK(fixture.api.created == kMembers);
+  CHECK(fixture.executor.busyJobs() == 0);
+  CHECK(fixture.api.mostOpen < (std::size_t{17} << 20));
+}
+
+TEST_CASE("A job with 45,000 resources waits for nothing and costs nobody a place: it is refused by reason") {
+  std::string limits;
+  for (int i = 0; i < 45'000; ++i) limits += fmt::format(R"({}"x.io/r{}":"1")", i == 0 ? "" : ",", i);
+  const auto wide = codec::decodeJob(fmt::format(
+      R"({{"metadata":{{"namespace":"ml","name":"wide","uid":"w","generation":1}},"spec":{{"framework":"Custom",)"
+      R"("roles":[{{"name":"worker","replicas":2,"template":{{"spec":{{"containers":[{{"name":"c",)"
+      R"("resources":{{"limits":{{{}}}}}}}]}}}}}}]}}}})",
+      limits));
+  REQUIRE(wide);
+  core::CycleInput input;
+  input.snapshot = test::cluster()
+                       .add(test::node("n1").gpus(8))
+                       .add(*wide)
+                       .add(test::job("ml/narrow").role("worker", 1, test::gpus(8)))
+                       .build();
+  input.otherFeedback.templateError = "";
+  const core::Plan plan = core::cycle(input);
+  REQUIRE(plan.decisions.size() == 2);
+  for (const core::JobDecision& decision : plan.decisions) {
+    REQUIRE(decision.status);
+    if (decision.job->key.name == "narrow") {
+      CHECK(decision.status->gang.proposal);
+      continue;
+    }
+    CHECK(decision.actions.empty());
+    REQUIRE(decision.status->pending);
+    CHECK(decision.status->pending->reason == model::PendingReason::kInvalidTemplate);
+    CHECK_THAT(decision.status->pending->message, Catch::Contains("at most 64 are allowed"));
+  }
+}
+
+TEST_CASE("What is told of an absurd number of GPUs fits the status") {
+  core::CycleInput input;
+  model::Job absurd = test::job("ml/absurd").role("worker", 4'096, test::gpus(4'503'599'627'370'495));
+  absurd.specError = "spec.roles: too many";
+  input.snapshot = test::cluster().add(test::node("n1").gpus(8)).add(absurd).build();
+  const core::Plan plan = core::cycle(input);
+  REQUIRE(plan.decisions.size() == 1);
+  REQUIRE(plan.decisions.front().status);
+  CHECK(plan.decisions.front().status->gpus == INT32_MAX);
+}
+
+}  // namespace
+}  // namespace trainyard::operator_
