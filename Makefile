@@ -3,7 +3,7 @@
 ARGS ?=
 PRESET ?= release
 
-.PHONY: help deps build images demo test faults real sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
+.PHONY: help deps build images demo test faults abuse real sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
   cluster-status cluster-down clean
 
 help: ## list the targets
@@ -27,6 +27,10 @@ test: deps ## all tests
 
 faults: deps ## kills, pauses, lost answers and failing nodes at every point of a gang's life
 	tools/test faults
+
+abuse: build ## what a tenant may write to harm others, tried on a real control plane
+	e2e/tools/build
+	e2e/run abuse $(ARGS)
 
 real: deps ## real nodes: kubelets, containers, the chart, certificates (needs root; ten minutes)
 	tools/test real
