@@ -7,6 +7,7 @@ jobs of others must start meanwhile.
 import time
 
 import support
+from kubernetes.client.exceptions import ApiException
 from lib import processes
 from support import OPERATOR, condition, given, job, wait_phase
 
@@ -59,7 +60,16 @@ class Abuse(support.Case):
 
     def test_45000_names_of_resources_in_a_job(self):
         names = {f"x.io/r{i}": "1" for i in range(45_000)}
-        self.refused(self.submit("wide", container={"resources": {"limits": names}}), "at most 64 are allowed")
+        with self.assertRaisesRegex(ApiException, "must have at most 64"):
+            self.submit("wide", container={"resources": {"limits": names}})
+
+    def test_as_many_names_of_resources_as_the_schema_allows(self):
+        body = job("wide")
+        body["spec"]["roles"][0]["template"]["spec"]["containers"] = [
+            {"name": f"c{c}", "image": "c", "resources": {"limits": {f"x{c}.io/r{i}": "1" for i in range(64)}}}
+            for c in range(64)]
+        support.create_job(self.namespace, body)
+        self.refused((self.namespace, "wide"), "more than 32 extended resources")
 
     def test_45000_names_of_resources_in_a_pod(self):
         pod = support.pod("wide", gpus=0)
