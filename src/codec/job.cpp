@@ -41,6 +41,10 @@ Job readJob(const Field& root) {
   checkJobSize(spec["roles"], job);
   job.specError = specErrors.first();
   job.errorInTemplate = specErrors.firstIn("template");
+  // No pod will be made of it, and templates are most of what a job takes in the cache.
+  if (specErrors.any()) {
+    for (model::Role& role : job.spec.roles) std::string().swap(role.templateJson);
+  }
   job.status = readJobStatus(root["status"]);
   return job;
 }

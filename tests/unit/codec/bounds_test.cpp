@@ -76,6 +76,7 @@ TEST_CASE("a template with 45,000 resources is refused by reason, and none of th
       "spec.roles[worker].template.spec.containers[0].resources.limits: has 45000 resources: at most 64 are "
       "allowed");
   CHECK(namesOf(job) <= kMostNames + 1);
+  CHECK(job.spec.roles.at(0).templateJson.capacity() < 100);
 }
 
 TEST_CASE("names that are spread over many containers are counted together") {
