@@ -123,7 +123,7 @@ void PlanExecutor::patchFinalizers(const StepPtr& step, bool present) {
   step->path = kube::kTrainingJobs.object(job.key.ns, job.key.name);
   deps_.metrics.countWrite("trainingjobs");
   deps_.api.patch(kube::PatchType::kMerge, step->path, codec::encodeFinalizerPatch(*newest, present),
-                  guarded([this, step, present](const Answer& answer) {
+                  guarded([this, step, present, from = newest->resourceVersion](const Answer& answer) {
                     const model::Job& owner = *step->decision.job;
                     if (answer) {
                       // The last finalizer takes the object with it.
@@ -135,17 +135,20 @@ void PlanExecutor::patchFinalizers(const StepPtr& step, bool present) {
                     }
                     const bool conflict = answer.error().code == ErrorCode::kConflict;
                     if (conflict && ++step->conflicts <= kMostConflicts)
-                      return rereadFinalizers(step, present);
+                      return rereadFinalizers(step, present, from);
                     const bool gone = answer.error().code == ErrorCode::kNotFound;
                     if (gone) deps_.cache.jobs.forget(owner.key, owner.uid.str());
                     partDone(step, gone);
                   }));
 }
 
-void PlanExecutor::rereadFinalizers(const StepPtr& step, bool present) {
-  deps_.api.get(step->path, guarded([this, step, present](const Answer& answer) {
+void PlanExecutor::rereadFinalizers(const StepPtr& step, bool present, const std::string& patchedFrom) {
+  deps_.api.get(step->path, guarded([this, step, present, patchedFrom](const Answer& answer) {
                   if (!answer) return partDone(step, false);
                   deps_.cache.jobs.applyWrite(answer->body);
+                  const auto now = deps_.cache.jobs.find(step->decision.job->key);
+                  // What is there cannot be read: the same patch again would end the same.
+                  if (now && now->resourceVersion == patchedFrom) return partDone(step, false);
                   patchFinalizers(step, present);
                 }));
 }

@@ -96,7 +96,7 @@ class PlanExecutor {
   void templateAnswered(const StepPtr& step, const std::string& role, const Answer& answer);
   void concludeTemplates(const StepPtr& step);
   void patchFinalizers(const StepPtr& step, bool present);
-  void rereadFinalizers(const StepPtr& step, bool present);
+  void rereadFinalizers(const StepPtr& step, bool present, const std::string& patchedFrom);
   void ensureOwned(const StepPtr& step, const kube::ResourceType& type, const std::string& name,
                    std::string body);
   void checkOwner(const StepPtr& step, const kube::ResourceType& type, const std::string& name);

@@ -167,6 +167,25 @@ TEST_CASE("A status of which the server does not keep everything is written ever
   CHECK(fixture.api.writes <= 12);
 }
 
+TEST_CASE(
+    "A finalizer that is refused by conflicts from which nothing is learnt is written ever less often") {
+  Fixture fixture;
+  for (int i = 0; i < 6'000; ++i) {
+    const auto job = fixture.cache.jobs.find(kJob);
+    const auto feedback = fixture.executor.feedback(fixture.cache.snapshot(fixture.loop.wallNow()));
+    const auto known = feedback.find(kJob);
+    if (known == feedback.end() || !known->second.busy) {
+      core::Plan plan;
+      plan.decisions.push_back({.job = job});
+      plan.decisions.back().actions.emplace_back(core::AddFinalizer{});
+      fixture.executor.execute(plan);
+    }
+    fixture.loop.runFor(10ms);
+  }
+  CHECK(fixture.api.writes >= 3);
+  CHECK(fixture.api.writes <= 12);
+}
+
 TEST_CASE("Bodies of a large gang are not made all at once") {
   constexpr int kMembers = 400;
   Fixture fixture;
