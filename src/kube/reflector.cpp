@@ -23,8 +23,7 @@ constexpr base::Instant::duration kRecently = std::chrono::seconds(30);
 constexpr std::int64_t kMaxSpreadMs = 800;
 // Watches that fail in a row without one line, before the resourceVersion itself is doubted.
 constexpr int kMaxFailedWatches = 5;
-// Of the answer to one page: some hundred of the largest objects that the API server takes are no more than
-// ten of these.
+// Of the answer to one page: about ten of the largest objects that the API server takes.
 constexpr std::size_t kMostPageBytes = std::size_t{16} << 20;
 // Of a whole collection at once, where paging took too long.
 constexpr std::size_t kMostListBytes = std::size_t{64} << 20;
