@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string_view>
 
 #include "codec/field.h"
@@ -13,6 +14,10 @@ namespace trainyard::codec {
 //   max(sum of containers and sidecars, each init container with the sidecars before it)
 //   -> pod-level resources in place of it where set -> + overhead -> pods = 1
 [[nodiscard]] model::PodShape readPodShape(const Field& podSpec, const ContainerReports& reports = {});
+
+// Seconds that the pod has to end, as Kubernetes understands what the field says; no more than ten years, so
+// that a time plus this is still a time.
+[[nodiscard]] std::chrono::seconds readGracePeriod(const Field& podSpec);
 
 // A map of quantities, as in status.allocatable: rounded down, what a node offers.
 [[nodiscard]] model::Resources readOffered(const Field& map);
