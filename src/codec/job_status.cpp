@@ -86,7 +86,7 @@ void writeCharge(const model::Charge& charge, JsonWriter& out) {
   out.key("charge")
       .beginObject()
       .member("queue", charge.queue.str())
-      .member("preemptible", charge.preemptible)
+      .memberBool("preemptible", charge.preemptible)
       .member("priority", charge.priority);
   writeList(out, "members", charge.members, [&](const model::Charge::Member& each) {
     out.beginObject().member("role", each.role).key("requests");

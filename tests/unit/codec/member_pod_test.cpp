@@ -44,7 +44,7 @@ constexpr const char* kPlain = R"({"spec":{"containers":[{"name":"c","image":"x"
 
 TEST_CASE("a gated member is made from the template") {
   const model::Job job = jobWith(R"json({
-    "metadata":{"name":"ignored","labels":{"app":"nlp"},"annotations":{"note":"kept"},"finalizers":["a.b/c"],"uid":"ignored"},
+    "metadata":{"name":"ignored","labels":{"app":"nlp"},"annotations":{"note":"kept"},"uid":"ignored"},
     "spec":{"restartPolicy":"Never","nodeSelector":{"disk":"ssd"},
       "initContainers":[{"name":"i","image":"y"}],
       "containers":[{"name":"c","image":"x","env":[{"name":"RANK","value":"mine"},{"name":"SEEN","value":"$(MASTER_ADDR)"}],
@@ -148,8 +148,9 @@ TEST_CASE("a member has the time to end that its job asks for, and never less th
 }
 
 TEST_CASE("a member carries the priority class of its job, and no finalizer") {
-  model::Job job = jobWith(
-      R"({"metadata":{"finalizers":["example.com/stay"]},"spec":{"containers":[{"name":"c","image":"x"}]}})");
+  model::Job job = jobWith(kPlain);
+  job.spec.roles[0].templateJson =
+      R"({"metadata":{"finalizers":["example.com/stay"]},"spec":{"containers":[{"name":"c","image":"x"}]}})";
   CHECK(encoded(job, 0, {}).find("priorityClassName") == std::string::npos);
   CHECK(encoded(job, 0, {}).find("finalizers") == std::string::npos);
   job.spec.priorityClassName = "urgent";
