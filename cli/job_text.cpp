@@ -12,6 +12,7 @@
 #include "codec/words.h"
 #include "core/ledger/ledger.h"
 #include "core/status/describe.h"
+#include "model/charge.h"
 #include "model/conditions.h"
 #include "model/words.h"
 
@@ -182,7 +183,7 @@ void writeJob(codec::JsonWriter& out, const Job& job, const Nodes& nodes) {
       .member("namespace", job.key.ns)
       .member("name", job.key.name)
       .member("uid", job.uid.str())
-      .member("queue", job.spec.queue.str())
+      .member("queue", model::chargedQueue(job).str())
       .member("created", base::formatTime(job.created))
       .memberBool("suspended", job.spec.run.suspend)
       .key("status")
@@ -212,7 +213,7 @@ std::vector<model::NodeName> nodesOf(const Job& job) {
 std::string jobsTable(const std::vector<Job>& jobs, bool withNamespace, base::WallTime now) {
   std::vector<std::vector<std::string>> rows{{"NAME", "PHASE", "QUEUE", "READY", "GPUS", "WHY", "AGE"}};
   for (const Job& job : jobs) {
-    rows.push_back({job.key.name, orDash(job.status.phase), orDash(job.spec.queue.str()),
+    rows.push_back({job.key.name, orDash(job.status.phase), orDash(model::chargedQueue(job).str()),
                     orDash(job.status.ready), fmt::to_string(job.status.gpus), orDash(whyOf(job)),
                     formatAge(job.created, now)});
   }
@@ -234,7 +235,7 @@ std::string jobsJson(const std::vector<Job>& jobs) {
 std::string jobDetails(const Job& job, const Nodes& nodes, base::WallTime now) {
   std::string text = formatTable({{"Job:", fmt::to_string(job.key)},
                                   {"Phase:", orDash(job.status.phase)},
-                                  {"Queue:", orDash(job.spec.queue.str())},
+                                  {"Queue:", orDash(model::chargedQueue(job).str())},
                                   {"Ready:", orDash(job.status.ready)},
                                   {"GPUs:", fmt::to_string(job.status.gpus)},
                                   {"Age:", formatAge(job.created, now)}});

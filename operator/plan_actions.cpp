@@ -298,6 +298,7 @@ void PlanExecutor::deletePod(const core::DeletePod& action, std::function<void(b
   if (!deletesSent_.emplace(sent, now).second) return done(true);
   kube::DeleteOptions options;
   options.uid = action.uid.str();
+  if (action.grace) options.gracePeriodSeconds = static_cast<int>(action.grace->count());
   if (action.force) options.gracePeriodSeconds = 0;
   deps_.metrics.countWrite("pods");
   deps_.api.remove(kube::kPods.object(action.pod.ns, action.pod.name), options,

@@ -38,7 +38,7 @@ void PlanExecutor::execute(const core::Plan& plan) {
   std::erase_if(deletesSent_, [&](const auto& entry) { return now - entry.second > kDeleteMemory; });
   forgetGoneJobs();
   for (const core::DeletePod& orphan : plan.orphans) {
-    deps_.log.info("sweeping a gated pod whose TrainingJob is gone",
+    deps_.log.info("sweeping a pod whose TrainingJob is gone",
                    {{"namespace", orphan.pod.ns}, {"pod", orphan.pod.name}});
     deletePod(orphan, [](bool) {});
   }
@@ -67,6 +67,8 @@ void PlanExecutor::start(const core::JobDecision& decision) {
     }
   }
   JobState& state = jobs_[key];
+  // What is known of a job that had this name is nothing that is known of this one.
+  if (state.uid != decision.job->uid) state = JobState();
   state.busy = true;
   state.uid = decision.job->uid;
   if (step->decision.status) return writeStatus(step);

@@ -69,7 +69,15 @@ bool isRoleName(std::string_view name) {
          std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
-model::Role readRole(const Field& element, std::string_view ns) {
+// Where the job is to save its state when it is told to end, as long as that takes: never less than the
+// template says, nor than a pod would have without it.
+seconds readGrace(const Field& podSpec, const std::optional<model::Checkpoint>& checkpoint) {
+  const seconds own = readGracePeriod(podSpec);
+  const bool signals = checkpoint && checkpoint->mode == model::CheckpointMode::kSignal;
+  return signals ? std::max(own, checkpoint->gracePeriod) : own;
+}
+
+model::Role readRole(const Field& element, std::string_view ns, const JobSpec& spec) {
   const Field nameField = element["name"];
   const std::string_view name = nameField.required();
   if (!name.empty() && !isRoleName(name)) {
@@ -84,7 +92,8 @@ model::Role readRole(const Field& element, std::string_view ns) {
     podTemplate.complain("is required");
     return role;
   }
-  checkPodTemplate(podTemplate);
+  checkPodTemplate(podTemplate, spec.priorityClassName);
+  role.grace = readGrace(podTemplate["spec"], spec.checkpoint);
   CountedNames names;
   role.shape = readPodShape(podTemplate["spec"], {}, names);
   addApartness(podTemplate["spec"], ns, names, role.shape.requests);
@@ -100,7 +109,7 @@ model::Role readRole(const Field& element, std::string_view ns) {
 
 void readRoles(const Field& roles, std::string_view ns, JobSpec& spec) {
   roles.forEachElement([&](const Field& element) {
-    model::Role role = readRole(element, ns);
+    model::Role role = readRole(element, ns, spec);
     if (spec.findRole(role.name) != nullptr) element["name"].refuse("must be used once only");
     spec.roles.push_back(std::move(role));
   });
@@ -234,9 +243,9 @@ JobSpec readJobSpec(const Field& field, const model::ObjectKey& job) {
   spec.queue = model::QueueName(field["queue"].text(model::names::kDefaultQueue));
   spec.priorityClassName = field["priorityClassName"].text();
   spec.preemptible = field["preemptible"].boolean(true);
+  spec.checkpoint = readCheckpoint(field["checkpoint"]);
   readRoles(field["roles"], job.ns, spec);
   readElastic(field["elastic"], spec);
-  spec.checkpoint = readCheckpoint(field["checkpoint"]);
   readGang(field["gang"], spec);
   spec.schedulingTimeout = seconds(field["scheduling"]["timeoutSeconds"].smallInteger(0, 0));
   spec.locality = readLocality(field["locality"]);

@@ -6,6 +6,7 @@
 #include "codec/json_value.h"
 #include "codec/json_writer.h"
 #include "codec/merge_patch.h"
+#include "codec/quota.h"
 #include "codec/words.h"
 
 namespace trainyard::codec {
@@ -81,6 +82,20 @@ void writeProposal(const model::Proposal& proposal, JsonWriter& out) {
   out.endObject();
 }
 
+void writeCharge(const model::Charge& charge, JsonWriter& out) {
+  out.key("charge")
+      .beginObject()
+      .member("queue", charge.queue.str())
+      .memberBool("preemptible", charge.preemptible)
+      .member("priority", charge.priority);
+  writeList(out, "members", charge.members, [&](const model::Charge::Member& each) {
+    out.beginObject().member("role", each.role).key("requests");
+    writeAmounts(each.requests, out);
+    out.endObject();
+  });
+  out.endObject();
+}
+
 void writeGang(const model::GangRecord& gang, JsonWriter& out) {
   if (gang == model::GangRecord{}) return;
   out.key("gang").beginObject().member("lastEpoch", gang.lastEpoch);
@@ -90,6 +105,7 @@ void writeGang(const model::GangRecord& gang, JsonWriter& out) {
     out.endObject();
   }
   if (gang.proposal) writeProposal(*gang.proposal, out);
+  if (gang.charge) writeCharge(*gang.charge, out);
   if (gang.backoff) {
     out.key("backoff").beginObject();
     writeTime(out, "until", gang.backoff->until);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "codec/conditions.h"
+#include "codec/quota.h"
 #include "codec/words.h"
 
 namespace trainyard::codec {
@@ -80,6 +81,18 @@ std::optional<model::Backoff> readBackoff(const Field& field) {
   return backoff;
 }
 
+std::optional<model::Charge> readCharge(const Field& field) {
+  if (!field.present()) return std::nullopt;
+  model::Charge charge;
+  charge.queue = model::QueueName(field["queue"].text());
+  charge.preemptible = field["preemptible"].boolean(true);
+  charge.priority = static_cast<int>(field["priority"].integer(0, INT32_MIN, INT32_MAX));
+  field["members"].forEachElement([&](const Field& each) {
+    charge.members.push_back({std::string(each["role"].required()), readWrittenAmounts(each["requests"])});
+  });
+  return charge;
+}
+
 model::GangRecord readGang(const Field& field) {
   model::GangRecord gang;
   gang.lastEpoch = field["lastEpoch"].integer(0, 0, kMost);
@@ -88,6 +101,7 @@ model::GangRecord readGang(const Field& field) {
   }
   gang.proposal = readProposal(field["proposal"]);
   gang.backoff = readBackoff(field["backoff"]);
+  gang.charge = readCharge(field["charge"]);
   return gang;
 }
 

@@ -106,33 +106,31 @@ void writeLabels(const Pod& pod, const JsonValue& templateLabels, JsonWriter& ou
   out.endObject();
 }
 
-// Labels, annotations and finalizers are taken from the template, as Kubernetes' own controllers do.
+// Labels and annotations are taken from the template, as Kubernetes' own controllers do. Finalizers are not:
+// a pod must not keep its place once it has ended.
 void writeMetadata(const Pod& pod, const JsonValue& templateMeta, JsonWriter& out) {
   out.key("metadata").beginObject().member("name", pod.name).member("namespace", pod.job.key.ns);
   writeLabels(pod, templateMeta.find("labels"), out);
-  for (const std::string_view kept : {"annotations", "finalizers"}) {
-    if (const JsonValue value = templateMeta.find(kept); value.present()) out.key(kept).raw(value.minified());
-  }
+  if (const JsonValue value = templateMeta.find("annotations"); value.present())
+    out.key("annotations").raw(value.minified());
   writeOwnerReference(out, pod.job);
   out.endObject();
 }
 
 constexpr std::string_view kGrace = "terminationGracePeriodSeconds";
 
-// How long the pod has to end, where that is ours to say: as long as its job needs to save its state when it
-// is told to end. Never less than the template says, nor than the pod would have without it.
+// How long the pod has to end, where that is ours to say: where its job needs longer than the template says.
 std::optional<std::int64_t> graceOf(const Pod& pod, const JsonValue& spec) {
   constexpr std::int64_t kKubernetesDefault = 30;
-  const auto& checkpoint = pod.job.spec.checkpoint;
-  if (!checkpoint || checkpoint->mode != model::CheckpointMode::kSignal) return std::nullopt;
   const std::int64_t own = spec.find(kGrace).integer().value_or(kKubernetesDefault);
-  const std::int64_t needed = checkpoint->gracePeriod.count();
+  const std::int64_t needed = pod.role.grace.count();
   return needed > own ? std::optional(needed) : std::nullopt;
 }
 
 bool isOurs(std::string_view specMember) {
   return specMember == "restartPolicy" || specMember == "hostname" || specMember == "subdomain" ||
-         specMember == "schedulingGates" || specMember == "nodeName" || specMember == "schedulerName";
+         specMember == "schedulingGates" || specMember == "nodeName" || specMember == "schedulerName" ||
+         specMember == "priorityClassName";
 }
 
 void writeSpec(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
@@ -153,6 +151,9 @@ void writeSpec(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
   });
   out.member("restartPolicy", "Never").member("hostname", pod.name);
   if (grace) out.member(kGrace, *grace);
+  // Quotas that are scoped by class must see what the queues see.
+  if (!pod.job.spec.priorityClassName.empty())
+    out.member("priorityClassName", pod.job.spec.priorityClassName);
   if (!context.schedulerName.empty()) out.member("schedulerName", context.schedulerName);
   if (pod.job.spec.mayHaveMates()) out.member("subdomain", serviceName(pod.job));
   if (context.gated) {

@@ -44,17 +44,16 @@ std::optional<model::MemberLabels> readMember(const JsonValue& labels) {
 }
 
 // The kind alone, as in most of Kubernetes; but others have a kind TrainingJob too, and theirs is no gang of
-// ours: it keeps its group, as kubectl writes it ("TrainingJob.example.com").
+// ours: it keeps its group, as kubectl writes it ("TrainingJob.example.com"). One of our group in a version
+// that we never write keeps it as well: no garbage collector would ever find that owner, and the pod outlives
+// whatever it claims to belong to.
 std::string kindOf(const Field& owner) {
   std::string kind = owner["kind"].string();
   if (kind != model::names::kTrainingJobKind) return kind;
-  constexpr std::string_view kOurs = model::names::kApiVersion;
-  const auto groupOf = [](std::string_view apiVersion) {
-    const std::size_t slash = apiVersion.find('/');
-    return slash == std::string_view::npos ? std::string_view() : apiVersion.substr(0, slash);
-  };
-  const std::string_view group = groupOf(owner["apiVersion"].text());
-  return group == groupOf(kOurs) ? kind : fmt::format("{}.{}", kind, group);
+  const std::string_view apiVersion = owner["apiVersion"].text();
+  if (apiVersion == model::names::kApiVersion) return kind;
+  const std::size_t slash = apiVersion.find('/');
+  return fmt::format("{}.{}", kind, slash == std::string_view::npos ? "" : apiVersion.substr(0, slash));
 }
 
 void readMetadata(const Field& meta, Pod& pod) {
@@ -96,6 +95,7 @@ void readSpec(const Field& spec, const ContainerReports& reports, Pod& pod) {
     pod.gated = true;
     if (gate["name"].text() == model::names::kGangGate) pod.gangGated = true;
   });
+  pod.grace = readGracePeriod(spec);
   pod.priority = static_cast<int>(spec["priority"].integer(0, INT32_MIN, INT32_MAX));
   CountedNames names;
   pod.shape = readPodShape(spec, reports, names);

@@ -1,5 +1,7 @@
 #include "codec/pod_shape.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace trainyard::codec {
@@ -96,6 +98,13 @@ model::Resources readOffered(const Field& map, CountedNames& names) {
     addResource(offered, name, quantity, Rounding::kDown, names);
   });
   return offered;
+}
+
+std::chrono::seconds readGracePeriod(const Field& podSpec) {
+  constexpr std::int64_t kDefault = 30;
+  constexpr std::int64_t kLongest = 10LL * 365 * 24 * 3600;
+  const std::int64_t given = podSpec["terminationGracePeriodSeconds"].integer(kDefault, INT64_MIN, INT64_MAX);
+  return std::chrono::seconds(std::clamp<std::int64_t>(given, 0, kLongest));
 }
 
 model::PodShape readPodShape(const Field& podSpec, const ContainerReports& reports, CountedNames& names) {

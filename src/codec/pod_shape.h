@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string_view>
 
 #include "codec/field.h"
@@ -14,6 +15,10 @@ namespace trainyard::codec {
 //   -> pod-level resources in place of it where set -> + overhead -> pods = 1
 [[nodiscard]] model::PodShape readPodShape(const Field& podSpec, const ContainerReports& reports,
                                            CountedNames& names);
+
+// Seconds that the pod has to end, as Kubernetes understands what the field says; no more than ten years, so
+// that a time plus this is still a time.
+[[nodiscard]] std::chrono::seconds readGracePeriod(const Field& podSpec);
 
 // A map of quantities, as in status.allocatable: rounded down, what a node offers.
 [[nodiscard]] model::Resources readOffered(const Field& map, CountedNames& names);

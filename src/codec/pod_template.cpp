@@ -123,10 +123,11 @@ void checkConstraints(const Field& spec) {
 
 }  // namespace
 
-void checkPodTemplate(const Field& podTemplate) {
+void checkPodTemplate(const Field& podTemplate, std::string_view priorityClassName) {
   podTemplate["metadata"]["labels"].forEachMember([](std::string_view name, const Field& label) {
     if (name.starts_with(kReservedPrefix)) label.complain("labels of trainyard.dev are set by the operator");
   });
+  checkAbsent(podTemplate["metadata"]["finalizers"], "a pod that ends must not keep its place");
   const Field spec = podTemplate["spec"];
   if (!spec.present()) return spec.complain("is required");
   checkContainers(spec);
@@ -134,6 +135,8 @@ void checkPodTemplate(const Field& podTemplate) {
   checkExactly(spec["restartPolicy"], "Never");
   checkExactly(spec["schedulerName"], "default-scheduler");
   checkAbsent(spec["nodeName"], "the operator chooses the nodes");
+  if (const Field own = spec["priorityClassName"]; own.present() && own.text() != priorityClassName)
+    own.refuse("must be absent, or that of spec.priorityClassName: a job and its pods have one priority");
   checkAbsent(spec["preemptionPolicy"], "the PriorityClass decides");
   checkAbsent(spec["schedulingGates"], "the operator sets its own");
   checkAbsent(spec["hostname"], "members are named by the operator");

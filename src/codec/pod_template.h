@@ -1,11 +1,14 @@
 #pragma once
 
+#include <string_view>
+
 #include "codec/field.h"
 
 namespace trainyard::codec {
 
 // Complains about what a member's PodTemplateSpec must not hold, or must: what the operator sets itself, what
 // would break the gang, and what the API server would refuse anyway and can be said earlier.
-void checkPodTemplate(const Field& podTemplate);
+// `priorityClassName` is the job's.
+void checkPodTemplate(const Field& podTemplate, std::string_view priorityClassName);
 
 }  // namespace trainyard::codec

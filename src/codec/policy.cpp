@@ -188,9 +188,13 @@ void readBackfill(const YamlField& field, model::BackfillPolicy& into) {
 }
 
 void readPreemption(const YamlField& field, model::PreemptionPolicy& into) {
-  field.expectKeys({"minRuntime", "maxLostWork"});
+  field.expectKeys({"minRuntime", "maxLostWork", "maxGrace"});
   readDuration(field["minRuntime"], into.minRuntime);
   readDuration(field["maxLostWork"], into.maxLostWork);
+  milliseconds maxGrace = into.maxGrace;
+  readDuration(field["maxGrace"], maxGrace, std::chrono::seconds(1));
+  if (maxGrace.count() % 1000 != 0) return field["maxGrace"].refuse("must be whole seconds");
+  into.maxGrace = std::chrono::duration_cast<std::chrono::seconds>(maxGrace);
 }
 
 void readTimeSlicing(const YamlField& field, model::TimeSlicing& into) {
@@ -217,7 +221,7 @@ void readUsageHalfLife(const YamlField& field, std::optional<std::chrono::second
 model::Policy readPolicy(const YamlField& root) {
   root.expectKeys({"topology", "gpuTypeLabel", "mixGpuTypes", "ordering", "relaxation", "shapeCosts",
                    "backfill", "preemption", "timeSlicing", "defragmentation", "usageHalfLife",
-                   "chargeOtherPods"});
+                   "chargeOtherPods", "requireQueue"});
   model::Policy policy;
   readTopology(root["topology"], policy.topology);
   readLabelKey(root["gpuTypeLabel"], policy.gpuTypeLabel);
@@ -231,6 +235,7 @@ model::Policy readPolicy(const YamlField& root) {
   readDefragmentation(root.section("defragmentation"), policy.defragmentation);
   readUsageHalfLife(root["usageHalfLife"], policy.usageHalfLife);
   readBoolean(root["chargeOtherPods"], policy.chargeOtherPods);
+  readBoolean(root["requireQueue"], policy.requireQueue);
   return policy;
 }
 

@@ -10,6 +10,7 @@ model::PriorityClass readPriorityClass(const Field& root) {
   priorityClass.name = root["metadata"]["name"].required();
   priorityClass.value = static_cast<int>(root["value"].integer(0, INT32_MIN, INT32_MAX));
   priorityClass.globalDefault = root["globalDefault"].boolean(false);
+  priorityClass.preempts = root["preemptionPolicy"].text() != "Never";
   return priorityClass;
 }
 

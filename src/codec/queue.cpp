@@ -69,6 +69,11 @@ void readSpec(const Field& spec, model::Queue& queue) {
   queue.reclaim = preemption["reclaim"].boolean(true);
   queue.withinQueue = readWithinQueue(preemption["withinQueue"]);
   queue.namespaceSelector = readSelector(spec["namespaceSelector"]);
+  if (const Field allowed = spec["allowedPriorityClasses"]; allowed.present()) {
+    queue.allowedPriorityClasses.emplace();
+    allowed.forEachElement(
+        [&](const Field& name) { queue.allowedPriorityClasses->push_back(name.string()); });
+  }
 }
 
 model::QueueStatus readStatus(const Field& field) {

@@ -108,6 +108,37 @@ void writeQuota(const model::Quota& quota, JsonWriter& out) {
   out.endObject();
 }
 
+void writeAmounts(const model::Resources& amounts, JsonWriter& out) {
+  std::vector<std::pair<std::string, std::int64_t>> entries = amounts.extendedAll();
+  const auto add = [&](std::string_view name, std::int64_t amount) {
+    if (amount != 0) entries.emplace_back(name, amount);
+  };
+  add("cpu", amounts.cpu.value);
+  add("memory", amounts.memory.value);
+  add("ephemeral-storage", amounts.ephemeralStorage.value);
+  add("pods", amounts.pods);
+  writeQuota(model::Quota(std::move(entries)), out);
+}
+
+model::Resources readWrittenAmounts(const Field& map) {
+  model::Resources amounts;
+  const model::Quota written = readWrittenQuota(map);
+  for (const auto& [name, amount] : written.entries()) {
+    if (name == "cpu") {
+      amounts.cpu.value = amount;
+    } else if (name == "memory") {
+      amounts.memory.value = amount;
+    } else if (name == "ephemeral-storage") {
+      amounts.ephemeralStorage.value = amount;
+    } else if (name == "pods") {
+      amounts.pods = amount;
+    } else {
+      amounts.setExtended(name, amount);
+    }
+  }
+  return amounts;
+}
+
 model::Quota readWrittenQuota(const Field& map) {
   std::vector<std::pair<std::string, std::int64_t>> entries;
   map.forEachMember([&](std::string_view name, const Field& field) {

@@ -21,6 +21,10 @@ namespace trainyard::codec {
 // The same map as numbers that people read: {"cpu":"1500m","memory":"512Gi","nvidia.com/gpu":"32"}.
 void writeQuota(const model::Quota& quota, JsonWriter& out);
 
+// The amounts of one pod, as a quota is written.
+void writeAmounts(const model::Resources& amounts, JsonWriter& out);
+[[nodiscard]] model::Resources readWrittenAmounts(const Field& map);
+
 // What writeQuota() wrote. Amounts that do not fit into a quantity (byte seconds of months) are read too;
 // what is no amount at all is complained about.
 [[nodiscard]] model::Quota readWrittenQuota(const Field& map);

@@ -19,6 +19,7 @@ std::string templateHash(const Field& spec, const model::JobSpec& decoded) {
   // A member's time to end, where it is not the template's alone.
   if (decoded.checkpoint && decoded.checkpoint->mode == model::CheckpointMode::kSignal)
     hash.add(fmt::to_string(decoded.checkpoint->gracePeriod.count()));
+  if (!decoded.priorityClassName.empty()) hash.add(decoded.priorityClassName);
   return hash.hex();
 }
 

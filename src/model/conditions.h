@@ -35,6 +35,8 @@ inline constexpr std::string_view kRestarting = "Restarting";
 inline constexpr std::string_view kSuspended = "Suspended";
 inline constexpr std::string_view kSucceeded = "Succeeded";
 inline constexpr std::string_view kFailed = "Failed";
+// Said of jobs only that no Queue is charged for.
+inline constexpr std::string_view kCharged = "Charged";
 
 // Of a Queue.
 inline constexpr std::string_view kReady = "Ready";

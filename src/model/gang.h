@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "model/ids.h"
 #include "model/index_set.h"
+#include "model/resources.h"
 
 namespace trainyard::model {
 
@@ -78,12 +79,35 @@ struct Backoff {
   friend bool operator==(const Backoff&, const Backoff&) = default;
 };
 
+// As what a gang is charged to its queue, and who may stop it: what its spec said when it was given its
+// places. What is written into the spec since counts when it waits for places anew; else whoever holds places
+// could move the bill to another queue, or out of the reach of those who may have them back.
+struct Charge {
+  // What one member of a role holds.
+  struct Member {
+    std::string role;
+    Resources requests;
+    friend bool operator==(const Member&, const Member&) = default;
+  };
+
+  QueueName queue;
+  bool preemptible = false;
+  int priority = 0;
+  std::vector<Member> members = {};
+
+  // nullptr where it knows no such role.
+  [[nodiscard]] const Resources* requestsOf(std::string_view role) const;
+  friend bool operator==(const Charge&, const Charge&) = default;
+};
+
 struct GangRecord {
   // The highest epoch ever used. Never reused: a late create of a paused leader must not pass for a member.
   std::int64_t lastEpoch = 0;
   std::optional<Placed> placed;
   std::optional<Proposal> proposal;
   std::optional<Backoff> backoff;
+  // As long as there is a gang: placed, or proposed. Absent too in records of older versions.
+  std::optional<Charge> charge = std::nullopt;
   friend bool operator==(const GangRecord&, const GangRecord&) = default;
 };
 

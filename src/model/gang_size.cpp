@@ -9,20 +9,20 @@ namespace trainyard::model {
 namespace {
 
 // Of the role; of any, without one.
-int membersIn(const std::vector<Assignment>& assignments, const Role* role) {
+int membersIn(const std::vector<Assignment>& assignments, const std::string* role) {
   std::size_t count = 0;
   for (const Assignment& each : assignments) {
-    if (role == nullptr || each.role == role->name) count += each.indices.size();
+    if (role == nullptr || each.role == *role) count += each.indices.size();
   }
   return static_cast<int>(count);
 }
 
-int placedMembers(const GangRecord& record, const Role* role) {
+int placedMembers(const GangRecord& record, const std::string* role) {
   return record.placed ? membersIn(record.placed->assignments, role) : 0;
 }
 
 // As many as core's mergeProposal(), or dropProposal(), leaves in the record.
-int heldMembers(const GangRecord& record, const Role* role) {
+int heldMembers(const GangRecord& record, const std::string* role) {
   if (!record.proposal) return placedMembers(record, role);
   const Proposal& proposal = *record.proposal;
   if (proposal.phase == ProposalPhase::kAborting)
@@ -32,11 +32,17 @@ int heldMembers(const GangRecord& record, const Role* role) {
   return std::max(placedMembers(record, role) - membersIn(proposal.remove, role), 0) + added;
 }
 
+// As the members are charged: the spec may have been edited since they got their places.
 template <typename MembersOf>
-std::int64_t gpusOf(const JobSpec& spec, MembersOf membersOf) {
+std::int64_t gpusOf(const JobSpec& spec, const GangRecord& record, MembersOf membersOf) {
   std::int64_t gpus = 0;
-  for (const Role& role : spec.roles) {
-    gpus = base::saturatingAdd(gpus, base::saturatingMultiply(role.shape.requests.gpus(), membersOf(role)));
+  const auto add = [&](const std::string& role, const Resources& requests) {
+    gpus = base::saturatingAdd(gpus, base::saturatingMultiply(requests.gpus(), membersOf(role)));
+  };
+  if (record.charge) {
+    for (const Charge::Member& member : record.charge->members) add(member.role, member.requests);
+  } else {
+    for (const Role& role : spec.roles) add(role.name, role.shape.requests);
   }
   return gpus;
 }
@@ -44,7 +50,7 @@ std::int64_t gpusOf(const JobSpec& spec, MembersOf membersOf) {
 }  // namespace
 
 int gangMembers(const JobSpec& spec, const GangRecord& record, const Role& role) {
-  return heldMembers(record, nullptr) > 0 ? heldMembers(record, &role) : spec.startReplicas(role);
+  return heldMembers(record, nullptr) > 0 ? heldMembers(record, &role.name) : spec.startReplicas(role);
 }
 
 int gangMembers(const Job& job, const Role& role) { return gangMembers(job.spec, job.status.gang, role); }
@@ -58,15 +64,20 @@ int gangMembers(const Job& job) { return gangMembers(job.spec, job.status.gang);
 
 std::int64_t gangGpus(const JobSpec& spec, const GangRecord& record) {
   if (heldMembers(record, nullptr) == 0) return desiredGpus(spec);
-  return gpusOf(spec, [&](const Role& role) { return heldMembers(record, &role); });
+  return gpusOf(spec, record, [&](const std::string& role) { return heldMembers(record, &role); });
 }
 
 std::int64_t desiredGpus(const JobSpec& spec) {
-  return gpusOf(spec, [&](const Role& role) { return spec.startReplicas(role); });
+  std::int64_t gpus = 0;
+  for (const Role& role : spec.roles) {
+    gpus = base::saturatingAdd(
+        gpus, base::saturatingMultiply(role.shape.requests.gpus(), spec.startReplicas(role)));
+  }
+  return gpus;
 }
 
 std::int64_t placedGpus(const JobSpec& spec, const GangRecord& record) {
-  return gpusOf(spec, [&](const Role& role) { return placedMembers(record, &role); });
+  return gpusOf(spec, record, [&](const std::string& role) { return placedMembers(record, &role); });
 }
 
 }  // namespace trainyard::model

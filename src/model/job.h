@@ -24,6 +24,8 @@ struct Role {
   int replicas = 1;
   PodShape shape;            // of one member, from the template
   std::string templateJson;  // the PodTemplateSpec as written, never re-formatted field by field
+  // How long a member may take to end when it is told to, as the job asks for it.
+  std::chrono::seconds grace{30};
 };
 
 struct Elastic {
@@ -84,7 +86,7 @@ struct SuccessPolicy {
 
 struct JobSpec {
   Framework framework = Framework::kCustom;
-  QueueName queue;
+  QueueName queue;  // names::kDefaultQueue stands for that of its namespace, where this names one
   std::string priorityClassName;
   bool preemptible = false;
   std::vector<Role> roles;

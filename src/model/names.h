@@ -22,5 +22,7 @@ inline constexpr std::string_view kHostnameLabel = "kubernetes.io/hostname";
 inline constexpr std::string_view kGpuProductLabel = "nvidia.com/gpu.product";
 
 inline constexpr std::string_view kDefaultQueue = "default";
+// Of a Namespace: the queue that kDefaultQueue stands for there.
+inline constexpr std::string_view kDefaultQueueLabel = "trainyard.dev/default-queue";
 
 }  // namespace trainyard::model::names

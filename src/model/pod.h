@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -46,6 +47,7 @@ struct Pod {
   bool terminating = false;
   std::optional<base::WallTime> deletionTime = std::nullopt;  // metadata.deletionTimestamp
   base::WallTime created{};
+  std::chrono::seconds grace{30};  // spec.terminationGracePeriodSeconds
 
   PodPhase phase = PodPhase::kPending;
   bool ready = false;

@@ -45,6 +45,8 @@ struct PreemptionPolicy {
   std::chrono::milliseconds minRuntime{60'000};
   // What a stopped job without checkpoints loses at most, so that old jobs are not untouchable.
   std::chrono::milliseconds maxLostWork{86'400'000};
+  // So long a pod that is told to end may take, whatever it asks for.
+  std::chrono::seconds maxGrace{600};
   friend bool operator==(const PreemptionPolicy&, const PreemptionPolicy&) = default;
 };
 
@@ -84,6 +86,8 @@ struct Policy {
   std::optional<std::chrono::seconds> usageHalfLife = std::nullopt;
   // GPU pods that belong to no TrainingJob are charged to the queue that their namespace maps to.
   bool chargeOtherPods = false;
+  // Once there are Queues, a job that none of them is charged for is not admitted.
+  bool requireQueue = false;
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 

@@ -81,12 +81,15 @@ struct Queue {
   LabelSelector namespaceSelector = {};
   QueueStatus status = {};
   std::string specError = {};  // why the spec cannot be used, naming the field; empty when it can
+  // PriorityClasses that its jobs may name; absent: all but those of the system.
+  std::optional<std::vector<std::string>> allowedPriorityClasses = std::nullopt;
 };
 
 struct PriorityClass {
   std::string name;
   int value = 0;
   bool globalDefault = false;
+  bool preempts = true;  // preemptionPolicy: PreemptLowerPriority
 };
 
 // What of a Namespace decides: its labels.

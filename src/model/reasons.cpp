@@ -39,6 +39,8 @@ std::string_view toString(PendingReason reason) {
     case PendingReason::kNamespaceNotAllowed: return "NamespaceNotAllowed";
     case PendingReason::kQuotaExceeded: return "QuotaExceeded";
     case PendingReason::kPriorityClassNotFound: return "PriorityClassNotFound";
+    case PendingReason::kPriorityClassNotAllowed: return "PriorityClassNotAllowed";
+    case PendingReason::kNoQueue: return "NoQueue";
     case PendingReason::kOther: return "Other";
   }
   return "Unknown";
@@ -50,7 +52,7 @@ std::optional<PendingReason> parsePendingReason(std::string_view text) {
        std::array{kNoMatchingNodes, kTooLarge, kWaitingForCapacity, kWaitingForTopology, kWaitingForTurn,
                   kWaitingForQuota, kWaitingForShare, kReservedForOthers, kBackingOff, kCleaningUp,
                   kInvalidSpec, kInvalidTemplate, kQueueNotFound, kQueueNotReady, kNamespaceNotAllowed,
-                  kQuotaExceeded, kPriorityClassNotFound}) {
+                  kQuotaExceeded, kPriorityClassNotFound, kPriorityClassNotAllowed, kNoQueue}) {
     if (toString(reason) == text) return reason;
   }
   return std::nullopt;

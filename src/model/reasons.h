@@ -25,6 +25,8 @@ enum class PendingReason {
   kNamespaceNotAllowed,  // the queue's namespaceSelector leaves this namespace out
   kQuotaExceeded,        // larger alone than the queue may ever have
   kPriorityClassNotFound,
+  kPriorityClassNotAllowed,  // the queue does not list it
+  kNoQueue,                  // it names none, and the policy wants one
   kOther,  // a word that this version does not know; never given, only read: Pending::otherReason
 };
 

@@ -167,7 +167,8 @@ class Reader {
         {"cordon", DeedText::Verb::kCordon}, {"uncordon", DeedText::Verb::kUncordon},
         {"down", DeedText::Verb::kDown},     {"up", DeedText::Verb::kUp},
         {"scale", DeedText::Verb::kScale},   {"suspend", DeedText::Verb::kSuspend},
-        {"resume", DeedText::Verb::kResume}, {"prioritize", DeedText::Verb::kPrioritize}};
+        {"resume", DeedText::Verb::kResume}, {"prioritize", DeedText::Verb::kPrioritize},
+        {"edit", DeedText::Verb::kEdit}};
     block_ = words[0] == "expect" ? Block::kExpect : Block::kNone;
     if (const auto handler = kHandlers.find(words[0]); handler != kHandlers.end())
       return (this->*handler->second)(words);
@@ -302,6 +303,8 @@ class Reader {
         queue.reclaim = readYesNo(value, name);
       else if (name == "withinQueue" && (value == "Never" || value == "LowerPriority"))
         queue.withinQueue = value == "LowerPriority";
+      else if (name == "class")
+        queue.classes.push_back(value);
       else if (const auto label = after("namespaces:", name))
         queue.namespaces.emplace_back(*label, value);
       else
@@ -312,8 +315,9 @@ class Reader {
 
   void readClass(const Words& words) {
     const bool byDefault = words.size() > 3 && words[3] == "default";
-    noMore(words, byDefault ? 4 : 3);
-    add(ClassText{need(words, 1, "name"), readInt(need(words, 2, "value"), "priority"), byDefault});
+    const bool never = words.size() > 3 && words[3] == "never";
+    noMore(words, byDefault || never ? 4 : 3);
+    add(ClassText{need(words, 1, "name"), readInt(need(words, 2, "value"), "priority"), byDefault, !never});
   }
 
   // namespace NAME [KEY=VALUE…]
@@ -369,6 +373,10 @@ class Reader {
       job.stopsIn = readDuration(value, name);
     else if (name == "timeout")
       job.timeout = readDuration(value, name);
+    else if (name == "success")
+      job.successRole = value;
+    else if (name == "clean-pods")
+      job.cleanPods = value;
     else if (name == "restart-scope")
       job.restartScope = value;
     else if (word == "suspended")
@@ -460,7 +468,7 @@ class Reader {
       names = expandObjects(name);
     }
     Words rest(words.begin() + 2, words.end());
-    const std::size_t wanted = verb == kFail ? 2 : verb == kScale || verb == kPrioritize ? 1 : 0;
+    const std::size_t wanted = verb == kFail ? 2 : verb == kScale || verb == kPrioritize || verb == kEdit ? 1 : 0;
     if (rest.size() != wanted)
       refuse(fmt::format("{}: {} words after the name, expected {}", words[0], rest.size(), wanted));
     if (verb == kFail || verb == kScale) (void)readInt(rest.back(), words[0]);

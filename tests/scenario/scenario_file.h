@@ -52,12 +52,14 @@ struct QueueText {
   bool reclaim = true;
   bool withinQueue = true;
   Pairs namespaces;  // labels that a namespace must have
+  Words classes;     // PriorityClasses that it allows; none: all
 };
 
 struct ClassText {
   std::string name;
   int value = 0;
   bool byDefault = false;
+  bool preempts = true;
 };
 
 struct NamespaceText {
@@ -118,6 +120,8 @@ struct JobText {
   std::optional<CheckpointText> checkpoint;
   std::optional<std::chrono::seconds> runsFor;
   std::optional<std::chrono::seconds> stopsIn;
+  std::string successRole;  // the job has succeeded as soon as one of its members has
+  std::string cleanPods;
   std::vector<RoleText> roles;
   std::vector<RunsText> runs;
 
@@ -141,11 +145,12 @@ struct DeedText {
     kSuspend,
     kResume,
     kPrioritize,
+    kEdit,
     kRestartOperator,
   };
   Verb verb = Verb::kFinish;
   std::string name;
-  Words rest;  // fail: role and index; scale: number; prioritize: class
+  Words rest;  // fail: role and index; scale: number; prioritize: class; edit: attribute
 };
 
 // The head of an `expect` line and the lines below it, without indentation.

@@ -136,6 +136,7 @@ std::string queueJson(const QueueText& queue) {
   if (!queue.parent.empty()) spec["parent"] = queue.parent;
   if (!queue.guaranteed.empty()) spec["guaranteed"] = mapOf(queue.guaranteed);
   if (!queue.limit.empty()) spec["limit"] = mapOf(queue.limit);
+  if (!queue.classes.empty()) spec["allowedPriorityClasses"] = queue.classes;
   if (!queue.namespaces.empty()) spec["namespaceSelector"] = {{"matchLabels", mapOf(queue.namespaces)}};
   object["spec"] = std::move(spec);
   return sim::dumpJson(object);
@@ -145,6 +146,7 @@ std::string classJson(const ClassText& priorityClass) {
   Json object = objectOf("scheduling.k8s.io/v1", "PriorityClass", {{"name", priorityClass.name}});
   object["value"] = priorityClass.value;
   object["globalDefault"] = priorityClass.byDefault;
+  if (!priorityClass.preempts) object["preemptionPolicy"] = "Never";
   return sim::dumpJson(object);
 }
 
@@ -159,6 +161,8 @@ std::string jobJson(const JobText& job) {
   if (!job.queue.empty()) spec["queue"] = job.queue;
   if (!job.priority.empty()) spec["priorityClassName"] = job.priority;
   if (job.suspended) spec["run"] = {{"suspend", true}};
+  if (!job.cleanPods.empty()) spec["run"]["cleanPodPolicy"] = job.cleanPods;
+  if (!job.successRole.empty()) spec["success"] = {{"operator", "Any"}, {"roles", {job.successRole}}};
   if (job.timeout) spec["scheduling"] = {{"timeoutSeconds", job.timeout->count()}};
   if (!job.restartScope.empty()) spec["failure"] = {{"restartScope", job.restartScope}};
   if (job.least) spec["gang"] = {{"minAvailable", *job.least}};

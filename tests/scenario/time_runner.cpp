@@ -187,11 +187,19 @@ class World {
       case kSuspend: return setJob({{"run", {{"suspend", true}}}});
       case kResume: return setJob({{"run", {{"suspend", false}}}});
       case kPrioritize: return setJob({{"priorityClassName", deed.rest[0]}});
+      case kEdit: return setJob(editOf(deed.rest[0]));
       case kRestartOperator:
         cluster_->killOperator(op_);
         op_ = cluster_->startOperator();
         return;
     }
+  }
+
+  static sim::Json editOf(const std::string& word) {
+    const auto [name, value] = splitAttribute(word);
+    if (name == "queue") return {{"queue", value}};
+    if (name == "preemptible") return {{"preemptible", readYesNo(value, name)}};
+    refuse(fmt::format("edit: \"{}\": expected queue=NAME or preemptible=yes|no", word));
   }
 
   template <typename Which>

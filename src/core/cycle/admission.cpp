@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 
 #include "core/queues/namespaces.h"
+#include "core/queues/priority.h"
+#include "model/names.h"
+#include "model/words.h"
 
 namespace trainyard::core {
 namespace {
@@ -34,12 +37,24 @@ std::string unknownLevel(const model::Locality& locality, const std::vector<mode
 std::optional<model::Pending> refuseQueue(const model::Job& job, const model::Snapshot& snapshot,
                                           const QueueTree& queues) {
   using enum model::PendingReason;
-  const auto index = queues.find(job.spec.queue);
+  const model::QueueName& name = queues.askedQueueOf(job);
+  const auto index = queues.find(name);
   if (!index) {
-    return model::Pending{kQueueNotFound,
-                          fmt::format("spec.queue: there is no Queue named \"{}\"", job.spec.queue)};
+    const std::string from =
+        name == job.spec.queue
+            ? "spec.queue"
+            : fmt::format("label {} of namespace {}", model::names::kDefaultQueueLabel, job.key.ns);
+    return model::Pending{kQueueNotFound, fmt::format("{}: there is no Queue named \"{}\"", from, name)};
   }
   const QueueTree::Node& node = queues.node(*index);
+  if (node.queue == nullptr && snapshot.policy.requireQueue && !snapshot.queues.empty()) {
+    return model::Pending{
+        kNoQueue,
+        fmt::format(
+            "spec.queue: every job has to name a Queue, as the cluster's policy says (requireQueue), or its "
+            "namespace {} has to by its label {}",
+            job.key.ns, model::names::kDefaultQueueLabel)};
+  }
   if (!node.problem.empty()) {
     return model::Pending{kQueueNotReady, fmt::format("queue {}: {}", node.name, node.problem)};
   }
@@ -60,6 +75,44 @@ std::optional<model::Pending> refuseQueue(const model::Job& job, const model::Sn
                     queues.node(beyond->queue).name, queues.amount(beyond->dimension, beyond->bound))};
   }
   return std::nullopt;
+}
+
+// A class of the system goes before every other in every queue, and the kubelet evicts such pods last:
+// nothing that training should have without somebody saying so.
+bool isOfSystem(std::string_view priorityClass) { return priorityClass.starts_with("system-"); }
+
+std::optional<model::Pending> refuseClass(const model::Job& job, const model::Snapshot& snapshot,
+                                          const QueueTree& queues) {
+  using enum model::PendingReason;
+  const model::PriorityClass* known = Priorities(snapshot).classOf(job);
+  const std::string& wanted = job.spec.priorityClassName;
+  if (known == nullptr) {
+    if (wanted.empty()) return std::nullopt;
+    return model::Pending{
+        kPriorityClassNotFound,
+        fmt::format("spec.priorityClassName: there is no PriorityClass named \"{}\"", wanted)};
+  }
+  const QueueTree::Node& node = queues.node(*queues.find(queues.askedQueueOf(job)));
+  bool listed = false;
+  for (const QueueTree::Index above : node.path) {
+    const auto* queue = queues.node(above).queue;
+    if (queue == nullptr || !(*queue)->allowedPriorityClasses) continue;
+    const auto& allowed = *(*queue)->allowedPriorityClasses;
+    listed = std::find(allowed.begin(), allowed.end(), known->name) != allowed.end();
+    if (listed) continue;
+    return model::Pending{
+        kPriorityClassNotAllowed,
+        fmt::format("spec.priorityClassName: queue {} does not allow PriorityClass \"{}\", only {}",
+                    (*queue)->name, known->name,
+                    allowed.empty() ? "jobs without any" : model::joinWords(allowed))};
+  }
+  if (listed || !isOfSystem(known->name)) return std::nullopt;
+  return model::Pending{
+      kPriorityClassNotAllowed,
+      fmt::format(
+          "spec.priorityClassName: PriorityClass \"{}\" is the system's; a job may have it only where its "
+          "Queue lists it in spec.allowedPriorityClasses",
+          known->name)};
 }
 
 }  // namespace
@@ -83,14 +136,7 @@ Admission admit(const model::Job& job, const model::Snapshot& snapshot, const Qu
 
   if (auto refusal = refuseQueue(job, snapshot, queues)) return {.refusal = std::move(refusal)};
 
-  const auto& classes = snapshot.priorityClasses;
-  const std::string& wanted = job.spec.priorityClassName;
-  const bool classExists =
-      std::any_of(classes.begin(), classes.end(), [&](const auto& c) { return c->name == wanted; });
-  if (!wanted.empty() && !classExists) {
-    return refuse(kPriorityClassNotFound,
-                  fmt::format("spec.priorityClassName: there is no PriorityClass named \"{}\"", wanted));
-  }
+  if (auto refusal = refuseClass(job, snapshot, queues)) return {.refusal = std::move(refusal)};
 
   return admitTemplate(feedback).value_or(Admission{});
 }

@@ -19,12 +19,16 @@
 #include "core/place/place.h"
 #include "core/preemption/claims.h"
 #include "core/queues/eligibility.h"
+#include "core/queues/priority.h"
 #include "core/queues/queue_tree.h"
 #include "core/status/describe.h"
 #include "core/status/explain.h"
 #include "core/status/job_status.h"
+#include "model/charge.h"
 #include "model/conditions.h"
 #include "model/gang_size.h"
+#include "model/names.h"
+#include "model/set_condition.h"
 
 namespace trainyard::core {
 namespace {
@@ -41,14 +45,20 @@ std::string placedText(int pods, const std::string& where) {
 class Cycle {
  public:
   Cycle(const CycleInput& input, CycleCache& cache)
-      : input_(input), cache_(cache), ledger_(cache.ledger()), queues_(input.snapshot, cache.queues()) {}
+      : input_(input),
+        settings_(input.settings),
+        cache_(cache),
+        ledger_(cache.ledger()),
+        queues_(input.snapshot, cache.queues()) {
+    settings_.maxGrace = input.snapshot.policy.preemption.maxGrace;
+  }
 
   Plan run() {
     cache_.begin(input_.snapshot);
     evictions_ = claimedGangs(standingClaims(), input_.snapshot.pods);
     decideAll();
     placeWaiting();
-    plan_.orphans = gatedOrphans(input_.snapshot);
+    plan_.orphans = sweepOrphans(input_.snapshot, settings_);
     dropNothings();
     cache_.end(input_.snapshot.jobs.size());
     return std::move(plan_);
@@ -69,8 +79,8 @@ class Cycle {
   }
 
   GangContext contextOf(const JobFeedback& feedback) const {
-    return {input_.snapshot.now, &input_.settings,      &ledger_,
-            &feedback,           &input_.snapshot.jobs, &input_.snapshot.pods};
+    return {input_.snapshot.now,   &settings_,           &ledger_, &feedback,
+            &input_.snapshot.jobs, &input_.snapshot.pods};
   }
 
   // --- phase 2: one job at a time
@@ -95,6 +105,7 @@ class Cycle {
   }
 
   void decide(const JobPtr& job) {
+    chargeLeaving(*job);
     if (feedback_->busy) return keepTurn(job);
     if (cache_.notes().of(position_).waits && !admitTemplate(*feedback_)) return wait(job);
     if (leftToOthers(*job)) return;
@@ -105,6 +116,18 @@ class Cycle {
     if (const auto strays = strayPods(*job, podsOf(*job)); !strays.empty()) return removeStrays(job, strays);
     if (job->spec.run.suspend) return write(job, job->status.gang, {}, {.suspended = true});
     admitOrRefuse(job);
+  }
+
+  // Pods that no record keeps any more hold their places until they are gone, and whoever they belong to is
+  // charged for them. Where a gang runs in peace it has none but strays.
+  void chargeLeaving(const Job& job) {
+    const JobPods& pods = podsOf(job);
+    if (pods.empty()) return;
+    const GangRecord& gang = job.status.gang;
+    const bool atPeace =
+        gang.placed && !gang.proposal && !job.finished() && !job.deleting && !job.spec.run.suspend;
+    if (atPeace && static_cast<std::int64_t>(pods.size()) <= memberCount(gang.placed->assignments)) return;
+    queues_.chargeLeaving(queues_.queueOf(job), queues_.leavingOf(job, pods));
   }
 
   // A job whose last write is still under way cannot be planned now, but it does not lose its place in the
@@ -134,7 +157,7 @@ class Cycle {
       decision.events.push_back(
           {false, "Placed", placedText(model::gangMembers(job->spec, *step.record), news.where)});
     }
-    Removal removal(ledger_, input_.settings, input_.snapshot.now);
+    Removal removal(ledger_, settings_, input_.snapshot.now);
     for (const model::Pod* stray : strayPods(*job, podsOf(*job))) removal.remove(*stray);
     finishRemoval(removal, decision);
   }
@@ -161,7 +184,7 @@ class Cycle {
   }
 
   void removePods(const JobPods& pods, JobDecision& decision) {
-    Removal removal(ledger_, input_.settings, input_.snapshot.now);
+    Removal removal(ledger_, settings_, input_.snapshot.now);
     for (const auto& pod : pods) removal.remove(*pod);
     finishRemoval(removal, decision);
   }
@@ -172,17 +195,20 @@ class Cycle {
   }
 
   void cleanUpFinished(const JobPtr& job) {
-    Removal removal(ledger_, input_.settings, input_.snapshot.now);
+    Removal removal(ledger_, settings_, input_.snapshot.now);
     for (const auto& pod : podsOf(*job)) {
       if (cleansUp(*job, *pod)) removal.remove(*pod);
     }
-    if (removal.done()) return settle();
-    finishRemoval(removal, add(job));
+    if (!removal.done()) return finishRemoval(removal, add(job));
+    const JobPods& pods = podsOf(*job);
+    // As long as one runs on its queue is charged for it.
+    if (std::all_of(pods.begin(), pods.end(), [](const auto& pod) { return pod->finished(); })) settle();
   }
 
+  // A job that has ended cannot be stopped to make room for anybody: no pod of it may go on holding GPUs.
   static bool cleansUp(const Job& job, const model::Pod& pod) {
     switch (job.spec.run.cleanPodPolicy) {
-      case model::CleanPodPolicy::kNone: return false;
+      case model::CleanPodPolicy::kNone: return !pod.finished() && pod.shape.requests.gpus() > 0;
       case model::CleanPodPolicy::kAll: return true;
       case model::CleanPodPolicy::kRunning: return !pod.finished();
     }
@@ -206,7 +232,7 @@ class Cycle {
     // Every member has its pod here; only where there are more is it worth looking for strays.
     const bool strays = podsOf(*job).size() > members.size();
     if (strays) {
-      Removal removal(ledger_, input_.settings, input_.snapshot.now);
+      Removal removal(ledger_, settings_, input_.snapshot.now);
       for (const model::Pod* stray : strayPods(*job, podsOf(*job))) removal.remove(*stray);
       finishRemoval(removal, decision);
     }
@@ -218,8 +244,7 @@ class Cycle {
     decision.events.push_back(
         {news.verdict.outcome == Outcome::kFailed, news.verdict.reason, news.verdict.message});
     // Whoever starts in this cycle on its places must not look like more of the queue's.
-    queues_.discharge(queues_.find(job->spec.queue).value_or(QueueTree::kCluster), queues_.holdingsOf(*job),
-                      !job->spec.preemptible);
+    queues_.discharge(queues_.queueOf(*job), queues_.holdingsOf(*job), !model::chargedPreemptible(*job));
   }
 
   // It makes room by going elsewhere, once the claim stands that it does so for; without that it stays.
@@ -273,7 +298,11 @@ class Cycle {
       return write(job, job->status.gang, {}, news);
     }
     Replacement replacement =
-        replaceLost(*job, members, news.verdict.lost, ledger_, cache_.domains(), author());
+        mayStartAnewHere(*job)
+            ? replaceLost(*job, members, news.verdict.lost, ledger_, cache_.domains(), author())
+            : Replacement{propose(*job, model::ProposalKind::kRestart, {},
+                                  job->status.gang.placed->assignments, {}, author()),
+                          {}};
     take(*job, replacement.places);
     const std::string lost = news.verdict.message;
     news.verdict = {};
@@ -285,7 +314,13 @@ class Cycle {
     decision.events.push_back({true, "MemberLost", lost});
   }
 
-  Author author() const { return {input_.term, input_.snapshot.now, &input_.settings}; }
+  // Not where it was suspended, edited and resumed while its pods were still ending: what it is now nobody
+  // has admitted, to a queue that may not even be open to it.
+  bool mayStartAnewHere(const Job& job) const {
+    return job.specError.empty() && model::sameToItsQueue(job, queues_.askedQueueOf(job));
+  }
+
+  Author author() const { return {input_.term, input_.snapshot.now, &settings_}; }
 
   void take(const Job& job, const std::vector<model::Assignment>& assignments) {
     for (const model::Assignment& assignment : assignments) {
@@ -299,6 +334,7 @@ class Cycle {
     if (podsOf(*job).empty()) {
       GangRecord record = job->status.gang;
       record.placed.reset();
+      record.charge.reset();
       return write(job, std::move(record), {{false, "Suspended", "All pods are gone; the places are free"}},
                    {.suspended = true});
     }
@@ -312,7 +348,7 @@ class Cycle {
         model::Pending{model::PendingReason::kCleaningUp,
                        fmt::format("{} pods of an earlier attempt are still going away", strays.size())};
     JobDecision& decision = derive(job, job->status.gang, news);
-    Removal removal(ledger_, input_.settings, input_.snapshot.now);
+    Removal removal(ledger_, settings_, input_.snapshot.now);
     for (const model::Pod* stray : strays) removal.remove(*stray);
     finishRemoval(removal, decision);
     ++plan_.waiting;
@@ -410,7 +446,7 @@ class Cycle {
     std::erase_if(plan_.decisions, [&](const JobDecision& decision) { return decision.job == yield.job; });
     derive(yield.job,
            abortProposal(*yield.job, fmt::format("gives way to {}", yield.to), {}, input_.snapshot.now,
-                         input_.settings),
+                         settings_),
            {})
         .urgency = Urgency::kNow;
   }
@@ -452,12 +488,14 @@ class Cycle {
     for (const Change& each : payments) gone.push_back(each.job);
     StatusNews news;
     news.where = describePlaces(start.add.assignments, ledger_, input_.snapshot.policy.topology);
-    JobDecision& decision =
-        derive(start.job,
-               propose(*start.job, model::ProposalKind::kStart, std::move(start.add.assignments), {},
-                       victimPods(gone, ledger_.pods()), author()),
-               news);
+    GangRecord record = propose(*start.job, model::ProposalKind::kStart, std::move(start.add.assignments), {},
+                                victimPods(gone, ledger_.pods()), author());
+    record.charge = model::makeCharge(start.job->spec, queues_.askedQueueOf(*start.job),
+                                      Priorities(input_.snapshot).of(*start.job));
+    record.proposal->deadline += longestGrace(gone);
+    JobDecision& decision = derive(start.job, std::move(record), news);
     decision.urgency = Urgency::kNow;
+    tellGrace(*start.job, decision);
     if (gone.empty()) return;
     const bool moves = payments.front().kind == ChangeKind::kMove;
     decision.events.push_back({false, "Preempting",
@@ -465,6 +503,28 @@ class Cycle {
                                            moves ? "moves" : "stops", namesOf(gone))});
     for (const Change& each : payments) {
       if (each.kind == ChangeKind::kMove) move(each);
+    }
+  }
+
+  // That the victims of a claim have to end: it must not be given up while they may take it.
+  std::chrono::seconds longestGrace(const std::vector<JobPtr>& victims) const {
+    std::chrono::seconds longest{0};
+    for (const JobPtr& victim : victims) {
+      for (const auto& pod : podsOf(*victim)) longest = std::max(longest, Removal::graceOf(*pod, settings_));
+    }
+    return longest;
+  }
+
+  // Who asks for more time to end than the policy gives is told before it matters.
+  void tellGrace(const Job& job, JobDecision& decision) const {
+    for (const model::Role& role : job.spec.roles) {
+      if (role.grace <= settings_.maxGrace) continue;
+      decision.events.push_back(
+          {true, "GraceCapped",
+           fmt::format(
+               "pods of role {} ask for {} s to end; when they have to go they are given {} s, as the "
+               "cluster's policy says (preemption.maxGrace)",
+               role.name, role.grace.count(), settings_.maxGrace.count())});
     }
   }
 
@@ -554,8 +614,30 @@ class Cycle {
     JobDecision& decision = add(job);
     const std::vector<Member> members = membersOf(*job, record);
     decision.status = deriveStatus(*job, std::move(record), members, news, input_.snapshot.now);
+    if (!decision.status->gang.placed) tellCharged(*job, *decision.status);
     decision.urgency = decision.status->phase == job->status.phase ? Urgency::kSpare : Urgency::kNow;
     return decision;
+  }
+
+  // Whether any Queue is charged for it, where there are Queues: without the object the default one has no
+  // limit, and nobody sees what is used.
+  void tellCharged(const Job& job, model::JobStatus& status) const {
+    const QueueTree::Index index = queues_.queueOf(job);
+    const bool nobody = index != QueueTree::kCluster && queues_.node(index).queue == nullptr &&
+                        !input_.snapshot.queues.empty();
+    const bool told = std::any_of(status.conditions.begin(), status.conditions.end(),
+                                  [](const auto& each) { return each.type == model::conditions::kCharged; });
+    if (!nobody && !told) return;
+    model::setCondition(
+        status.conditions, model::conditions::kCharged,
+        nobody ? model::ConditionStatus::kFalse : model::ConditionStatus::kTrue,
+        nobody ? "NoQueue" : "Charged",
+        nobody ? fmt::format(
+                     "the job is charged to nobody: there are Queues, but it names none, and none is named "
+                     "\"default\"; set spec.queue, or the label {} of namespace {}",
+                     model::names::kDefaultQueueLabel, job.key.ns)
+               : fmt::format("the job is charged to queue {}", queues_.node(index).name),
+        input_.snapshot.now, job.generation);
   }
 
   void write(const JobPtr& job, GangRecord record, std::vector<JobEvent> events, const StatusNews& news) {
@@ -563,6 +645,7 @@ class Cycle {
   }
 
   const CycleInput& input_;
+  Settings settings_;
   CycleCache& cache_;
   Ledger& ledger_;
   QueueTree queues_;

@@ -43,7 +43,7 @@ struct JobDecision {
 struct Plan {
   std::vector<JobDecision> decisions;    // jobs with nothing to do are left out
   std::vector<QueueNews> queues = {};    // Queue objects whose status is to be written
-  std::vector<DeletePod> orphans;        // gated pods whose TrainingJob is gone
+  std::vector<DeletePod> orphans;        // pods to sweep whose TrainingJob is gone
   std::optional<base::WallTime> wakeAt;  // look again then, though nothing changes
   std::size_t waiting = 0;               // jobs that have no places yet
   friend bool operator==(const Plan&, const Plan&) = default;

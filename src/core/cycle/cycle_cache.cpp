@@ -25,7 +25,7 @@ bool sameNetwork(const Nodes& a, const Nodes& b) {
 bool sameQueue(const std::shared_ptr<const model::Queue>& a, const std::shared_ptr<const model::Queue>& b) {
   return a == b || (a->name == b->name && a->parent == b->parent && a->limit == b->limit &&
                     a->guaranteed == b->guaranteed && a->namespaceSelector == b->namespaceSelector &&
-                    a->specError == b->specError);
+                    a->allowedPriorityClasses == b->allowedPriorityClasses && a->specError == b->specError);
 }
 
 }  // namespace
@@ -46,6 +46,7 @@ void CycleCache::begin(const model::Snapshot& snapshot) {
   queueList_ = snapshot.queues;
   priorityClasses_ = snapshot.priorityClasses;
   namespaces_ = snapshot.namespaces;
+  requireQueue_ = snapshot.policy.requireQueue;
   schedule_.begin(ledger_);
 }
 
@@ -60,7 +61,7 @@ void CycleCache::followPods() {
 }
 
 bool CycleCache::admitsAlike(const model::Snapshot& snapshot) const {
-  return queueList_.size() == snapshot.queues.size() &&
+  return requireQueue_ == snapshot.policy.requireQueue && queueList_.size() == snapshot.queues.size() &&
          std::equal(queueList_.begin(), queueList_.end(), snapshot.queues.begin(), sameQueue) &&
          priorityClasses_ == snapshot.priorityClasses && namespaces_ == snapshot.namespaces;
 }

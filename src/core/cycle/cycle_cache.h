@@ -47,6 +47,7 @@ class CycleCache {
   model::SharedList<model::Queue> queueList_;
   model::SharedList<model::PriorityClass> priorityClasses_;
   model::SharedList<model::Namespace> namespaces_;
+  bool requireQueue_ = false;
 };
 
 }  // namespace trainyard::core

@@ -90,13 +90,13 @@ model::Pending QueueReport::classify(const Contender& contender, const model::Pe
 std::vector<QueueNews> QueueReport::news(const model::Snapshot& snapshot, const Schedule& schedule) {
   for (const Change& start : schedule.changes) {
     if (start.kind != ChangeKind::kStart) continue;
-    if (const auto queue = tree_.find(start.job->spec.queue)) --waiting_[*queue];
+    --waiting_[tree_.queueOf(*start.job)];
   }
   admitted_.assign(tree_.size(), 0);
   for (QueueTree::Index i = 1; i < tree_.size(); ++i) admitted_[i] = tree_.node(i).admitted;
   for (const Change& start : schedule.changes) {
     if (start.kind != ChangeKind::kStart) continue;
-    if (const auto queue = tree_.find(start.job->spec.queue)) ++admitted_[*queue];
+    ++admitted_[tree_.queueOf(*start.job)];
   }
   std::vector<QueueNews> all;
   for (QueueTree::Index i = 1; i < tree_.size(); ++i) {
@@ -116,8 +116,9 @@ model::QueueStatus QueueReport::statusOf(QueueTree::Index index, const model::Sn
   status.usage = {};
   std::int64_t share = 0;
   for (std::size_t d = 0; d < node.usage.size(); ++d) {
-    if (node.usage[d] != 0) status.usage.set(tree_.dimensions()[d], node.usage[d]);
-    if (tree_.counts(d)) share = std::max(share, thousandths(node.usage[d], tree_.capacity()[d]));
+    const std::int64_t held = base::saturatingAdd(node.usage[d], node.leaving[d]);
+    if (held != 0) status.usage.set(tree_.dimensions()[d], held);
+    if (tree_.counts(d)) share = std::max(share, thousandths(held, tree_.capacity()[d]));
   }
   status.share = share;
   status.fairShare = thousandths(fairShares_[index], tree_.capacity()[dimension_]);

@@ -88,8 +88,8 @@ class Scheduler {
       position = request_.cache.notes.find(waiting.job, position);
       const auto [demand, isNew] = demands_.try_emplace(request_.cache.shapeOf(job, position));
       if (isNew) demand->second = tree_.demandOf(job);
-      contenders.push_back({&waiting, priority, tree_.find(job.spec.queue).value_or(QueueTree::kCluster),
-                            demand->second, rankOf(job, priority, snapshot_, runs_), position++});
+      contenders.push_back({&waiting, priority, tree_.queueOf(job), demand->second,
+                            rankOf(job, priority, snapshot_, runs_), position++});
     }
     return contenders;
   }
@@ -117,6 +117,12 @@ class Scheduler {
     }
     if (const auto beyond = tree_.beyondLimit(contender.queue, contender.demand)) {
       return outOfQuota(contender, *beyond);
+    }
+    if (const auto beyond = tree_.beyondLimitYet(contender.queue, contender.demand)) {
+      const auto pending =
+          std::make_shared<Pending>(explainLimit(tree_, contender.queue, *beyond, contender.demand));
+      stopQueue(contender, *pending);
+      return words_.say(contender, pending, schedule_);
     }
     if (!contender.waiting->job->spec.preemptible) {
       if (const auto beyond = tree_.beyondNonPreemptible(contender.queue, contender.demand)) {
@@ -173,6 +179,7 @@ class Scheduler {
       const QueueTree::Amounts held = tree_.heldBy(job, placement->assignments);
       auto beyond = tree_.beyondLimit(contender.queue, held);
       if (beyond) keptBelow_.reset();
+      if (!beyond) beyond = tree_.beyondLimitYet(contender.queue, held);
       if (!beyond) beyond = keptBelowLimit(contender, held);
       if (!beyond) return placement;
       if (!exhausted_) exhausted_ = beyond;
@@ -433,8 +440,8 @@ class Scheduler {
       const bool first = contender.priority > holder.rank.priority ||
                          (!holder.overdue && contender.rank.before(holder.rank));
       own.entitled = own.entitled || (sameQueue && first);
-      own.mayBeStopped =
-          job.spec.preemptible && (sameQueue ? givesWay(holder, contender) : borrows(holder, contender));
+      own.mayBeStopped = job.spec.preemptible && Priorities(snapshot_).mayPreempt(*holder.job) &&
+                         (sameQueue ? givesWay(holder, contender) : borrows(holder, contender));
       const Verdict verdict = each.judge(own, places);
       if (verdict == Verdict::kPasses) continue;
       keeper_ = i;
@@ -487,7 +494,9 @@ class Scheduler {
     auto placement = placer_.tryPlace(request);
     if (!placement) return std::nullopt;
     const QueueTree::Amounts held = tree_.heldBy(job, placement->assignments);
-    if (tree_.beyondLimit(contender.queue, held) || keptBelowLimit(contender, held)) return std::nullopt;
+    const bool beyond =
+        tree_.beyondLimit(contender.queue, held) || tree_.beyondLimitYet(contender.queue, held);
+    if (beyond || keptBelowLimit(contender, held)) return std::nullopt;
     return placement;
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,6 +55,8 @@ struct DeletePod {
   model::ObjectKey pod;
   model::Uid uid;
   bool force = false;  // without waiting for a kubelet that is gone
+  // Where it may not take as long as it asks for.
+  std::optional<std::chrono::seconds> grace = std::nullopt;
   friend bool operator==(const DeletePod&, const DeletePod&) = default;
 };
 

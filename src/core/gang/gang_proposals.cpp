@@ -145,6 +145,7 @@ GangRecord mergeProposal(const Job& job) {
   if (whole) {
     record.placed.reset();
     if (!proposal.add.empty()) record.placed = model::Placed{proposal.epoch, proposal.add};
+    if (!record.placed) record.charge.reset();
     return record;
   }
   if (!record.placed) record.placed = model::Placed{proposal.epoch, {}};
@@ -165,6 +166,7 @@ GangRecord dropProposal(const Job& job) {
   GangRecord record = job.status.gang;
   if (record.proposal->kind == ProposalKind::kRestart) record.placed.reset();
   record.proposal.reset();
+  if (!record.placed) record.charge.reset();
   return record;
 }
 

@@ -8,6 +8,7 @@
 #include "core/gang/gang_proposals.h"
 #include "core/gang/gang_removal.h"
 #include "model/gang_size.h"
+#include "model/names.h"
 
 namespace trainyard::core {
 namespace {
@@ -27,6 +28,10 @@ std::string reasonToStopBeforeRelease(const Job& job, const JobFeedback& feedbac
   if (proposal.generation != job.generation && proposal.templateHash != job.spec.templateHash) {
     return "the spec was edited after the places were reserved";
   }
+  const auto& charge = job.status.gang.charge;
+  const bool namesQueue = job.spec.queue.str() != model::names::kDefaultQueue;
+  if (proposal.generation != job.generation && charge && namesQueue && charge->queue != job.spec.queue)
+    return "the queue was changed after the places were reserved";
   if (feedback.creationRefused) {
     return fmt::format("{}: {}", feedback.creationRefused->reason, feedback.creationRefused->message);
   }

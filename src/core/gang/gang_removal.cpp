@@ -7,6 +7,9 @@ namespace {
 
 constexpr std::string_view kOutOfService = "node.kubernetes.io/out-of-service";
 
+// Between the API server, which says when a pod is to be gone, and us.
+constexpr std::chrono::minutes kClockSkew{1};
+
 bool outOfService(const model::Node& node) {
   return std::any_of(node.taints.begin(), node.taints.end(),
                      [](const auto& taint) { return taint.key == kOutOfService; });
@@ -17,9 +20,13 @@ bool outOfService(const model::Node& node) {
 void Removal::remove(const model::Pod& pod) {
   anyLeft_ = true;
   if (!pod.terminating) {
-    actions_.emplace_back(DeletePod{pod.key, pod.uid});
+    const bool tooLong = pod.grace > settings_.maxGrace;
+    actions_.emplace_back(
+        DeletePod{pod.key, pod.uid, false, tooLong ? std::optional(settings_.maxGrace) : std::nullopt});
     return;
   }
+  if (outlasts(pod, settings_, now_))
+    actions_.emplace_back(DeletePod{pod.key, pod.uid, false, settings_.maxGrace});
   const auto wake = [&](base::WallTime at) { wakeAt_ = wakeAt_ ? std::min(*wakeAt_, at) : at; };
   // From then on people want to know who does not go.
   if (pod.deletionTime && *pod.deletionTime > now_) wake(*pod.deletionTime);
@@ -30,6 +37,10 @@ void Removal::remove(const model::Pod& pod) {
   } else {
     wake(*when);
   }
+}
+
+bool Removal::outlasts(const model::Pod& pod, const Settings& settings, base::WallTime now) {
+  return pod.deletionTime && *pod.deletionTime > now + settings.maxGrace + kClockSkew;
 }
 
 std::optional<base::WallTime> Removal::forceTime(const model::Pod& pod) const {

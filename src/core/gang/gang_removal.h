@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
 #include <vector>
 
@@ -11,7 +13,8 @@
 
 namespace trainyard::core {
 
-// How pods go away: deleted by uid once, then awaited. A pod stuck Terminating is deleted by force only when
+// How pods go away: deleted by uid once, with the grace period that they ask for, at most Settings::maxGrace,
+// then awaited. A pod stuck Terminating is deleted by force only when
 // its node is gone, is tainted out-of-service, or has not been ready for Settings::unreachableGrace:
 // otherwise its process may still run, and a second one with the same rank would corrupt the job.
 class Removal {
@@ -20,6 +23,14 @@ class Removal {
       : ledger_(ledger), settings_(settings), now_(now) {}
 
   void remove(const model::Pod& pod);
+
+  // Of the time that a pod asks for to end, what it is given.
+  [[nodiscard]] static std::chrono::seconds graceOf(const model::Pod& pod, const Settings& settings) {
+    return std::min(pod.grace, settings.maxGrace);
+  }
+
+  // Whether it was told to end by somebody who gave it more time than anybody has; that can be cut short.
+  [[nodiscard]] static bool outlasts(const model::Pod& pod, const Settings& settings, base::WallTime now);
 
   // Nothing was left to remove.
   [[nodiscard]] bool done() const { return !anyLeft_; }

@@ -16,8 +16,8 @@ struct Settings {
   int startingMembers = 1'000;
   // A job that waits for that alone is told so after this time: most are through before.
   std::chrono::milliseconds startingPatience{10'000};
-  // How long victims and replaced pods may take to go away; each has its own grace period, and a kubelet may
-  // be slow.
+  // How long victims may take to go away beyond the longest grace period that one of them has: our own pods
+  // come first, and a kubelet may be slow.
   std::chrono::milliseconds claimDeadline{600'000};
   // How long kube-scheduler may call a pinned member unschedulable before the attempt is given up. The
   // message often clears by itself: a terminating pod leaves, a cache catches up.
@@ -26,6 +26,8 @@ struct Settings {
   // kubelet will not confirm. Longer than a reboot takes, so that a machine which comes back does not run a
   // member twice.
   std::chrono::milliseconds unreachableGrace{60'000};
+  // So long a pod that is told to end may take, whatever it asks for; the cycle takes it from the policy.
+  std::chrono::seconds maxGrace{600};
   // Wait after the n-th aborted attempt in a row: base * 2^(n-1), at most max.
   std::chrono::milliseconds backoffBase{1'000};
   std::chrono::milliseconds backoffMax{60'000};

@@ -14,14 +14,16 @@ using model::Pod;
 using model::Proposal;
 using model::Resources;
 
-// Where a pod holds room: its node once bound; before that, of a member, the node it is let go to. Others
-// that are pinned to a node do not count before they are bound, which those of DaemonSets are at once:
-// whoever names a scheduler that does not exist would keep all nodes for nothing. nullptr: nowhere.
-const model::NodeName* heldNode(const Pod& pod, bool member) {
-  if (pod.finished()) return nullptr;
-  if (pod.bound()) return &pod.node;
-  // Nobody binds a pod that is being deleted.
-  return member && pod.pinned && !pod.gated && !pod.terminating ? &*pod.pinned : nullptr;
+// Where a pod of nobody's holds room: its node, once bound. Those that are merely pinned to a node do not
+// count before, and those of DaemonSets are bound at once: whoever names a scheduler that does not exist
+// would keep all nodes for nothing. nullptr: nowhere.
+const model::NodeName* heldNode(const Pod& pod) {
+  return pod.finished() || !pod.bound() ? nullptr : &pod.node;
+}
+
+// Whether nothing but its scheduler keeps the pod from a node. Nobody binds a pod that is being deleted.
+bool mayBeBound(const Pod& pod) {
+  return !pod.finished() && !pod.bound() && pod.pinned && !pod.gated && !pod.terminating;
 }
 
 // The uid alone proves nothing: a controller reference can be copied, into another namespace too, and labels
@@ -29,6 +31,46 @@ const model::NodeName* heldNode(const Pod& pod, bool member) {
 bool isMember(const Pod& pod, const Job* job) {
   return job != nullptr && job->key.ns == pod.key.ns && namedAsMember(pod, *job);
 }
+
+// The places to which a job's record lets members go, to look up many.
+class LetGo {
+ public:
+  explicit LetGo(const Job& job) {
+    const model::GangRecord& gang = job.status.gang;
+    if (gang.placed) {
+      for (const Assignment& each : gang.placed->assignments) add(each, gang.placed->epochOf(each));
+    }
+    if (gang.proposal) {
+      for (const Assignment& each : gang.proposal->add) add(each, gang.proposal->epoch);
+    }
+    std::sort(places_.begin(), places_.end(), byNode);
+  }
+
+  [[nodiscard]] bool has(const Pod& pod) const {
+    const std::string_view node = pod.pinned->str();
+    auto at = std::lower_bound(places_.begin(), places_.end(), Place{node, 0, nullptr}, byNode);
+    for (; at != places_.end() && at->node == node; ++at) {
+      if (at->epoch == pod.member->epoch && at->members->role == pod.member->role &&
+          at->members->indices.contains(pod.member->index))
+        return true;
+    }
+    return false;
+  }
+
+ private:
+  struct Place {
+    std::string_view node;
+    std::int64_t epoch = 0;
+    const Assignment* members = nullptr;
+  };
+
+  static bool byNode(const Place& a, const Place& b) { return a.node < b.node; }
+  void add(const Assignment& members, std::int64_t epoch) {
+    places_.push_back({members.node.str(), epoch, &members});
+  }
+
+  std::vector<Place> places_;
+};
 
 // Moves as much as possible of `wanted` onto `credit`: what stays in `wanted` is not covered yet.
 void spend(Resources& wanted, Resources& credit) {
@@ -66,23 +108,28 @@ Assignment keptOf(const Assignment& assignment, const Proposal& proposal) {
 
 }  // namespace
 
+// What is bound counts for what it is. Of what is not, only members that a record lets go to that node:
+// owner reference, labels and affinity can be written by anybody, for pods that nobody will ever bind.
 std::optional<std::size_t> Ledger::Counter::nodeOf(const Ledger& ledger, const Pod& pod, const Job* job) {
-  // A member that was let go may be bound though its job is gone, until the garbage collector has seen it.
-  const bool orphan = job == nullptr && pod.member;
-  const model::NodeName* name = heldNode(pod, isMember(pod, job) || orphan);
-  return name == nullptr ? std::nullopt : ledger.find(*name);
+  if (!mayBeBound(pod)) return nodeOfStranger(ledger, pod);
+  return isMember(pod, job) && LetGo(*job).has(pod) ? ledger.find(*pod.pinned) : std::nullopt;
 }
 
 std::optional<std::size_t> Ledger::Counter::nodeOfStranger(const Ledger& ledger, const Pod& pod) {
-  const model::NodeName* name = heldNode(pod, false);
+  const model::NodeName* name = heldNode(pod);
   return name == nullptr ? std::nullopt : ledger.find(*name);
 }
 
 void Ledger::Counter::count(const JobPods& pods) {
   const Job* job = owner_.job.get();
+  std::optional<LetGo> letGo;
   for (const auto& pod : pods) {
     const bool member = isMember(*pod, job);
-    const auto node = nodeOf(ledger_, *pod, job);
+    auto node = nodeOfStranger(ledger_, *pod);
+    if (member && mayBeBound(*pod)) {
+      if (!letGo) letGo.emplace(*job);
+      if (letGo->has(*pod)) node = ledger_.find(*pod->pinned);
+    }
     if (node) add(*node, {.owner = owner_.id, .job = member ? job : nullptr, .pod = pod.get()});
     if (member) members_.push_back({pod.get(), node});
   }

@@ -39,9 +39,12 @@ class JobNotes {
   void follow(const model::SharedList<model::Job>& jobs);
   // Forgets all notes; what follows from the jobs alone stays.
   void clear() { notes_.assign(notes_.size(), {}); }
-  // Whoever waits has to be admitted anew.
+  // Whoever waits has to be admitted anew, and told by whom.
   void clearAdmissions() {
-    for (Note& note : notes_) note.waits = false;
+    for (Note& note : notes_) {
+      note.waits = false;
+      note.told = nullptr;
+    }
   }
 
   // By position in the list.

@@ -174,7 +174,7 @@ class Search {
     };
     std::vector<Held> changes;
     for (const core::Change& move : arranged.concessions) {
-      changes.push_back({*tree.find(move.job->spec.queue), tree.holdingsOf(*move.job),
+      changes.push_back({tree.queueOf(*move.job), tree.holdingsOf(*move.job),
                          tree.heldBy(*move.job, move.add.assignments)});
     }
     for (const Held& each : changes) tree.discharge(each.queue, each.before, false);

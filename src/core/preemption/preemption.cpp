@@ -36,14 +36,15 @@ bool touches(const NodeAmounts& frees, const std::vector<char>& pool) {
 }  // namespace
 
 std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t widest) {
-  if (placer_.budget().exhausted()) return std::nullopt;
+  if (placer_.budget().exhausted() || !Priorities(snapshot_).mayPreempt(*claimant.job)) return std::nullopt;
   const std::vector<Concession> candidates = concessions(claimant);
   if (candidates.empty()) return std::nullopt;
-  auto choice = chooseStops(
-      {*claimant.job, claimant.demand[0], widest, candidates, stoppableTogether(claimant, candidates),
-       ledger_, placer_, [&](const Chosen& gone) { return quotaAllowsWithout(claimant, candidates, gone); },
-       [&](const Chosen& gone) { return mayStopAll(claimant, candidates, gone); },
-       [&](const Chosen& gone) { return deficitWithout(claimant, candidates, gone); }});
+  auto choice =
+      chooseStops({*claimant.job, claimant.queue, claimant.demand[0], widest, candidates,
+                   stoppableTogether(claimant, candidates), ledger_, placer_,
+                   [&](const Chosen& gone) { return quotaAllowsWithout(claimant, candidates, gone); },
+                   [&](const Chosen& gone) { return mayStopAll(claimant, candidates, gone); },
+                   [&](const Chosen& gone) { return deficitWithout(claimant, candidates, gone); }});
   if (!choice) return std::nullopt;
   Claim claim{std::move(choice->placement), {}};
   for (const std::size_t index : choice->victims) {
@@ -60,6 +61,7 @@ std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t wid
 
 std::optional<Claim> Preemption::move(const Claimant& claimant, std::size_t widest) {
   if (askedToMove_ || !snapshot_.policy.defragmentation.enabled) return std::nullopt;
+  if (!Priorities(snapshot_).mayPreempt(*claimant.job)) return std::nullopt;
   askedToMove_ = true;
   auto claim = chooseMoves({snapshot_, ledger_, tree_, placer_, ends_, runs_}, claimant, widest, stoppable());
   if (!claim) return std::nullopt;
@@ -196,9 +198,9 @@ std::optional<JobPtr> Preemption::takeOver(const Claimant& claimant, std::size_t
   const auto& queue = tree_.node(claimant.queue).queue;
   if (queue != nullptr && (*queue)->withinQueue == model::WithinQueue::kNever) return std::nullopt;
   const Priorities priorities(snapshot_);
-  if (!anyClaiming()) return std::nullopt;
+  if (!anyClaiming() || !priorities.mayPreempt(*claimant.job)) return std::nullopt;
   for (const JobPtr& job : *claiming_) {
-    if (job->spec.queue != claimant.job->spec.queue) continue;
+    if (tree_.queueOf(*job) != claimant.queue) continue;
     if (priorities.of(*job) >= claimant.priority || !fitsWithout(*job, claimant, widest)) continue;
     tookOver_ = true;
     return job;
@@ -249,7 +251,7 @@ void Preemption::listRunning() {
       continue;
     }
     wakeAt(turnEnds(*job, snapshot_));
-    const QueueTree::Index queue = tree_.find(job->spec.queue).value_or(QueueTree::kCluster);
+    const QueueTree::Index queue = tree_.queueOf(*job);
     running_.push_back({.job = job,
                         .priority = priorities.of(*job),
                         .queue = queue,

@@ -127,8 +127,7 @@ class Search {
     for (const std::size_t victim : chosen) {
       lost += candidates_[victim].cost;
       // Priorities of different queues are not to be compared.
-      const bool ownQueue = candidates_[victim].job->spec.queue == in_.claimant.spec.queue;
-      if (ownQueue) priorities.push_back(candidates_[victim].priority);
+      if (candidates_[victim].queue == in_.queue) priorities.push_back(candidates_[victim].priority);
     }
     std::sort(priorities.rbegin(), priorities.rend());
     return {in_.deficit(chosen), chosen.size(), std::move(priorities), lost, chosen};

@@ -39,8 +39,9 @@ struct StopChoice {
 // and a cycle some milliseconds.)
 struct StopQuestion {
   const model::Job& claimant;
-  std::int64_t gpus = 0;   // that it wants
-  std::size_t widest = 0;  // how wide it may be placed
+  QueueTree::Index queue = QueueTree::kCluster;  // of the claimant
+  std::int64_t gpus = 0;                         // that it wants
+  std::size_t widest = 0;                        // how wide it may be placed
   // Each may be stopped alone; sorted, cheapest first (sortByCost()).
   const std::vector<Concession>& candidates;
   // Those that may all be stopped, in that order too, as may any of them.

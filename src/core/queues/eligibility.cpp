@@ -4,6 +4,8 @@
 
 #include <tuple>
 
+#include "model/charge.h"
+
 namespace trainyard::core {
 namespace {
 
@@ -52,7 +54,7 @@ bool forbidsWithin(const QueueTree::Node& node) {
 
 bool stoppable(const Job& job) {
   const model::GangRecord& gang = job.status.gang;
-  return job.spec.preemptible && gang.placed && !gang.proposal && !job.deleting && !job.finished();
+  return model::chargedPreemptible(job) && gang.placed && !gang.proposal && !job.deleting && !job.finished();
 }
 
 std::optional<base::WallTime> stoppableFrom(const Job& job, const model::Snapshot& snapshot) {

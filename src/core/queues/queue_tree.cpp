@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include "core/ledger/list_changes.h"
 #include "core/queues/decayed_usage.h"
 #include "core/queues/namespaces.h"
+#include "model/charge.h"
 #include "model/gang_size.h"
 #include "model/names.h"
 #include "model/words.h"
@@ -35,6 +37,7 @@ QueueTree::QueueTree(const model::Snapshot& snapshot) {
 QueueTree::QueueTree(const model::Snapshot& snapshot, QueueCache& cache) {
   nameDimensions(snapshot);
   readQueues(snapshot);
+  readNamespaces(snapshot);
   readCapacity(snapshot, cache);
   readJobs(snapshot, cache);
   if (snapshot.policy.chargeOtherPods) readOtherPods(snapshot);
@@ -84,7 +87,8 @@ void QueueTree::readQueues(const model::Snapshot& snapshot) {
                       .usage = none,
                       .ownUsage = none,
                       .averaged = none,
-                      .nonPreemptible = none});
+                      .nonPreemptible = none,
+                      .leaving = none});
     return nodes_.back();
   };
   add("");
@@ -104,6 +108,13 @@ void QueueTree::readQueues(const model::Snapshot& snapshot) {
   }
   findPaths();
   raiseGuarantees(kCluster);
+}
+
+void QueueTree::readNamespaces(const model::Snapshot& snapshot) {
+  for (const auto& space : snapshot.namespaces) {
+    const std::string* named = space->labels.find(model::names::kDefaultQueueLabel);
+    if (named != nullptr && !named->empty()) defaultOf_.emplace(space->name, model::QueueName(*named));
+  }
 }
 
 // A queue whose parents lead nowhere or in a circle hangs below the cluster, so that what its running jobs
@@ -237,7 +248,7 @@ void QueueTree::readJobs(const model::Snapshot& snapshot, QueueCache& cache) {
 void QueueTree::addHeld(const model::Job& job, int sign, QueueCache& cache) const {
   const model::GangRecord& gang = job.status.gang;
   if ((!gang.placed && !gang.proposal) || job.finished()) return;
-  QueueCache::Held& held = cache.held_[{job.spec.queue, !job.spec.preemptible}];
+  QueueCache::Held& held = cache.held_[{model::chargedQueue(job), !model::chargedPreemptible(job)}];
   held.amounts.resize(dimensions_.size(), 0);
   held.jobs += sign;
   const Amounts amounts = holdingsOf(job);
@@ -248,17 +259,18 @@ void QueueTree::addHeld(const model::Job& job, int sign, QueueCache& cache) cons
 
 void QueueTree::readOtherPods(const model::Snapshot& snapshot) {
   std::map<std::string, std::optional<Index>> queueOf;
+  std::unordered_set<std::string_view> jobs;
+  for (const auto& job : snapshot.jobs) jobs.insert(job->uid.str());
   for (const auto& pod : snapshot.pods) {
-    const bool ours = pod->controllerKind == model::names::kTrainingJobKind;
-    if (ours || !pod->bound() || pod->finished() || pod->shape.requests.gpus() <= 0) continue;
+    if (!pod->bound() || pod->finished() || pod->shape.requests.gpus() <= 0) continue;
+    // Those of a job that is gone have nobody else who is charged for them.
+    const bool ofJob = pod->controllerKind == model::names::kTrainingJobKind;
+    if (ofJob && jobs.contains(pod->controllerUid.str())) continue;
     const auto [known, isNew] = queueOf.try_emplace(pod->key.ns);
     if (isNew) known->second = queueOfNamespace(pod->key.ns, snapshot);
     if (!known->second) continue;
     Amounts amounts(dimensions_.size(), 0);
-    addRequests(pod->shape.requests, 1, amounts);
-    if (const auto type = typeOf_->find(pod->node); type != typeOf_->end()) {
-      amounts[type->second] = pod->shape.requests.gpus();
-    }
+    addHeldOn(pod->node, pod->shape.requests, 1, amounts);
     charge(*known->second, amounts, true);
   }
 }
@@ -291,6 +303,16 @@ std::optional<Index> QueueTree::find(const model::QueueName& name) const {
   return found->second;
 }
 
+const model::QueueName& QueueTree::queueNameOf(const model::Job& job) const {
+  return job.status.gang.charge ? job.status.gang.charge->queue : askedQueueOf(job);
+}
+
+const model::QueueName& QueueTree::askedQueueOf(const model::Job& job) const {
+  if (job.spec.queue.str() != model::names::kDefaultQueue) return job.spec.queue;
+  const auto named = defaultOf_.find(job.key.ns);
+  return named == defaultOf_.end() ? job.spec.queue : named->second;
+}
+
 Amounts QueueTree::demandOf(const model::Job& job) const {
   Amounts amounts(dimensions_.size(), 0);
   for (const model::Role& role : job.spec.roles) {
@@ -302,15 +324,32 @@ Amounts QueueTree::demandOf(const model::Job& job) const {
 Amounts QueueTree::heldBy(const model::Job& job, const std::vector<model::Assignment>& places) const {
   Amounts amounts(dimensions_.size(), 0);
   for (const model::Assignment& assignment : places) {
-    const model::Role* role = job.spec.findRole(assignment.role);
-    if (role == nullptr) continue;
+    const model::Resources* requests = model::chargedRequests(job, assignment.role);
+    if (requests == nullptr) continue;
     const auto count = static_cast<std::int64_t>(assignment.indices.size());
-    addRequests(role->shape.requests, count, amounts);
-    if (const auto type = typeOf_->find(assignment.node); type != typeOf_->end()) {
-      amounts[type->second] = base::saturatingAdd(
-          amounts[type->second], base::saturatingMultiply(role->shape.requests.gpus(), count));
-    }
+    addHeldOn(assignment.node, *requests, count, amounts);
   }
+  return amounts;
+}
+
+void QueueTree::addHeldOn(const model::NodeName& node, const model::Resources& requests, std::int64_t count,
+                          Amounts& into) const {
+  addRequests(requests, count, into);
+  if (const auto type = typeOf_->find(node); type != typeOf_->end()) {
+    into[type->second] =
+        base::saturatingAdd(into[type->second], base::saturatingMultiply(requests.gpus(), count));
+  }
+}
+
+Amounts QueueTree::leavingOf(const model::Job& job, const JobPods& pods) const {
+  Amounts amounts(dimensions_.size(), 0);
+  for (const auto& pod : pods) {
+    if (pod->bound() && !pod->finished()) addHeldOn(pod->node, pod->shape.requests, 1, amounts);
+  }
+  if (job.finished()) return amounts;
+  const Amounts recorded = holdingsOf(job);
+  for (std::size_t d = 0; d < amounts.size(); ++d)
+    amounts[d] = std::max<std::int64_t>(base::saturatingSubtract(amounts[d], recorded[d]), 0);
   return amounts;
 }
 
@@ -353,6 +392,13 @@ void QueueTree::discharge(Index queue, const Amounts& amounts, bool nonPreemptib
   charge(queue, negated, nonPreemptible);
 }
 
+void QueueTree::chargeLeaving(Index queue, const Amounts& amounts) {
+  for (std::size_t d = 0; d < amounts.size(); ++d) {
+    for (const Index at : nodes_[queue].path)
+      nodes_[at].leaving[d] = base::saturatingAdd(nodes_[at].leaving[d], amounts[d]);
+  }
+}
+
 std::optional<QueueTree::Excess> QueueTree::beyondLimit(Index queue, const Amounts& more) const {
   const auto& path = nodes_[queue].path;
   for (auto at = path.rbegin(); at != path.rend(); ++at) {
@@ -361,6 +407,20 @@ std::optional<QueueTree::Excess> QueueTree::beyondLimit(Index queue, const Amoun
       if (more[d] > 0 && base::saturatingAdd(node.usage[d], more[d]) > node.limit[d]) {
         return Excess{*at, d, node.usage[d], node.limit[d]};
       }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<QueueTree::Excess> QueueTree::beyondLimitYet(Index queue, const Amounts& more) const {
+  const auto& path = nodes_[queue].path;
+  for (auto at = path.rbegin(); at != path.rend(); ++at) {
+    const Node& node = nodes_[*at];
+    for (std::size_t d = 0; d < more.size(); ++d) {
+      if (more[d] <= 0 || node.leaving[d] <= 0) continue;
+      const std::int64_t held = base::saturatingAdd(node.usage[d], node.leaving[d]);
+      if (base::saturatingAdd(held, more[d]) > node.limit[d])
+        return Excess{*at, d, held, node.limit[d], node.leaving[d]};
     }
   }
   return std::nullopt;

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/ledger/pod_groups.h"
 #include "core/queues/queue_cache.h"
 #include "model/gang.h"
 #include "model/job.h"
@@ -36,8 +37,8 @@ namespace trainyard::core {
 // With a half-life of usage, queues are compared by what they held on average instead of what they hold at
 // the moment. Limits, guarantees and who may stop whom go by the moment.
 //
-// GPU pods of no TrainingJob are charged, if the policy says so, to the first queue by name whose
-// namespaceSelector is there and selects their namespace, as what cannot be stopped.
+// GPU pods of no TrainingJob, or of one that is gone, are charged, if the policy says so, to the first queue
+// by name whose namespaceSelector is there and selects their namespace, as what cannot be stopped.
 //
 // A queue that has jobs of its own and children competes with the children as one of them, with weight 1.
 class QueueTree {
@@ -66,13 +67,26 @@ class QueueTree {
     Amounts ownUsage;        // of its own jobs
     Amounts averaged;        // usage, or its average where older use counts (policy.usageHalfLife)
     Amounts nonPreemptible;  // what its own jobs that cannot be stopped hold
-    int admitted = 0;        // its own jobs that hold anything
+    // Besides: what pods still hold that no record keeps, of jobs that were stopped or have ended, its own
+    // and of the queues below. As good as given back to whoever compares queues, and not there yet for its
+    // limit.
+    Amounts leaving;
+    int admitted = 0;  // its own jobs that hold anything
     std::vector<Index> children = {};
     std::string problem = {};  // why it cannot be used; empty when it can
     std::string problemReason = {};
   };
 
   [[nodiscard]] std::optional<Index> find(const model::QueueName& name) const;
+  // Which queue the job is charged to, and which it asks for now: they differ where that was changed since it
+  // was given its places. What it asks for is what its spec says; where that is the default queue, the one
+  // that its namespace's label names, if any.
+  [[nodiscard]] const model::QueueName& queueNameOf(const model::Job& job) const;
+  [[nodiscard]] const model::QueueName& askedQueueOf(const model::Job& job) const;
+  // kCluster where there is no such queue.
+  [[nodiscard]] Index queueOf(const model::Job& job) const {
+    return find(queueNameOf(job)).value_or(kCluster);
+  }
   [[nodiscard]] const Node& node(Index index) const { return nodes_[index]; }
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   [[nodiscard]] const std::vector<std::string>& dimensions() const { return dimensions_; }
@@ -87,17 +101,24 @@ class QueueTree {
   // What the job holds by its record, placed and proposed.
   [[nodiscard]] Amounts holdingsOf(const model::Job& job) const;
 
+  // What the job's pods hold beyond that: bound ones that have not ended.
+  [[nodiscard]] Amounts leavingOf(const model::Job& job, const JobPods& pods) const;
+
   void charge(Index queue, const Amounts& amounts, bool nonPreemptible);
   void discharge(Index queue, const Amounts& amounts, bool nonPreemptible);
+  void chargeLeaving(Index queue, const Amounts& amounts);
 
   struct Excess {
     Index queue = kCluster;
     std::size_t dimension = 0;
     std::int64_t has = 0;
     std::int64_t bound = 0;
+    std::int64_t leaving = 0;  // of `has`
   };
   // The first limit, from the queue upwards, that this much more would exceed.
   [[nodiscard]] std::optional<Excess> beyondLimit(Index queue, const Amounts& more) const;
+  // The same as long as what leaves is still there: nothing that stopping anybody would mend.
+  [[nodiscard]] std::optional<Excess> beyondLimitYet(Index queue, const Amounts& more) const;
   // The first limit that would be exceeded though nothing ran: the job can never be admitted.
   [[nodiscard]] std::optional<Excess> beyondEmptyLimit(Index queue, const Amounts& more) const;
   // The first guarantee that this much more would exceed; nothing when it stays within them on the whole
@@ -156,6 +177,7 @@ class QueueTree {
   void readJobs(const model::Snapshot& snapshot, QueueCache& cache);
   void addHeld(const model::Job& job, int sign, QueueCache& cache) const;
   void readOtherPods(const model::Snapshot& snapshot);
+  void readNamespaces(const model::Snapshot& snapshot);
   void averageUsage(const model::Snapshot& snapshot);
   [[nodiscard]] std::optional<Index> queueOfNamespace(const std::string& ns,
                                                       const model::Snapshot& snapshot) const;
@@ -163,12 +185,16 @@ class QueueTree {
   void raiseGuarantees(Index index);
   [[nodiscard]] Amounts amountsOf(const model::Quota& quota, std::int64_t absent) const;
   void addRequests(const model::Resources& requests, std::int64_t count, Amounts& into) const;
+  // With the type of GPU that the node has.
+  void addHeldOn(const model::NodeName& node, const model::Resources& requests, std::int64_t count,
+                 Amounts& into) const;
   [[nodiscard]] std::int64_t committed(Index index, std::size_t dimension, Index to, std::int64_t more) const;
   [[nodiscard]] std::int64_t share(const Amounts& usage, const Amounts& more, int sign,
                                    const Amounts* guaranteed, std::int64_t weight) const;
 
   std::vector<Node> nodes_;
   std::unordered_map<model::QueueName, Index> byName_;
+  std::unordered_map<std::string, model::QueueName> defaultOf_;  // by namespace, where its label names one
   std::vector<std::string> dimensions_;
   std::vector<char> counts_;
   std::size_t firstType_ = 0;  // dimensions from here on are types of GPUs

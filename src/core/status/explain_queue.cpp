@@ -16,6 +16,9 @@ Pending explainLimit(const QueueTree& tree, QueueTree::Index queue, const QueueT
   pending.message =
       fmt::format("queue {}{} is at its limit: it holds {} of {}", tree.node(beyond.queue).name, above,
                   tree.plain(beyond.dimension, beyond.has), tree.amount(beyond.dimension, beyond.bound));
+  if (beyond.leaving > 0)
+    pending.message +=
+        fmt::format(", {} of it by pods that are still ending", tree.plain(beyond.dimension, beyond.leaving));
   if (demand[beyond.dimension] > 0) {
     pending.message +=
         fmt::format(", and this job needs {}", tree.plain(beyond.dimension, demand[beyond.dimension]));

@@ -32,8 +32,8 @@ std::optional<ExpectedTime> roomBelowLimit(const QueueTree& tree, QueueTree::Ind
   std::int64_t missing = base::saturatingAdd(node.usage[dimension], demand) - node.limit[dimension];
   Basis basis = Basis::kStated;
   for (const Ending& ending : ends.all()) {
-    const auto queue = tree.find(ending.job->spec.queue);
-    if (!queue || !isBelow(tree, *queue, at)) continue;
+    const QueueTree::Index queue = tree.queueOf(*ending.job);
+    if (queue == QueueTree::kCluster || !isBelow(tree, queue, at)) continue;
     const std::int64_t held = tree.holdingsOf(*ending.job)[dimension];
     if (held <= 0) continue;
     basis = std::min(basis, ending.basis);

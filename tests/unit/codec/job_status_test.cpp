@@ -111,12 +111,27 @@ class Maker {
       for (int i = number(3); i > 0; --i) backoff.avoidNodes.emplace_back(name());
       gang.backoff = std::move(backoff);
     }
+    if (number(2) == 0) gang.charge = charge();
     return gang;
+  }
+  model::Charge charge() {
+    model::Charge charge{model::QueueName(name()), number(2) == 0, number(2'000) - 1'000, {}};
+    for (int i = number(3); i > 0; --i) {
+      model::Resources requests;
+      requests.cpu = model::Millicores{number(2'000)};
+      requests.memory = model::Bytes{static_cast<std::int64_t>(number(100)) << number(40)};
+      requests.ephemeralStorage = model::Bytes{number(2)};
+      requests.pods = number(2);
+      requests.setExtended("nvidia.com/gpu", number(9));
+      requests.setExtended("rdma/hca", number(3));
+      charge.members.push_back({name(), std::move(requests)});
+    }
+    return charge;
   }
   model::Pending pending() {
     model::Pending pending;
-    pending.reason = static_cast<model::PendingReason>(
-        number(static_cast<int>(model::PendingReason::kPriorityClassNotFound) + 1));
+    pending.reason =
+        static_cast<model::PendingReason>(number(static_cast<int>(model::PendingReason::kNoQueue) + 1));
     pending.message = text();
     pending.since = exact();
     if (number(2) == 0)
@@ -274,4 +289,12 @@ TEST_CASE("negative or absurd numbers in a status are refused by name") {
     REQUIRE_FALSE(job);
     CHECK_THAT(job.error().message, Catch::StartsWith("job ml/bert: status."));
   }
+}
+
+TEST_CASE("a record of an older version tells of no charge, and a gang without one is written without") {
+  const model::Job job = decodedWith(R"({"gang":{"lastEpoch":1,"placed":{"epoch":1,"assignments":
+      [{"node":"n1","role":"worker","indices":"0"}]}}})");
+  CHECK(job.status.gang.placed);
+  CHECK_FALSE(job.status.gang.charge);
+  CHECK(codec::encodeJobStatus(job.status).find("charge") == std::string::npos);
 }

@@ -44,7 +44,7 @@ constexpr const char* kPlain = R"({"spec":{"containers":[{"name":"c","image":"x"
 
 TEST_CASE("a gated member is made from the template") {
   const model::Job job = jobWith(R"json({
-    "metadata":{"name":"ignored","labels":{"app":"nlp"},"annotations":{"note":"kept"},"finalizers":["a.b/c"],"uid":"ignored"},
+    "metadata":{"name":"ignored","labels":{"app":"nlp"},"annotations":{"note":"kept"},"uid":"ignored"},
     "spec":{"restartPolicy":"Never","nodeSelector":{"disk":"ssd"},
       "initContainers":[{"name":"i","image":"y"}],
       "containers":[{"name":"c","image":"x","env":[{"name":"RANK","value":"mine"},{"name":"SEEN","value":"$(MASTER_ADDR)"}],
@@ -55,7 +55,7 @@ TEST_CASE("a gated member is made from the template") {
     "metadata":{"name":"bert-worker-1","namespace":"ml",
       "labels":{"app":"nlp","trainyard.dev/job-name":"bert","trainyard.dev/job-uid":"j1","trainyard.dev/epoch":"3",
                 "trainyard.dev/role":"worker","trainyard.dev/index":"1"},
-      "annotations":{"note":"kept"},"finalizers":["a.b/c"],
+      "annotations":{"note":"kept"},
       "ownerReferences":[{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","name":"bert","uid":"j1",
                           "controller":true,"blockOwnerDeletion":true}]},
     "spec":{"nodeSelector":{"disk":"ssd"},"restartPolicy":"Never","hostname":"bert-worker-1","subdomain":"bert",
@@ -132,25 +132,29 @@ TEST_CASE("the operator's scheduler binds the pod, the default one where it has 
         std::string::npos);
 }
 
-TEST_CASE(
-    "a member that saves its state on SIGTERM has the time for it, and never less than its template says") {
-  const auto graceOf = [](std::optional<model::Checkpoint> checkpoint, std::string_view own) {
+TEST_CASE("a member has the time to end that its job asks for, and never less than its template says") {
+  const auto graceOf = [](std::chrono::seconds grace, std::string_view own) {
     model::Job job = jobWith(fmt::format(R"({{"spec":{{{}"containers":[{{"name":"c"}}]}}}})", own));
-    job.spec.checkpoint = checkpoint;
+    job.spec.roles[0].grace = grace;
     const auto document = codec::JsonDocument::parse(encoded(job, 0, {}));
     REQUIRE(document);
     return document->root().find("spec").find("terminationGracePeriodSeconds").integer();
   };
-  using enum model::CheckpointMode;
-  const model::Checkpoint long_{kSignal, std::chrono::seconds(120)};
-  CHECK(graceOf(long_, "") == 120);
-  CHECK(graceOf(long_, R"("terminationGracePeriodSeconds":60,)") == 120);
-  CHECK(graceOf(long_, R"("terminationGracePeriodSeconds":600,)") == 600);
-  CHECK(graceOf(model::Checkpoint{kSignal, std::chrono::seconds(30)},
-                R"("terminationGracePeriodSeconds":0,)") == 30);
-  CHECK_FALSE(graceOf(model::Checkpoint{kSignal, std::chrono::seconds(5)}, ""));  // Kubernetes gives 30
-  CHECK_FALSE(graceOf(model::Checkpoint{kNone, std::chrono::seconds(0)}, ""));
-  CHECK_FALSE(graceOf(std::nullopt, ""));
+  using std::chrono::seconds;
+  CHECK(graceOf(seconds(120), "") == 120);
+  CHECK(graceOf(seconds(120), R"("terminationGracePeriodSeconds":60,)") == 120);
+  CHECK(graceOf(seconds(600), R"("terminationGracePeriodSeconds":600,)") == 600);
+  CHECK_FALSE(graceOf(seconds(30), ""));  // Kubernetes gives 30
+}
+
+TEST_CASE("a member carries the priority class of its job, and no finalizer") {
+  model::Job job = jobWith(kPlain);
+  job.spec.roles[0].templateJson =
+      R"({"metadata":{"finalizers":["example.com/stay"]},"spec":{"containers":[{"name":"c","image":"x"}]}})";
+  CHECK(encoded(job, 0, {}).find("priorityClassName") == std::string::npos);
+  CHECK(encoded(job, 0, {}).find("finalizers") == std::string::npos);
+  job.spec.priorityClassName = "urgent";
+  CHECK(encoded(job, 0, {}).find(R"("priorityClassName":"urgent")") != std::string::npos);
 }
 
 TEST_CASE("a role without a usable template is refused with its field") {

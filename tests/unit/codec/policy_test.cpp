@@ -78,11 +78,12 @@ shapeCosts:
   gpusPerNode: 1
   slowdown: 0.95
 backfill: {enabled: false, passesWithoutEstimate: 0, keepFreed: 0s}
-preemption: {minRuntime: 10m, maxLostWork: 0s}
+preemption: {minRuntime: 10m, maxLostWork: 0s, maxGrace: 1h}
 timeSlicing: {enabled: true, interval: 5m}
 defragmentation: {enabled: false, gain: 3.5}
 usageHalfLife: 168h
 chargeOtherPods: true
+requireQueue: true
 )");
   model::Policy expected;
   expected.topology = {{"zone", "topology.kubernetes.io/zone"},
@@ -93,11 +94,12 @@ chargeOtherPods: true
   expected.relaxation = {.base = 2min, .perGpu = 1500ms, .permilleOfEstimate = 125, .cap = 3h};
   expected.shapeCosts = {{2, 2, 1300}, {4, 1, 950}};
   expected.backfill = {.enabled = false, .passesWithoutEstimate = 0, .keepFreed = 0s};
-  expected.preemption = {.minRuntime = 10min, .maxLostWork = 0s};
+  expected.preemption = {.minRuntime = 10min, .maxLostWork = 0s, .maxGrace = 1h};
   expected.timeSlicing = {.enabled = true, .interval = 5min};
   expected.defragmentation = {.enabled = false, .gainPermille = 3500};
   expected.usageHalfLife = 168h;
   expected.chargeOtherPods = true;
+  expected.requireQueue = true;
   CHECK(policy == expected);
 }
 
@@ -135,7 +137,8 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
       {"orderring: fifo",
        "policy.yaml:1: orderring: is no key here; known are topology, gpuTypeLabel, mixGpuTypes, ordering, "
        "relaxation, "
-       "shapeCosts, backfill, preemption, timeSlicing, defragmentation, usageHalfLife, chargeOtherPods"},
+       "shapeCosts, backfill, preemption, timeSlicing, defragmentation, usageHalfLife, chargeOtherPods, "
+       "requireQueue"},
       {"ordering: sjf", "policy.yaml:1: ordering: must be fifo, las, srtf, srsf or default, not sjf"},
       {"ordering:", "policy.yaml:1: ordering: has no value"},
       {"ordering: fifo\nordering: las", "policy.yaml:2: key \"ordering\" is there twice"},
@@ -144,7 +147,8 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
       {"- a",
        "policy.yaml:1: must be a map with the keys topology, gpuTypeLabel, mixGpuTypes, ordering, "
        "relaxation, "
-       "shapeCosts, backfill, preemption, timeSlicing, defragmentation, usageHalfLife, chargeOtherPods"},
+       "shapeCosts, backfill, preemption, timeSlicing, defragmentation, usageHalfLife, chargeOtherPods, "
+       "requireQueue"},
       {"? {a: b}\n: c", "policy.yaml:1: a key must be a text"},
       {"topology: mine",
        "policy.yaml:1: topology: must be a list of levels or one of default, topograph, topograph-legacy, "

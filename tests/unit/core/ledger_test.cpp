@@ -54,14 +54,43 @@ TEST_CASE("a pod of a node that is gone counts nowhere") {
   CHECK(freeGpus(oneNode().add(pod("s/x").on("n9").gpus(3)), "n1") == 8);
 }
 
-TEST_CASE("members hold room once they are pinned and ungated, even without a place") {
-  // Of an attempt that the record does not have any more.
-  const model::Job bert = job("ml/bert").role("worker", 1, gpus(3));
-  const auto member = [&] { return pod("").memberOf(bert, "worker", 0).pinnedTo("n1"); };
-  CHECK(freeGpus(oneNode().add(bert).add(member()), "n1") == 5);
-  CHECK(freeGpus(oneNode().add(bert).add(member().gated()), "n1") == 8);
-  CHECK(freeGpus(oneNode().add(bert).add(member().terminating()), "n1") == 8);
-  CHECK(freeGpus(oneNode().add(bert).add(pod("").memberOf(bert, "worker", 0)), "n1") == 8);
+TEST_CASE("members hold room once they are pinned and ungated, by their own requests") {
+  const model::Job bert = job("ml/bert")
+                              .role("worker", 1, gpus(3))
+                              .proposes("n1", "worker", "0", model::ProposalPhase::kReserved);
+  const auto member = [&] { return pod("").memberOf(bert, "worker", 0).gpus(4).pinnedTo("n1"); };
+  CHECK(freeGpus(oneNode().add(bert).add(member()), "n1") == 4);
+  // The place alone.
+  CHECK(freeGpus(oneNode().add(bert).add(member().gated()), "n1") == 5);
+  CHECK(freeGpus(oneNode().add(bert).add(member().terminating()), "n1") == 5);
+  CHECK(freeGpus(oneNode().add(bert).add(pod("").memberOf(bert, "worker", 0)), "n1") == 5);
+}
+
+// Owner reference, labels, affinity and scheduler can be written by whoever may create pods.
+TEST_CASE("pods that no record lets go hold nothing before they are bound, whatever they claim") {
+  model::Job bert = job("ml/bert").role("worker", 2, gpus(1)).placed("n2", "worker", "0", 4);
+  std::int64_t held = 0;
+  model::Pod pretender;
+  SECTION("to belong to a job that nobody knows") {
+    pretender = pod("ml/x").memberOf(job("ml/gone").role("worker", 1, gpus(3)), "worker", 0).pinnedTo("n1");
+  }
+  SECTION("to be a member that the record does not have") {
+    pretender = pod("").memberOf(bert, "worker", 1, 4).gpus(3).pinnedTo("n1");
+  }
+  SECTION("to be of an attempt that is over") {
+    pretender = pod("").memberOf(bert, "worker", 0, 3).gpus(3).pinnedTo("n2");
+  }
+  SECTION("to be a member whose place is elsewhere") {
+    pretender = pod("").memberOf(bert, "worker", 0, 4).gpus(3).pinnedTo("n1");
+  }
+  SECTION("but bound ones hold what they hold") {
+    pretender = pod("").memberOf(bert, "worker", 1, 4).gpus(3).on("n1");
+    held = 3;
+  }
+  const model::Snapshot snapshot =
+      cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)).add(bert).add(pretender);
+  CHECK(freeGpus(snapshot, "n1") == 8 - held);
+  CHECK(freeGpus(snapshot, "n2") == 7);
 }
 
 TEST_CASE("others that are pinned hold nothing before they are bound: they may never be") {
@@ -73,11 +102,6 @@ TEST_CASE("others that are pinned hold nothing before they are bound: they may n
   SECTION("in another namespace") { copy.key.ns = "intruder"; }
   SECTION("under another name") { copy.key.name = "bert-worker-0-copy"; }
   CHECK(freeGpus(oneNode().add(bert).add(copy), "n1") == 8);
-}
-
-TEST_CASE("a pinned pod holds its node though its job is gone") {
-  const model::Job gone = job("ml/gone").role("worker", 1, gpus(3));
-  CHECK(freeGpus(oneNode().add(pod("ml/x").memberOf(gone, "worker", 0).pinnedTo("n1")), "n1") == 5);
 }
 
 TEST_CASE("a bound pod counts where it is bound, not where it is pinned") {

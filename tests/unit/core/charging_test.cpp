@@ -1,0 +1,371 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "core/cycle/cycle.h"
+#include "core/gang/gang_removal.h"
+#include "core/queues/eligibility.h"
+#include "core/queues/priority.h"
+#include "core/queues/queue_tree.h"
+#include "model/charge.h"
+#include "model/conditions.h"
+#include "support/builders.h"
+
+// Whoever holds places is charged for them, as what it was when it got them, until its last pod is gone.
+
+using namespace trainyard;        // NOLINT(google-build-using-namespace): test
+using namespace trainyard::core;  // NOLINT(google-build-using-namespace): test
+using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
+
+namespace {
+
+model::Queue queue(std::string_view name, std::int64_t limit = 0) {
+  model::Queue made;
+  made.name = model::QueueName(name);
+  if (limit > 0) made.limit.set("nvidia.com/gpu", limit);
+  return made;
+}
+
+CycleInput input(const SnapshotBuilder& builder) {
+  CycleInput in;
+  in.snapshot = builder.build();
+  in.term = 4;
+  for (const auto& job : in.snapshot.jobs) in.feedback[job->key] = {.templateError = ""};
+  return in;
+}
+
+const JobDecision* decisionFor(const Plan& plan, std::string_view name) {
+  const auto at = std::find_if(plan.decisions.begin(), plan.decisions.end(),
+                               [&](const JobDecision& d) { return d.job->key == key(name); });
+  return at == plan.decisions.end() ? nullptr : &*at;
+}
+
+const model::JobStatus* statusFor(const Plan& plan, std::string_view name) {
+  const JobDecision* decision = decisionFor(plan, name);
+  return decision == nullptr || !decision->status ? nullptr : &*decision->status;
+}
+
+std::string waitsFor(const Plan& plan, std::string_view name) {
+  const model::JobStatus* status = statusFor(plan, name);
+  return status == nullptr || !status->pending ? "" : std::string(model::toString(status->pending->reason));
+}
+
+bool starts(const Plan& plan, std::string_view name) {
+  const model::JobStatus* status = statusFor(plan, name);
+  return status != nullptr && status->gang.proposal.has_value();
+}
+
+SnapshotBuilder twoNodes() { return cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)).now(1'000); }
+
+// Runs on n1 with 8 GPUs, charged to queue `charged`.
+model::Job running(std::string_view charged, bool preemptible = true, int priority = 0) {
+  model::Job bert = job("ml/bert").role("worker", 1, gpus(8)).queue(charged).placed("n1", "worker", "0");
+  bert.spec.preemptible = preemptible;
+  bert.status.gang.lastEpoch = 1;
+  bert.status.gang.charge = model::makeCharge(bert.spec, model::QueueName(charged), priority);
+  bert.status.gpus = 8;
+  bert.hasReleaseFinalizer = true;
+  bert.status.conditions.push_back({"Scheduled", model::ConditionStatus::kTrue, "GangPlaced", {}, at(0), 1});
+  return bert;
+}
+
+model::Pod podOf(const model::Job& job, std::string_view nodeName) {
+  return pod("x").memberOf(job, "worker", 0).gpus(8).on(nodeName).phase(model::PodPhase::kRunning);
+}
+
+model::Pod ending(model::Pod pod) {
+  pod.terminating = true;
+  pod.deletionTime = at(1'030);
+  return pod;
+}
+
+std::int64_t usageOf(const model::Snapshot& snapshot, std::string_view name) {
+  const QueueTree tree(snapshot);
+  return tree.node(tree.find(model::QueueName(name)).value()).usage[0];
+}
+
+}  // namespace
+
+TEST_CASE("a start records as what it is charged") {
+  const Plan plan =
+      cycle(input(twoNodes()
+                      .priorityClass("high", 100)
+                      .add(queue("a"))
+                      .add(job("ml/bert").role("worker", 2, gpus(4)).queue("a").priority("high"))));
+  REQUIRE(starts(plan, "ml/bert"));
+  const auto& charge = statusFor(plan, "ml/bert")->gang.charge;
+  REQUIRE(charge);
+  CHECK(charge->queue.str() == "a");
+  CHECK(charge->priority == 100);
+  REQUIRE(charge->members.size() == 1);
+  CHECK(charge->members[0].requests.gpus() == 4);
+}
+
+TEST_CASE("who holds places is charged as it was when it got them, whatever its spec says by now") {
+  model::Job bert = running("a");
+  bert.spec.run.suspend = true;
+  bert.spec.queue = model::QueueName("b");
+  bert.spec.roles[0].shape.requests = gpus(1);
+  const auto scene = [&](const model::Job& each) {
+    return twoNodes().add(queue("a")).add(queue("b")).add(each).add(ending(podOf(each, "n1"))).build();
+  };
+  CHECK(usageOf(scene(bert), "a") == 8);
+  CHECK(usageOf(scene(bert), "b") == 0);
+  // A record of an older version has the spec alone to go by.
+  bert.status.gang.charge.reset();
+  CHECK(usageOf(scene(bert), "a") == 0);
+  CHECK(usageOf(scene(bert), "b") == 1);
+}
+
+TEST_CASE(
+    "a job that turns itself unstoppable, or into one of higher priority, stays what it was lent places as") {
+  model::Job bert = running("a", true, 5);
+  bert.spec.preemptible = false;
+  bert.spec.priorityClassName = "high";
+  const model::Snapshot snapshot =
+      twoNodes().priorityClass("high", 1'000).add(queue("a")).add(bert).add(podOf(bert, "n1"));
+  CHECK(stoppable(bert));
+  CHECK(Priorities(snapshot).of(bert) == 5);
+  const QueueTree tree(snapshot);
+  CHECK(tree.node(tree.queueOf(bert)).nonPreemptible[0] == 0);
+}
+
+TEST_CASE("the owner of a guarantee has it back from who patched itself unstoppable") {
+  model::Queue owner = queue("owner");
+  owner.guaranteed.set("nvidia.com/gpu", 16);
+  model::Job bert = running("borrower");
+  bert.spec.preemptible = false;
+  const Plan plan = cycle(input(twoNodes()
+                                    .add(owner)
+                                    .add(queue("borrower"))
+                                    .add(bert)
+                                    .add(podOf(bert, "n1"))
+                                    .add(job("ml/mine").role("worker", 2, gpus(8)).queue("owner"))));
+  REQUIRE(starts(plan, "ml/mine"));
+  CHECK(statusFor(plan, "ml/mine")->gang.proposal->victims.size() == 1);
+}
+
+TEST_CASE("suspended, moved to another queue and resumed while its pods end, a gang waits as any other") {
+  model::Job bert = running("a");
+  SECTION("to a queue that is not open to it") { bert.spec.queue = model::QueueName("b"); }
+  SECTION("with larger members") { bert.spec.roles[0].shape.requests = requests(8, 64); }
+  SECTION("with more of them") { bert.spec.roles[0].replicas = 2; }
+  model::Queue closed = queue("b");
+  closed.namespaceSelector.requirements = {{"team", model::SelectorOperator::kIn, {"others"}}};
+  const Plan plan =
+      cycle(input(twoNodes().add(queue("a")).add(closed).add(bert).add(ending(podOf(bert, "n1")))));
+  REQUIRE(starts(plan, "ml/bert"));
+  const model::GangRecord& gang = statusFor(plan, "ml/bert")->gang;
+  CHECK(gang.proposal->kind == model::ProposalKind::kRestart);
+  CHECK(gang.proposal->add.empty());
+  CHECK(gang.charge == bert.status.gang.charge);
+}
+
+TEST_CASE("as long as pods of a stopped or ended job last, they count against the limit of its queue") {
+  model::Job bert = running("a");
+  SECTION("stopped for somebody else") {
+    bert.status.gang.proposal.emplace();
+    bert.status.gang.proposal->kind = model::ProposalKind::kRestart;
+    bert.status.gang.proposal->phase = model::ProposalPhase::kClaiming;
+    bert.status.gang.proposal->epoch = 2;
+    bert.status.gang.proposal->generation = bert.generation;
+    bert.status.gang.proposal->templateHash = bert.spec.templateHash;
+    bert.status.gang.proposal->remove = bert.status.gang.placed->assignments;
+  }
+  SECTION("ended") {
+    bert.status.conditions.push_back({"Succeeded", model::ConditionStatus::kTrue, "", "", at(0), 1});
+  }
+  const auto planWith = [&](const model::Pod& pod) {
+    return cycle(input(twoNodes()
+                           .add(queue("a", 8))
+                           .add(bert)
+                           .add(pod)
+                           .add(job("ml/next").role("worker", 1, gpus(8)).queue("a"))));
+  };
+  const Plan plan = planWith(ending(podOf(bert, "n1")));
+  CHECK(waitsFor(plan, "ml/next") == "WaitingForQuota");
+  CHECK(statusFor(plan, "ml/next")->pending->message ==
+        "queue a is at its limit: it holds 8 of 8 nvidia.com/gpu, 8 of it by pods that are still ending, and "
+        "this job needs 8");
+  REQUIRE(plan.queues.size() == 1);
+  CHECK(plan.queues[0].status.usage.amount("nvidia.com/gpu") == 8);
+  model::Pod over = podOf(bert, "n1");
+  over.phase = model::PodPhase::kSucceeded;
+  CHECK(starts(planWith(over), "ml/next"));
+}
+
+TEST_CASE("pods that still run when their job has ended keep no GPUs, whatever its clean-up policy") {
+  model::Job bert = running("a");
+  bert.spec.run.cleanPodPolicy = model::CleanPodPolicy::kNone;
+  bert.status.conditions.push_back({"Succeeded", model::ConditionStatus::kTrue, "", "", at(0), 1});
+  model::Pod pod = podOf(bert, "n1");
+  const auto deletes = [&] {
+    const Plan plan = cycle(input(twoNodes().add(queue("a")).add(bert).add(pod)));
+    const JobDecision* decision = decisionFor(plan, "ml/bert");
+    return decision != nullptr && !decision->actions.empty() &&
+           std::holds_alternative<DeletePod>(decision->actions.front());
+  };
+  CHECK(deletes());
+  pod.shape.requests = cpus(4);
+  CHECK_FALSE(deletes());
+  pod.shape.requests = gpus(8);
+  pod.phase = model::PodPhase::kSucceeded;
+  CHECK_FALSE(deletes());
+}
+
+TEST_CASE("nobody takes longer to end than the policy gives") {
+  const Settings settings{.maxGrace = std::chrono::seconds(600)};
+  const Ledger ledger(twoNodes().build());
+  const auto removed = [&](const model::Pod& pod) {
+    Removal removal(ledger, settings, at(1'000));
+    removal.remove(pod);
+    return removal.takeActions();
+  };
+  model::Pod slow = pod("ml/slow").on("n1").gpus(8);
+  slow.grace = std::chrono::seconds(31'536'000);
+  REQUIRE(removed(slow).size() == 1);
+  CHECK(std::get<DeletePod>(removed(slow)[0]).grace == std::chrono::seconds(600));
+  slow.grace = std::chrono::seconds(600);
+  CHECK_FALSE(std::get<DeletePod>(removed(slow)[0]).grace);
+  // Deleted by its owner with a year to end.
+  slow.terminating = true;
+  slow.deletionTime = at(31'536'000);
+  REQUIRE(removed(slow).size() == 1);
+  CHECK(std::get<DeletePod>(removed(slow)[0]).grace == std::chrono::seconds(600));
+  slow.deletionTime = at(1'600);
+  CHECK(removed(slow).empty());
+}
+
+TEST_CASE("the pod of a job that is gone takes no longer to end than the policy gives") {
+  const model::Job gone = job("ml/gone").role("worker", 1, gpus(8));
+  model::Pod pod = podOf(gone, "n1");
+  pod.terminating = true;
+  pod.deletionTime = at(31'536'000);
+  CHECK(cycle(input(twoNodes().add(gone).add(pod))).orphans.empty());
+  const Plan plan = cycle(input(twoNodes().add(pod)));
+  REQUIRE(plan.orphans.size() == 1);
+  CHECK(plan.orphans[0].grace == std::chrono::seconds(600));
+  pod.deletionTime = at(1'030);
+  CHECK(cycle(input(twoNodes().add(pod))).orphans.empty());
+}
+
+TEST_CASE("where pods of nobody's are charged, so are those whose job is gone") {
+  const model::Job gone = job("ml/gone").role("worker", 1, gpus(8));
+  model::Queue team = queue("team");
+  team.namespaceSelector.requirements = {{"team", model::SelectorOperator::kExists, {}}};
+  model::Namespace space;
+  space.name = "ml";
+  space.labels = model::Labels(std::vector<std::pair<std::string, std::string>>{{"team", "a"}});
+  model::Snapshot snapshot = twoNodes().add(team).add(ending(podOf(gone, "n1")));
+  snapshot.namespaces.edit().push_back(std::make_shared<const model::Namespace>(space));
+  snapshot.policy.chargeOtherPods = true;
+  CHECK(usageOf(snapshot, "team") == 8);
+}
+
+TEST_CASE("a claim waits at least as long as its victims are given, and who asks for more is told") {
+  model::Job bert = running("a");
+  model::Pod pod = podOf(bert, "n1");
+  pod.grace = std::chrono::hours(10);
+  model::Job urgent = job("ml/urgent").role("worker", 2, gpus(8)).queue("a").priority("high");
+  urgent.spec.roles[0].grace = std::chrono::hours(10);
+  CycleInput in = input(twoNodes().priorityClass("high", 100).add(queue("a")).add(bert).add(pod).add(urgent));
+  in.snapshot.policy.preemption.maxGrace = std::chrono::hours(1);
+  const Plan plan = cycle(in);
+  REQUIRE(starts(plan, "ml/urgent"));
+  const model::Proposal& claim = *statusFor(plan, "ml/urgent")->gang.proposal;
+  REQUIRE(claim.victims.size() == 1);
+  CHECK(claim.deadline == at(1'000) + in.settings.claimDeadline + std::chrono::hours(1));
+  const auto& events = decisionFor(plan, "ml/urgent")->events;
+  const auto told = std::find_if(events.begin(), events.end(),
+                                 [](const auto& each) { return each.reason == "GraceCapped"; });
+  REQUIRE(told != events.end());
+  CHECK(told->note.find("are given 3600 s") != std::string::npos);
+}
+
+TEST_CASE("a class that never preempts stops nobody") {
+  model::Job bert = running("a");
+  CycleInput in = input(twoNodes()
+                            .priorityClass("patient", 100)
+                            .add(queue("a"))
+                            .add(bert)
+                            .add(podOf(bert, "n1"))
+                            .add(job("ml/urgent").role("worker", 2, gpus(8)).queue("a").priority("patient")));
+  CHECK(starts(cycle(in), "ml/urgent"));
+  auto never = *in.snapshot.priorityClasses[0];
+  never.preempts = false;
+  in.snapshot.priorityClasses.edit()[0] = std::make_shared<const model::PriorityClass>(never);
+  CHECK(waitsFor(cycle(in), "ml/urgent") == "WaitingForCapacity");
+}
+
+TEST_CASE("a queue says which priority classes its jobs may have; those of the system nobody has unasked") {
+  model::Queue open = queue("open");
+  model::Queue strict = queue("strict");
+  strict.allowedPriorityClasses = {"low"};
+  model::Queue critical = queue("critical");
+  critical.allowedPriorityClasses = {"system-node-critical"};
+  model::Queue below = queue("below");
+  below.parent = model::QueueName("strict");
+  const auto outcome = [&](std::string_view queueName, std::string_view className,
+                           bool defaultClass = false) {
+    const Plan plan = cycle(
+        input(twoNodes()
+                  .priorityClass("system-node-critical", 2'000'001'000)
+                  .priorityClass("high", 1'000, defaultClass)
+                  .priorityClass("low", 1)
+                  .add(open)
+                  .add(strict)
+                  .add(critical)
+                  .add(below)
+                  .add(job("ml/bert").role("worker", 1, gpus(1)).queue(queueName).priority(className))));
+    return starts(plan, "ml/bert") ? "starts" : waitsFor(plan, "ml/bert");
+  };
+  CHECK(outcome("open", "high") == "starts");
+  CHECK(outcome("open", "system-node-critical") == "PriorityClassNotAllowed");
+  CHECK(outcome("critical", "system-node-critical") == "starts");
+  CHECK(outcome("strict", "low") == "starts");
+  CHECK(outcome("strict", "high") == "PriorityClassNotAllowed");
+  CHECK(outcome("strict", "") == "starts");
+  CHECK(outcome("strict", "", true) == "PriorityClassNotAllowed");
+  CHECK(outcome("below", "high") == "PriorityClassNotAllowed");
+}
+
+TEST_CASE("a job without a queue is charged to its namespace's, or says that it is charged to nobody") {
+  CycleInput in = input(twoNodes().add(queue("vision")).add(job("ml/bert").role("worker", 1, gpus(8))));
+  const auto charged = [](const Plan& plan) {
+    const model::JobStatus* status = statusFor(plan, "ml/bert");
+    REQUIRE(status != nullptr);
+    const auto at = std::find_if(status->conditions.begin(), status->conditions.end(),
+                                 [](const auto& each) { return each.type == model::conditions::kCharged; });
+    return at == status->conditions.end() ? "" : at->reason;
+  };
+  SECTION("nobody") {
+    const Plan plan = cycle(in);
+    CHECK(starts(plan, "ml/bert"));
+    CHECK(charged(plan) == "NoQueue");
+  }
+  SECTION("the policy wants one") {
+    in.snapshot.policy.requireQueue = true;
+    CHECK(waitsFor(cycle(in), "ml/bert") == "NoQueue");
+  }
+  SECTION("its namespace names one") {
+    in.snapshot.policy.requireQueue = true;
+    model::Namespace space;
+    space.name = "ml";
+    space.labels = model::Labels(
+        std::vector<std::pair<std::string, std::string>>{{"trainyard.dev/default-queue", "vision"}});
+    in.snapshot.namespaces.edit().push_back(std::make_shared<const model::Namespace>(space));
+    const Plan plan = cycle(in);
+    REQUIRE(starts(plan, "ml/bert"));
+    CHECK(statusFor(plan, "ml/bert")->gang.charge->queue.str() == "vision");
+    CHECK(charged(plan).empty());
+  }
+  SECTION("without Queues there is nobody to charge") {
+    in.snapshot.queues = {};
+    in.snapshot.policy.requireQueue = true;
+    const Plan plan = cycle(in);
+    CHECK(starts(plan, "ml/bert"));
+    CHECK(charged(plan).empty());
+  }
+}
