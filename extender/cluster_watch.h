@@ -38,6 +38,8 @@ class ClusterWatch {
   void start();
   // No view is published after it.
   void stop();
+  // Publishes the present view anew, though nothing has changed.
+  void publishAgain() { scheduleBuild(); }
   // Whether all three first lists are in and a view has been published. Safe from any thread.
   [[nodiscard]] bool published() const { return published_.load(); }
   // Sets the gauges of caches and watches, and of the view's age.

@@ -181,6 +181,12 @@ void GuardService::publish(std::shared_ptr<const core::GuardView> view,
   for (const model::Uid& pod : settled) holds_.drop(pod);
 }
 
+void GuardService::withdraw() {
+  std::shared_ptr<const core::GuardView> old;
+  const std::lock_guard lock(viewMutex_);
+  view_.swap(old);
+}
+
 std::shared_ptr<const core::GuardView> GuardService::view() const {
   const std::lock_guard lock(viewMutex_);
   return view_;

@@ -20,8 +20,8 @@ namespace trainyard::extender {
 // enough that a pod which never comes costs nobody much.
 inline constexpr std::chrono::seconds kHoldTime{60};
 
-// Answers kube-scheduler from the newest view, on whatever thread asks. Until the first view is published
-// filter answers with an error and the others with 503, so that nothing is decided on half a cluster.
+// Answers kube-scheduler from the newest view, on whatever thread asks. Without a view filter answers with an
+// error and the others with 503, so that nothing is decided on half a cluster, nor on one of a while ago.
 class GuardService {
  public:
   // Of `executor` only now() is used, which must then be safe from any thread. All must outlive the service.
@@ -33,9 +33,11 @@ class GuardService {
   // Replaces the view. `settled` are pods that this view shows bound, finished or gone: what they held is
   // over. Released after the view is in place, so that for a moment such room counts twice, never not at all.
   void publish(std::shared_ptr<const core::GuardView> view, const std::vector<model::Uid>& settled);
+  // Until the next view there is none to answer from: this one is too old.
+  void withdraw();
   void expireHolds();
 
-  // Null until the first is published.
+  // Null until the first is published, and while it is withdrawn.
   [[nodiscard]] std::shared_ptr<const core::GuardView> view() const;
   [[nodiscard]] std::size_t holds() const;
   // Requests being answered now.

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/event_loop.h"
+#include "extender/api_contact.h"
 #include "extender/cluster_watch.h"
 #include "extender/guard_service.h"
 #include "kube/config.h"
@@ -72,13 +73,32 @@ class Process {
     if (!connection) return base::fail(connection.error());
     connection_ = std::move(*connection);
     if (auto listening = listen(); !listening) return listening;
-    watch_ = std::make_unique<ClusterWatch>(
-        connection_->api(), loop_, rng.split(), log_, metrics_,
-        [this](auto view, auto settled) { service_.publish(std::move(view), settled); });
+    watch_ = std::make_unique<ClusterWatch>(connection_->api(), loop_, rng.split(), log_, metrics_,
+                                            [this](auto view, auto settled) {
+                                              if (!stale_) service_.publish(std::move(view), settled);
+                                            });
     watch_->start();
+    contact_ = std::make_unique<ApiContact>(
+        connection_->api(), loop_,
+        ApiContact::Listener{.lost = [this] { contactLost(); }, .regained = [this] { contactRegained(); }});
+    contact_->start();
     housekeeping();
     pollTlsFiles();
     return {};
+  }
+
+  // Another replica may see what this one does not: kube-scheduler's pods wait, or ask there.
+  void contactLost() {
+    log_.error("the API server cannot be reached: nothing is answered from what was known before",
+               {{"seconds", std::to_string(ApiContact::kLostAfter.count())}});
+    service_.withdraw();
+    stale_ = true;
+  }
+
+  void contactRegained() {
+    log_.info("the API server answers again");
+    stale_ = false;
+    watch_->publishAgain();
   }
 
   // A thread that waits beats a handler: it may allocate. Before any other thread, so that all have them
@@ -130,7 +150,9 @@ class Process {
   void addHealthChecks() {
     health_.addReadinessCheck("caches", [this]() -> base::Result<void> {
       if (service_.view()) return {};
-      return base::fail(base::ErrorCode::kUnavailable, "the first lists have not been read yet");
+      return base::fail(base::ErrorCode::kUnavailable,
+                        stale_ ? "the API server cannot be reached, and what was known of it is too old"
+                               : "the first lists have not been read yet");
     });
     health_.addReadinessCheck("stopping", [this]() -> base::Result<void> {
       if (!draining_) return {};
@@ -209,6 +231,8 @@ class Process {
   net::TlsServerConfig tls_;
   std::unique_ptr<kube::ApiConnection> connection_;
   std::unique_ptr<ClusterWatch> watch_;
+  std::unique_ptr<ApiContact> contact_;
+  std::atomic<bool> stale_ = false;
   std::unique_ptr<net::HttpServer> server_;
   std::unique_ptr<net::HttpServer> metricsServer_;
 };

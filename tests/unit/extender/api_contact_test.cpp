@@ -1,0 +1,53 @@
+#include "extender/api_contact.h"
+
+#include <catch2/catch.hpp>
+
+#include "base/virtual_loop.h"
+#include "support/fake_api.h"
+
+namespace trainyard::extender {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Server final : public test::FakeApi {
+ public:
+  using test::FakeApi::FakeApi;
+
+  bool reachable = true;
+  int probes = 0;
+
+ private:
+  base::Result<kube::ApiResponse> answer(const kube::ApiRequest& request) override {
+    CHECK(request.path == "/version");
+    ++probes;
+    if (!reachable) return base::fail(base::ErrorCode::kUnavailable, "no route to host");
+    return kube::ApiResponse{200, "{}"};
+  }
+};
+
+TEST_CASE("who cannot reach the API server for twenty seconds is told so once, and again when he can") {
+  base::VirtualLoop loop;
+  Server server(loop);
+  int lost = 0;
+  int regained = 0;
+  ApiContact contact(server, loop, {.lost = [&] { ++lost; }, .regained = [&] { ++regained; }});
+  contact.start();
+  loop.runFor(120s);
+  CHECK(server.probes >= 20);
+  CHECK(lost == 0);
+  server.reachable = false;
+  loop.runFor(15s);
+  CHECK(lost == 0);
+  loop.runFor(60s);
+  CHECK(lost == 1);
+  CHECK(regained == 0);
+  server.reachable = true;
+  loop.runFor(10s);
+  CHECK(regained == 1);
+  loop.runFor(60s);
+  CHECK(lost == 1);
+}
+
+}  // namespace
+}  // namespace trainyard::extender
