@@ -195,7 +195,7 @@ class ChartTest(unittest.TestCase):
                                     "podLabels": {"team": "x"}, "podAnnotations": {"note": "y"}},
                        "image": {"pullSecrets": [{"name": "mine"}]},
                        "extender": {"service": {"clusterIP": "10.0.200.1"}},
-                       "crds": {"keep": True},
+                       "crds": {"keep": False},
                        "policy": yaml.safe_load((support.ROOT / "examples" / "policy.yaml").read_text())},
         "one replica": {"operator": {"replicas": 1}, "extender": {"replicas": 1}},
         "existing": {"certificates": {"source": "existing", "existing": {"serverSecret": "s", "clientSecret": "c"}}},
@@ -227,6 +227,23 @@ class ChartTest(unittest.TestCase):
         chart = yaml.safe_load((helm.CHART / "Chart.yaml").read_text())
         said = support.run([trainyard.binaries(support.bin_dir())[OPERATOR], "--version"]).stdout.split()
         self.assertEqual([OPERATOR, chart["appVersion"]], said)
+
+    def test_a_second_scheduler_is_of_upstreams_version(self):
+        """Managed clusters put a word of their own behind it, of which there is no image."""
+        second = {"scheduler": {"second": {"enabled": True}}}
+        for version in ("v1.30.4-eks-a737599", "v1.30.4+k3s1", "v1.30.4-gke.1348000", "v1.30.4"):
+            with self.subTest(version):
+                text = helm.template(given().tools["helm"], second, only=["second-scheduler"], kubernetes=version)
+                self.assertIn("image: registry.k8s.io/kube-scheduler:v1.30.4\n", text)
+
+    def test_nobodys_jobs_go_with_the_chart(self):
+        """Unless that was said: neither with the release nor when the CRDs leave it."""
+        for values, kept in (({}, True), ({"crds": {"keep": False}}, False)):
+            objects = list(yaml.safe_load_all(helm.template(given().tools["helm"], values, only=["crds"])))
+            self.assertEqual(2, len(objects))
+            for each in objects:
+                policy = each["metadata"].get("annotations", {}).get("helm.sh/resource-policy")
+                self.assertEqual("keep" if kept else None, policy)
 
     def test_rendering_twice_gives_the_same(self):
         program = given().tools["helm"]

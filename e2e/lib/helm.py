@@ -23,9 +23,10 @@ NAME, NAMESPACE = "trainyard", "trainyard-system"
 _SECONDS = 180
 
 
-def template(program, values=None, only=(), namespace=NAMESPACE):
-    """The chart's objects as YAML; only: names of template files without .yaml."""
+def template(program, values=None, only=(), namespace=NAMESPACE, kubernetes=None):
+    """The chart's objects as YAML; only: names of template files without .yaml; kubernetes: the cluster's version."""
     argv = [program, "template", NAME, CHART, f"--namespace={namespace}", *_values_arguments(values)]
+    argv += [f"--kube-version={kubernetes}"] if kubernetes else []
     argv += [f"--show-only=templates/{name}.yaml" for name in only]
     return _run(argv, input=json.dumps(values or {}))
 
@@ -58,7 +59,9 @@ class Release:
     def values(self, more=None):
         """What these clusters need, with the caller's own values over it."""
         base = {"image": {"tag": self._tag, "pullPolicy": "Never"},
-                "scheduler": {"certificateFolder": str(self.scheduler_folder)}}
+                "scheduler": {"certificateFolder": str(self.scheduler_folder)},
+                # Uninstalling is to leave nothing.
+                "crds": {"keep": False}}
         if self._cluster.plan:
             base["extender"] = {"service": {"clusterIP": self.service_address()}}
         return _merge(base, more or {})

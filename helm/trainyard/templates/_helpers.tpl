@@ -131,3 +131,8 @@ annotations:
   helm.sh/hook-weight: {{ . | quote }}
   helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end }}
+
+{{/* v1.30.4 of v1.30.4-eks-a737599 and v1.30.4+k3s1: upstream's images have no others. */}}
+{{- define "trainyard.kubernetesRelease" -}}
+{{ regexFind "^v[0-9]+\\.[0-9]+\\.[0-9]+" .Capabilities.KubeVersion.Version | default .Capabilities.KubeVersion.Version }}
+{{- end }}
