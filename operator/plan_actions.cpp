@@ -253,11 +253,26 @@ void PlanExecutor::memberNameTaken(const StepPtr& step, const std::string& name)
                     return partDone(step, true);
                   }
                   deps_.cache.pods.applyWrite(answer->body, kube::WriteKind::kCreate);
+                  if (singles_.made(step->decision.job->key) != nullptr) return singleNameTaken(step, *pod);
                   // Still in the way: wait before the next look.
                   const bool member = pod->member && step->decision.job->status.gang.proposal &&
                                       pod->member->epoch == step->decision.job->status.gang.proposal->epoch;
                   partDone(step, member && !pod->terminating);
                 }));
+}
+
+// Of a gang of one whoever makes the pod first has decided; but only what is bound, or what we chose
+// ourselves, is taken for its place: else anybody's pod would do.
+void PlanExecutor::singleNameTaken(const StepPtr& step, const model::Pod& pod) {
+  const model::GangRecord& made = *singles_.made(step->decision.job->key);
+  const bool sameEpoch = pod.member && pod.member->epoch == made.lastEpoch;
+  if (sameEpoch && pod.bound()) {
+    singles_.forget(step->decision.job->key);
+    return partDone(step, true);
+  }
+  if (sameEpoch && !pod.terminating && pod.pinned == made.proposal->add.front().node)
+    return partDone(step, true);
+  deletePod({pod.key, pod.uid}, [this, step](bool) { partDone(step, false); });
 }
 
 void PlanExecutor::run(const StepPtr& step, const core::ReleaseMember& action) {

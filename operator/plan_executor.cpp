@@ -22,7 +22,10 @@ constexpr base::Instant::duration kDeleteMemory = std::chrono::seconds(10);
 }  // namespace
 
 PlanExecutor::PlanExecutor(Dependencies dependencies, std::function<void()> settled)
-    : deps_(std::move(dependencies)), settled_(std::move(settled)), bodies_(kMostBodyBytes) {}
+    : deps_(std::move(dependencies)),
+      settled_(std::move(settled)),
+      singles_(deps_.cache, deps_.settings),
+      bodies_(kMostBodyBytes) {}
 
 PlanExecutor::~PlanExecutor() { *alive_ = false; }
 
@@ -56,7 +59,10 @@ void PlanExecutor::start(const core::JobDecision& decision) {
   if (const auto known = jobs_.find(key); known != jobs_.end() && known->second.busy) return;
   auto step = std::make_shared<Step>();
   step->decision = decision;
-  if (decision.status) {
+  if (decision.podIsRecord) {
+    singles_.making(*decision.job, decision.status->gang);
+    tell(*step);
+  } else if (decision.status) {
     const base::Instant now = deps_.executor.now();
     if (mayWriteNow(decision, now)) {
       deferredWrites_.note(key, now);
@@ -71,7 +77,7 @@ void PlanExecutor::start(const core::JobDecision& decision) {
   if (state.uid != decision.job->uid) state = JobState();
   state.busy = true;
   state.uid = decision.job->uid;
-  if (step->decision.status) return writeStatus(step);
+  if (step->decision.status && !decision.podIsRecord) return writeStatus(step);
   runActions(step);
 }
 
@@ -86,8 +92,11 @@ bool PlanExecutor::mayWriteNow(const core::JobDecision& decision, base::Instant 
 
 void PlanExecutor::writeStatus(const StepPtr& step) {
   const model::Job& job = *step->decision.job;
-  const auto patch =
-      codec::encodeStatusPatch(job, *step->decision.status, codec::PatchGuard::kResourceVersion);
+  // What the decision was made on may have a record that is not written: the patch starts from what is.
+  const auto read = deps_.cache.jobs.find(job.key);
+  if (read && read->uid == job.uid && read->resourceVersion == job.resourceVersion) step->asRead = read;
+  const auto patch = codec::encodeStatusPatch(step->asRead ? *step->asRead : job, *step->decision.status,
+                                              codec::PatchGuard::kResourceVersion);
   if (!patch) return runActions(step);
   step->path = kube::kTrainingJobs.object(job.key.ns, job.key.name);
   step->words = std::hash<std::string_view>{}(std::string_view(*patch).substr(patch->find("\"status\"")));
@@ -105,10 +114,7 @@ void PlanExecutor::statusWritten(const StepPtr& step, const Answer& answer) {
     step->good = tookEffect(*step);
     const auto& proposal = step->decision.status->gang.proposal;
     if (proposal && proposal->phase == model::ProposalPhase::kAborting) templateChecks_.forget(job);
-    for (const core::JobEvent& event : step->decision.events) {
-      deps_.events.record(job, event);
-      deps_.log.info(event.reason, {{"namespace", job.key.ns}, {"job", job.key.name}, {"note", event.note}});
-    }
+    tell(*step);
     deps_.metrics.noteTransition(job, *step->decision.status, deps_.executor.wallNow());
     return runActions(step);
   }
@@ -143,6 +149,14 @@ bool PlanExecutor::tookEffect(const Step& step) {
   return seen && !repeated;
 }
 
+void PlanExecutor::tell(const Step& step) {
+  const model::Job& job = *step.decision.job;
+  for (const core::JobEvent& event : step.decision.events) {
+    deps_.events.record(job, event);
+    deps_.log.info(event.reason, {{"namespace", job.key.ns}, {"job", job.key.name}, {"note", event.note}});
+  }
+}
+
 // Another writer came first, or nobody knows whether we did: only a read tells what the record is now.
 void PlanExecutor::reread(const StepPtr& step, Reread why) {
   deps_.api.get(step->path, guarded([this, step, why](const Answer& answer) {
@@ -172,7 +186,7 @@ void PlanExecutor::reread(const StepPtr& step, Reread why) {
 // it is written at once. Leaving that to the next cycle widens the gap between read and write to a cycle's
 // rest, in which such a writer always comes first.
 bool PlanExecutor::writeAgain(const StepPtr& step) {
-  const model::Job& decidedOn = *step->decision.job;
+  const model::Job& decidedOn = step->asRead ? *step->asRead : *step->decision.job;
   const auto now = deps_.cache.jobs.find(decidedOn.key);
   if (!now || now->resourceVersion == decidedOn.resourceVersion) return false;
   const bool asDecidedOn = now->uid == decidedOn.uid && now->generation == decidedOn.generation &&
@@ -253,6 +267,7 @@ core::JobFeedback PlanExecutor::feedbackOn(const model::Job& job, const JobState
 }
 
 void PlanExecutor::overlay(model::Snapshot& snapshot) {
+  singles_.overlay(snapshot);
   if (templateChecks_.anyReshaped()) {
     for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) {
       if (auto admitted = templateChecks_.asAdmitted(snapshot.jobs[i]))

@@ -17,6 +17,7 @@
 #include "operator/deferred_writes.h"
 #include "operator/job_events.h"
 #include "operator/operator_metrics.h"
+#include "operator/single_records.h"
 #include "operator/template_checks.h"
 
 namespace trainyard::operator_ {
@@ -37,6 +38,7 @@ class PlanExecutor {
     OperatorMetrics& metrics;
     base::Logger log;
     std::string schedulerName = {};  // of the pods; empty: the cluster's default scheduler
+    core::Settings settings = {};
   };
 
   // `settled` is called whenever a job stops being busy: the next cycle may have something for it.
@@ -69,6 +71,7 @@ class PlanExecutor {
   void start(const core::JobDecision& decision);
   [[nodiscard]] bool mayWriteNow(const core::JobDecision& decision, base::Instant now);
   void writeStatus(const StepPtr& step);
+  void tell(const Step& step);
   void statusWritten(const StepPtr& step, const Answer& answer);
   [[nodiscard]] bool tookEffect(const Step& step);
   enum class Reread { kAfterConflict, kOutcomeUnknown };
@@ -101,6 +104,7 @@ class PlanExecutor {
                    std::string body);
   void checkOwner(const StepPtr& step, const kube::ResourceType& type, const std::string& name);
   void memberNameTaken(const StepPtr& step, const std::string& name);
+  void singleNameTaken(const StepPtr& step, const model::Pod& pod);
   void refuseCreation(const StepPtr& step, const base::Error& error);
   void refuseCreation(const StepPtr& step, std::string reason, std::string message);
   void noteRelease(const model::Job& job);
@@ -113,6 +117,7 @@ class PlanExecutor {
   std::map<model::ObjectKey, JobState> jobs_;
   TemplateChecks templateChecks_;
   DeferredWrites deferredWrites_;
+  SingleRecords singles_;
   BodyWindow bodies_;
   std::unordered_map<model::Uid, std::size_t> lastWords_;  // hash of the last status write that succeeded
   // Deletes that the watch may not show yet, and whether they were forced.

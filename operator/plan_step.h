@@ -36,6 +36,7 @@ struct PlanExecutor::JobState {
     if (seenAs_.from != job) {
       auto copy = std::make_shared<model::Job>(*job);
       copy->status.gang = *writing;
+      copy->recordUnwritten = false;
       seenAs_ = {job, std::move(copy)};
     }
     return seenAs_.to;
@@ -67,8 +68,9 @@ struct TemplateAnswers {
 
 struct PlanExecutor::Step {
   core::JobDecision decision;
-  std::string path;       // of the job
-  std::size_t words = 0;  // hash of the status that is written
+  std::string path;                                    // of the job
+  std::shared_ptr<const model::Job> asRead = nullptr;  // the job as the API server has it, of a status write
+  std::size_t words = 0;                               // hash of the status that is written
   TemplateAnswers templates = {};
   std::int64_t ensuredEpoch = 0;  // whose Service and ConfigMap this step makes
   std::size_t openParts = 0;

@@ -226,6 +226,8 @@ struct Job {
   bool errorInTemplate = false;  // the field is inside of a pod template
   // Which of its volumes keeps the job waiting, and why; empty where none does.
   std::string volumeProblem = {};
+  // Of a gang of one: its pod, bound or being made, stands for status.gang, which is not written yet.
+  bool recordUnwritten = false;
 
   [[nodiscard]] const Condition* condition(std::string_view type) const;
   [[nodiscard]] bool conditionTrue(std::string_view type) const;

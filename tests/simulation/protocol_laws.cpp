@@ -41,6 +41,13 @@ const model::NodeName* placeInRecord(const model::GangRecord& gang, const model:
   return nullptr;
 }
 
+// The pod of a gang of one stands for a record that is not written yet.
+bool isOwnRecord(const model::Job& job, const model::Pod& pod) {
+  const model::GangRecord& gang = job.status.gang;
+  return !gang.proposal && !gang.placed && job.spec.totalReplicas() == 1 && pod.pinned &&
+         pod.member->epoch == gang.lastEpoch + 1;
+}
+
 std::string boundKey(const model::Uid& job, std::int64_t epoch, const std::string& pod) {
   return fmt::format("{}/{}/{}", job, epoch, pod);
 }
@@ -102,11 +109,23 @@ void ProtocolLaws::checkRecord(const model::Job& before, const model::Job& after
       is.proposal->phase == model::ProposalPhase::kReserved) {
     checkClaimed(after, *is.proposal);
   }
+  if (!was.proposal && is.placed && is.placed != was.placed) checkMerged(after, *is.placed);
   if (!was.proposal || is.proposal) return;
   const bool aborted = was.proposal->phase == model::ProposalPhase::kAborting;
   const bool withdrawn = was.proposal->movesFor && was.placed == is.placed;
   if (aborted || withdrawn || was.proposal->add.empty()) return checkDropped(after, *was.proposal);
   checkMerged(after, *was.proposal);
+}
+
+// A gang of one, of which nothing was written before its pod was bound.
+void ProtocolLaws::checkMerged(const model::Job& job, const model::Placed& placed) {
+  for (const model::Assignment& each : placed.assignments) {
+    for (const int index : each.indices.values()) {
+      const std::string pod = model::podName(job.key.name, each.role, index);
+      if (everBound_.contains(boundKey(job.uid, placed.epochOf(each), pod))) continue;
+      violated(fmt::format("job {}: became placed, but {} was never bound", job.key, pod));
+    }
+  }
 }
 
 void ProtocolLaws::checkMerged(const model::Job& job, const model::Proposal& proposal) {
@@ -177,6 +196,7 @@ void ProtocolLaws::checkLetGo(const model::Pod& pod, bool born) {
     return;
   }
   const model::NodeName* place = placeInRecord(job->status.gang, *pod.member);
+  if (place == nullptr && born && isOwnRecord(*job, pod)) return;
   if (place == nullptr) {
     return violated(fmt::format("pod {} of epoch {} was let go, but the record does not name it", pod.key,
                                 pod.member->epoch));

@@ -17,7 +17,8 @@ namespace trainyard::simulation {
 //  - epochs only grow, a proposal keeps its places, and only the next epoch follows
 //  - a proposal becomes `placed` only after every member has been bound, and is dropped only after its pods
 //  are gone
-//  - the record comes first: a pod is made only when the record names it, and after its predecessor has gone
+//  - the record comes first: a pod is made only when the record names it, and after its predecessor has gone;
+//    but the one pod of a gang of one, pinned and of the next epoch, is its own record
 //  - a pod is deleted under its uid only
 //  - a member is let go only when the record names it, on the node that the record says, and after all exist
 //  - members let go to one node never ask for more GPUs than it was built with: no double reservation
@@ -52,6 +53,7 @@ class ProtocolLaws {
   void nodeChanged(const NodePtr& before, const NodePtr& after);
   void checkRecord(const model::Job& before, const model::Job& after);
   void checkMerged(const model::Job& job, const model::Proposal& proposal);
+  void checkMerged(const model::Job& job, const model::Placed& placed);
   void checkClaimed(const model::Job& job, const model::Proposal& proposal);
   void checkDropped(const model::Job& job, const model::Proposal& proposal);
   void checkCreated(const model::Pod& pod);

@@ -146,20 +146,41 @@ class Cycle {
   void stepOn(const JobPtr& job) {
     GangStep step = stepProposal(*job, podsOf(*job), contextOf(*feedback_));
     wakeAt(step.wakeAt);
+    if (job->recordUnwritten && !step.record && staysUnwritten(*job)) {
+      add(job).actions = std::move(step.actions);
+      return;
+    }
     GangRecord record = step.record.value_or(job->status.gang);
+    // A bound pod that another leader made: it is charged as what its job is now.
+    if (record.placed && !record.charge) {
+      record.charge =
+          model::makeCharge(job->spec, queues_.askedQueueOf(*job), Priorities(input_.snapshot).of(*job));
+    }
     StatusNews news;
     news.where = placesText(record);
     JobDecision& decision = derive(job, std::move(record), news);
     if (step.record) decision.urgency = comesUp(*job, *step.record) ? Urgency::kSoon : Urgency::kNow;
     decision.actions = std::move(step.actions);
     std::move(step.events.begin(), step.events.end(), std::back_inserter(decision.events));
-    if (step.record && step.record->placed && !step.record->proposal) {
+    // Of a single pod that did not have to wait kube-scheduler's own Event says as much.
+    const bool placed = step.record && step.record->placed && !step.record->proposal;
+    if (placed && (!job->recordUnwritten || job->status.pending)) {
       decision.events.push_back(
           {false, "Placed", placedText(model::gangMembers(job->spec, *step.record), news.where)});
     }
     Removal removal(ledger_, settings_, input_.snapshot.now);
     for (const model::Pod* stray : strayPods(*job, podsOf(*job))) removal.remove(*stray);
     finishRemoval(removal, decision);
+  }
+
+  // A single pod is bound within moments, and then one write tells of it. One that is not is told of.
+  bool staysUnwritten(const Job& job) {
+    const JobPods& pods = podsOf(job);
+    const base::WallTime patience =
+        (pods.empty() ? input_.snapshot.now : pods.front()->created) + input_.settings.startingPatience;
+    if (input_.snapshot.now >= patience) return false;
+    wakeAt(patience);
+    return true;
   }
 
   // A gang that is bound and about to run: being placed and running are then told by one write.
@@ -496,7 +517,7 @@ class Cycle {
     JobDecision& decision = derive(start.job, std::move(record), news);
     decision.urgency = Urgency::kNow;
     tellGrace(*start.job, decision);
-    if (gone.empty()) return;
+    if (gone.empty()) return startAlone(decision);
     const bool moves = payments.front().kind == ChangeKind::kMove;
     decision.events.push_back({false, "Preempting",
                                fmt::format("{} {} to make room, once its own pods exist",
@@ -504,6 +525,16 @@ class Cycle {
     for (const Change& each : payments) {
       if (each.kind == ChangeKind::kMove) move(each);
     }
+  }
+
+  // A gang of one needs no record before its pod: the name is given once only.
+  void startAlone(JobDecision& decision) const {
+    const model::Proposal& start = *decision.status->gang.proposal;
+    if (memberCount(start.add) != 1) return;
+    decision.podIsRecord = true;
+    decision.actions.emplace_back(CreateMember{start.add.front().role,
+                                               start.add.front().indices.values().front(), start.epoch,
+                                               start.add.front().node});
   }
 
   // That the victims of a claim have to end: it must not be given up while they may take it.

@@ -37,6 +37,8 @@ struct JobDecision {
   Urgency urgency = Urgency::kNow;
   std::vector<Action> actions = {};
   std::vector<JobEvent> events = {};
+  // The pod that its action makes stands for the record in `status`: nothing is written before it is bound.
+  bool podIsRecord = false;
   friend bool operator==(const JobDecision&, const JobDecision&) = default;
 };
 

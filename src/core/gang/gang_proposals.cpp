@@ -94,6 +94,12 @@ GangRecord propose(const Job& job, ProposalKind kind, std::vector<Assignment> ad
   return record;
 }
 
+GangRecord recordOfPod(const Job& job, const model::Pod& pod, const Settings& settings) {
+  const Author author{.term = 0, .now = pod.created, .settings = &settings};
+  return propose(job, ProposalKind::kStart,
+                 {{pod.node, pod.member->role, model::IndexSet({pod.member->index})}}, {}, {}, author);
+}
+
 GangRecord proposeMove(const Job& job, std::vector<Assignment> add, const model::ObjectKey& claimant,
                        const Author& author) {
   GangRecord record =

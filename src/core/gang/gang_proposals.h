@@ -8,6 +8,7 @@
 #include "core/gang/settings.h"
 #include "model/gang.h"
 #include "model/job.h"
+#include "model/pod.h"
 
 // How proposals begin and end. Every change of a gang is one: {take `remove` away, add `add`}, under a fresh
 // epoch.
@@ -39,6 +40,10 @@ struct Author {
                                             const model::ObjectKey& claimant, const Author& author);
 [[nodiscard]] model::GangRecord beginMove(const model::Job& job);
 [[nodiscard]] model::GangRecord withdrawMove(const model::Job& job);
+
+// The record for which the bound pod of a gang of one stands, before it is written: a Start to where it is.
+[[nodiscard]] model::GangRecord recordOfPod(const model::Job& job, const model::Pod& pod,
+                                            const Settings& settings);
 
 // The record of a claim that has come true: everybody who had to go is gone.
 [[nodiscard]] model::GangRecord reserveClaimed(const model::Job& job, base::WallTime now,

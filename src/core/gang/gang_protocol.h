@@ -15,8 +15,9 @@ namespace trainyard::core {
 
 // The gang protocol (docs/protocol.md), one step at a time, as a pure function of what the API shows.
 //
-// Assumes: status.gang is the only commit record; pods are born gated (a gang of one: pinned) and released
-// only after every place was checked once more; whatever was done before can be seen again by a successor.
+// Assumes: status.gang is the only commit record (of a gang of one its pod, until that is bound and
+// written); pods are born gated (a gang of one: pinned) and released only after every place was checked once
+// more; whatever was done before can be seen again by a successor.
 //
 // Steps of a proposal {take `remove` away, add `add`}, whatever its kind:
 //  Claiming   with victims: make the members, gated, as below, and check every place as the barrier will when

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/ledger/members.h"
+#include "model/gang_size.h"
 #include "model/names.h"
 
 namespace trainyard::core {
@@ -21,7 +22,8 @@ using model::ProposalPhase;
 enum class Standing {
   kStranger,
   kMember,
-  kUnknown,  // the view is behind
+  kOwnRecord,  // the pod of a gang of one, of which nothing is written yet
+  kUnknown,    // the view is behind
   kNotRecorded,
   kAborting,
 };
@@ -70,6 +72,10 @@ Membership inRecord(const model::Job& job, const Pod& pod) {
           over || (gang.proposal && gang.proposal->removes(pod.member->role, pod.member->index));
       return {replaced ? Standing::kAborting : Standing::kMember, &job, node};
     }
+  }
+  if (!gang.proposal && !gang.placed && epoch == gang.lastEpoch + 1 && model::gangMembers(job) == 1 &&
+      namedAsMember(pod, job)) {
+    return {over ? Standing::kAborting : Standing::kOwnRecord, &job, nullptr};
   }
   // Epochs only grow: one that no record has reached yet is news that the view lacks.
   const std::int64_t newest = std::max({gang.lastEpoch, gang.placed ? gang.placed->epoch : std::int64_t{-1},
@@ -360,6 +366,8 @@ base::Result<FilterDecision> filter(const GuardView& view, const Holds& holds, c
           fmt::format("trainyard: the attempt of TrainingJob {} that {} belongs to is being given up",
                       member.job->key, pod.key));
     case Standing::kMember: return filterMember(member, pod, names);
+    // No record keeps its place, so it takes what others leave: a leader who was paused may have made it.
+    case Standing::kOwnRecord:
     case Standing::kStranger: break;
   }
   return knowsOfGpus(pod) ? filterStranger(view, holds, pod, names) : acceptAll(names);

@@ -111,6 +111,43 @@ TEST_CASE("templates are checked before a job is planned") {
   CHECK(std::holds_alternative<CheckTemplates>(decisionFor(plan, "ml/bert")->actions.front()));
 }
 
+TEST_CASE("a gang of one starts with its pod alone: nothing is written before it is bound") {
+  CycleInput in = input(halfFull().add(job("ml/solo").role("worker", 1, gpus(1))));
+  const Plan start = cycle(in);
+  const JobDecision* begun = decisionFor(start, "ml/solo");
+  REQUIRE(begun != nullptr);
+  CHECK(begun->podIsRecord);
+  CHECK(begun->events.empty());
+  REQUIRE(begun->actions.size() == 1);
+  const auto& create = std::get<CreateMember>(begun->actions.front());
+  CHECK(create.epoch == 1);
+  CHECK(create.pinned == model::NodeName("n1"));
+
+  // As the executor shows it from then on.
+  model::Job known = *in.snapshot.jobs.front();
+  known.status.gang = begun->status->gang;
+  known.recordUnwritten = true;
+  const auto next = [&](std::int64_t now, bool bound) {
+    model::Pod own = pod("ml/x").memberOf(known, "worker", 0, 1).gpus(1);
+    own.created = at(100);
+    if (bound) {
+      own.node = model::NodeName("n1");
+    } else {
+      own.pinned = model::NodeName("n1");
+    }
+    CycleInput later = input(halfFull().now(now).add(known).add(own));
+    const Plan plan = cycle(later);
+    const JobDecision* decision = decisionFor(plan, "ml/solo");
+    return decision != nullptr ? decision->status : std::nullopt;
+  };
+  CHECK_FALSE(next(101, false));
+  // Told of, where it takes long.
+  REQUIRE(next(111, false));
+  CHECK(next(111, false)->gang.proposal);
+  REQUIRE(next(101, true));
+  CHECK(next(101, true)->gang.placed);
+}
+
 TEST_CASE("what an equal job is asking already is not asked again") {
   CycleInput in = input(halfFull().add(job("ml/bert").role("worker", 1, gpus(1))));
   in.feedback[key("ml/bert")] = {.templateAsked = true};

@@ -49,6 +49,30 @@ TEST_CASE("a gang member is let onto its own node only") {
   CHECK(core::prioritize(f.view, f.holds, member, f.all) == std::vector<int>{0, 10, 0});
 }
 
+TEST_CASE("the pod of a gang of one takes what no record keeps, as a stranger would, and preempts nobody") {
+  Reserved f;
+  const model::Job solo = job("ml/solo").role("worker", 1, gpus(4));
+  const model::Pod own = pod("ml/x").memberOf(solo, "worker", 0, 1).gpus(4);
+  const model::Pod late = pod("ml/x").memberOf(solo, "worker", 0, 2).gpus(4);
+  const core::GuardView view(cluster().add(node("n1").gpus(8)).add(node("n2").gpus(4)).add(f.bert).add(solo));
+  const auto free = core::filter(view, f.holds, own, Names{"n1"});
+  REQUIRE(free);
+  // bert has all of n1 and more than all of n2.
+  CHECK(free->accepted.empty());
+  CHECK(count(*free, GuardReason::kReserved) == 1);
+  const core::GuardView roomy(cluster().add(node("n1").gpus(8)).add(node("n3").gpus(8)).add(solo));
+  const auto accepted = core::filter(roomy, f.holds, own, Names{"n3"});
+  REQUIRE(accepted);
+  CHECK(accepted->accepted == Names{"n3"});
+  CHECK(accepted->hold == model::NodeName("n3"));
+  // Two epochs on is news that the view lacks.
+  CHECK_FALSE(core::filter(roomy, f.holds, late, Names{"n3"}));
+  const model::Pod small = pod("other/small").on("n3").gpus(8);
+  const core::GuardView full(cluster().add(node("n3").gpus(8)).add(small).add(solo));
+  const std::vector<core::PreemptionCandidate> candidates{{"n3", {small.uid.str()}}};
+  CHECK(core::mayPreempt(full, own, candidates) == std::vector<bool>{false});
+}
+
 TEST_CASE("a gang member that is not offered its node is refused everywhere, with one text") {
   Reserved f;
   const model::Pod member = pod("ml/x").memberOf(f.bert, "worker", 2).gpus(4);
@@ -137,7 +161,7 @@ TEST_CASE("a pod controlled by a job but not recorded is refused everywhere") {
 }
 
 TEST_CASE("a pod of an attempt whose record is gone is refused, not waited for") {
-  model::Job bert = job("ml/bert").role("worker", 1, gpus(4));
+  model::Job bert = job("ml/bert").role("worker", 2, gpus(4));
   bert.status.gang.lastEpoch = 3;
   const core::GuardView view(cluster().add(node("n1").gpus(8)).add(bert));
   const auto ask = [&](std::int64_t epoch) {

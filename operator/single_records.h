@@ -1,0 +1,54 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "core/gang/settings.h"
+#include "kube/cluster_cache.h"
+#include "model/snapshot.h"
+
+namespace trainyard::operator_ {
+
+// Records of gangs of one that are not written yet (docs/protocol.md, "A gang of one"): from the plan to make
+// its pod until that is bound, the place that this leader chose; then the place where it is bound, whoever
+// chose it.
+//
+// Lives on the executor's loop.
+class SingleRecords {
+ public:
+  SingleRecords(kube::ClusterCache& cache, core::Settings settings);
+
+  // This leader makes the job's pod, for this record.
+  void making(const model::Job& job, model::GangRecord record);
+  // Another pod came first: what it is counts, once it is bound.
+  void forget(const model::ObjectKey& job);
+  // The place that was chosen for the job's pod; null when this leader makes none.
+  [[nodiscard]] const model::GangRecord* made(const model::ObjectKey& job) const;
+
+  // Gives the snapshot's jobs their records. The same object for the same job, pod and plan, so that it
+  // counts as a change once only.
+  void overlay(model::Snapshot& snapshot);
+
+ private:
+  struct Entry {
+    model::Uid uid;  // of the job that `made` is for
+    std::shared_ptr<const model::GangRecord> made = nullptr;
+    std::shared_ptr<const model::Pod> bound = nullptr;
+    struct {
+      std::shared_ptr<const model::Job> from, to;
+      const void* by = nullptr;  // pod or record
+    } seenAs = {};
+  };
+
+  void podChanged(const std::shared_ptr<const model::Pod>& before,
+                  const std::shared_ptr<const model::Pod>& after);
+  // False: nothing is left to be known of it.
+  [[nodiscard]] bool apply(Entry& entry, std::shared_ptr<const model::Job>& job) const;
+
+  kube::ClusterCache& cache_;
+  core::Settings settings_;
+  std::map<model::ObjectKey, Entry> entries_;  // by job
+};
+
+}  // namespace trainyard::operator_

@@ -1,0 +1,147 @@
+#include "operator/single_records.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+#include "base/silent_log.h"
+#include "core/gang/gang_proposals.h"
+
+namespace trainyard::operator_ {
+namespace {
+
+const model::ObjectKey kJob{"ml", "solo"};
+
+struct Scene {
+  base::SilentSink nowhere;
+  base::Logger log{nowhere, base::LogLevel::kError, "cache"};
+  kube::ClusterCache cache{log};
+  core::Settings settings;
+  SingleRecords singles{cache, settings};
+  int version = 1;
+
+  void putJob(std::string_view uid, std::string_view status = "{}", int replicas = 1) {
+    cache.jobs.upsert(fmt::format(
+        R"({{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","metadata":{{"namespace":"ml","name":"solo",)"
+        R"("uid":"{}","resourceVersion":"{}","generation":1,"creationTimestamp":"2024-10-04T00:00:00Z"}},"spec":{{)"
+        R"("roles":[{{"name":"worker","replicas":{},"template":{{"spec":{{"containers":[{{"name":"main",)"
+        R"("image":"x"}}]}}}}}}]}},"status":{}}})",
+        uid, ++version, replicas, status));
+    REQUIRE(cache.jobs.find(kJob));
+  }
+
+  void putPod(std::string_view uid, std::string_view ofJob, int epoch, std::string_view node,
+              std::string_view pinned = "") {
+    const std::string affinity =
+        pinned.empty()
+            ? ""
+            : fmt::format(
+                  R"("affinity":{{"nodeAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":{{)"
+                  R"("nodeSelectorTerms":[{{"matchFields":[{{"key":"metadata.name","operator":"In",)"
+                  R"("values":["{}"]}}]}}]}}}}}},)",
+                  pinned);
+    cache.pods.upsert(fmt::format(
+        R"({{"metadata":{{"namespace":"ml","name":"solo-worker-0","uid":"{}","resourceVersion":"{}",)"
+        R"("creationTimestamp":"2024-10-04T00:00:09Z","labels":{{"trainyard.dev/job-name":"solo",)"
+        R"("trainyard.dev/role":"worker","trainyard.dev/index":"0","trainyard.dev/epoch":"{}"}},)"
+        R"("ownerReferences":[{{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","name":"solo",)"
+        R"("uid":"{}","controller":true}}]}},"spec":{{{}"nodeName":"{}","containers":[{{"name":"main"}}]}}}})",
+        uid, ++version, epoch, ofJob, affinity, node));
+    REQUIRE(cache.pods.find({"ml", "solo-worker-0"}));
+  }
+
+  void dropPod(std::string_view uid) { cache.pods.forget({"ml", "solo-worker-0"}, uid); }
+
+  void make(std::string_view node) {
+    const auto job = cache.jobs.find(kJob);
+    singles.making(*job, core::propose(*job, model::ProposalKind::kStart,
+                                       {{model::NodeName(std::string(node)), "worker", model::IndexSet({0})}},
+                                       {}, {}, {1, {}, &settings}));
+  }
+
+  [[nodiscard]] std::shared_ptr<const model::Job> seen() {
+    model::Snapshot snapshot = cache.snapshot({});
+    singles.overlay(snapshot);
+    REQUIRE(snapshot.jobs.size() == 1);
+    return snapshot.jobs.front();
+  }
+
+  // Where the job has a place; empty when it has none that is not written.
+  [[nodiscard]] std::string place() {
+    const auto job = seen();
+    if (!job->recordUnwritten) return "";
+    REQUIRE(job->status.gang.proposal);
+    CHECK(job->status.gang.proposal->phase == model::ProposalPhase::kReserved);
+    CHECK(job->status.gang.lastEpoch == job->status.gang.proposal->epoch);
+    return job->status.gang.proposal->add.front().node.str();
+  }
+};
+
+TEST_CASE("what this leader makes counts from the plan on") {
+  Scene scene;
+  scene.putJob("u1");
+  CHECK(scene.place().empty());
+  scene.make("n1");
+  CHECK(scene.place() == "n1");
+  const auto once = scene.seen();
+  CHECK(scene.seen() == once);
+  scene.putPod("p1", "u1", 1, "", "n1");
+  CHECK(scene.place() == "n1");
+}
+
+TEST_CASE("nothing unbound is believed that this leader did not make") {
+  Scene scene;
+  scene.putJob("u1");
+  scene.putPod("p1", "u1", 1, "", "n1");
+  CHECK(scene.place().empty());
+}
+
+TEST_CASE("a bound pod is where it is, whoever made it") {
+  Scene scene;
+  scene.putPod("p1", "u1", 1, "n2");
+  scene.putJob("u1");
+  CHECK(scene.place() == "n2");
+  scene.make("n1");
+  CHECK(scene.place() == "n2");
+  scene.dropPod("p1");
+  CHECK(scene.place() == "n1");
+}
+
+TEST_CASE("a pod of another epoch, of another job of that name, or of a larger gang is no record") {
+  Scene scene;
+  scene.putJob("u1");
+  scene.putPod("p1", "u1", 2, "n1");
+  CHECK(scene.place().empty());
+  scene.putPod("p2", "u0", 1, "n1");
+  CHECK(scene.place().empty());
+  scene.putPod("p3", "u1", 1, "n1");
+  CHECK(scene.place() == "n1");
+  scene.putJob("u1", "{}", 2);
+  CHECK(scene.place().empty());
+}
+
+TEST_CASE("what is written ends it") {
+  Scene scene;
+  scene.putJob("u1");
+  scene.make("n1");
+  scene.putJob("u1",
+               R"({"gang":{"lastEpoch":1,"placed":{"epoch":1,"assignments":[{"node":"n1","role":"worker",)"
+               R"("indices":"0"}]}}})");
+  CHECK(scene.place().empty());
+  CHECK(scene.singles.made(kJob) == nullptr);
+}
+
+TEST_CASE("a job that took the name of one that is gone begins anew") {
+  Scene scene;
+  scene.putJob("u1");
+  scene.make("n1");
+  scene.putJob("u2");
+  CHECK(scene.place().empty());
+  CHECK(scene.singles.made(kJob) == nullptr);
+}
+
+}  // namespace
+}  // namespace trainyard::operator_
