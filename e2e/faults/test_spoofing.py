@@ -21,7 +21,7 @@ class Spoofing(PhaseCase):
 
     # ---- who pretends
 
-    def pretender(self, name, gpus=8, member=0, node=None, owner=None, pin=None, keep=False):
+    def pretender(self, name, gpus=8, member=0, node=None, owner=None, pin=None, keep=False, epoch=None):
         """A stranger's pod with the labels of a member of the gang. owner: changes of a copied controller reference;
         pin: a node, as a released member is pinned; keep: somebody's finalizer, so that it stays."""
         job = self.job()
@@ -30,7 +30,7 @@ class Spoofing(PhaseCase):
             body["spec"]["containers"][0].pop("resources")
         body["metadata"]["labels"] = {
             "trainyard.dev/job-name": NAME, "trainyard.dev/job-uid": uid_of(job), "trainyard.dev/role": "worker",
-            "trainyard.dev/index": str(member), "trainyard.dev/epoch": str(self.gang()["lastEpoch"])}
+            "trainyard.dev/index": str(member), "trainyard.dev/epoch": str(epoch or self.gang()["lastEpoch"])}
         if owner is not None:
             body["metadata"]["ownerReferences"] = [{
                 "apiVersion": f"{GROUP}/{VERSION}", "kind": "TrainingJob", "name": NAME, "uid": uid_of(job),
@@ -155,6 +155,22 @@ class Spoofing(PhaseCase):
         strangers = [self.send(other, support.pod(f"stranger-{node}", 8, node=node)) for node in free]
         self.wait(lambda: all(node_of(self.seen.pods.get(key, {"spec": {}})) for key in strangers),
                   "strangers pass where nobody but pretenders is")
+
+    def test_nobody_makes_the_pod_of_a_gang_of_one(self):
+        """Whose pod is its record: before the operator does, pinned where its author likes, and bound by nobody. It
+        holds nothing, is taken away, and the job gets its place all the same."""
+        node = sorted(self.seen.nodes)[0]
+        support.create_job(self.namespace, support.job(NAME, replicas=1, run={"suspend": True}))
+        self.wait(self.job, "the job is there")
+        body = self.pretender(f"{NAME}-worker-0", owner={}, pin=node, epoch=1)
+        body["spec"]["schedulerName"] = "nobody"
+        forged = self.send(self.namespace, body)
+        self.wait(lambda: forged not in self.seen.pods, "it is taken away")
+        stranger = self.send(self.namespace, support.pod("stranger", 8, node=node))
+        self.wait(lambda: node_of(self.seen.pods.get(stranger, {"spec": {}})), "its node is anybody's")
+        support.kubectl("patch", "trainingjob", NAME, "-n", self.namespace, "--type=merge",
+                        "-p", '{"spec": {"run": {"suspend": false}}}')
+        self.assertNotEqual([node], list(self.whole()))
 
     def test_the_real_owner_of_a_name_in_another_namespace(self):
         """Two jobs of the same name and members in two namespaces have nothing to do with each other."""
