@@ -84,7 +84,7 @@ class Moment {
   void add(const QueueText& text) { builder_.add(need(codec::decodeQueue(queueJson(text)))); }
   void add(const ClassText& text) {
     const auto made = need(codec::decodePriorityClass(classJson(text)));
-    builder_.priorityClass(made.name, made.value, made.globalDefault);
+    builder_.priorityClass(made.name, made.value, made.globalDefault, made.preempts);
   }
   void add(const NamespaceText& text) {
     namespaces_.emplace(text.name,

@@ -468,7 +468,9 @@ class Reader {
       names = expandObjects(name);
     }
     Words rest(words.begin() + 2, words.end());
-    const std::size_t wanted = verb == kFail ? 2 : verb == kScale || verb == kPrioritize || verb == kEdit ? 1 : 0;
+    const std::size_t wanted = verb == kFail                                            ? 2
+                               : verb == kScale || verb == kPrioritize || verb == kEdit ? 1
+                                                                                        : 0;
     if (rest.size() != wanted)
       refuse(fmt::format("{}: {} words after the name, expected {}", words[0], rest.size(), wanted));
     if (verb == kFail || verb == kScale) (void)readInt(rest.back(), words[0]);

@@ -267,6 +267,8 @@ class World {
                                                            : fmt::format("preempted {}", count);
     } else if (words[0] == "has" && words.size() > 2 && words[1] == "event") {
       tellEvents(*job, words[2], expected, actual);
+    } else if (words[0] == "has" && words.size() > 3 && words[1] == "no" && words[2] == "event") {
+      tellEvents(*job, words[3], expected, actual);
     } else if (words[0] == "has" && words.size() > 3 && words[1] == "condition") {
       tellCondition(*job, words, actual);
     } else if (words[0] == "has") {

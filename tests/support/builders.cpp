@@ -334,9 +334,10 @@ SnapshotBuilder& SnapshotBuilder::add(model::Queue queue) {
   return *this;
 }
 
-SnapshotBuilder& SnapshotBuilder::priorityClass(std::string_view name, int value, bool globalDefault) {
+SnapshotBuilder& SnapshotBuilder::priorityClass(std::string_view name, int value, bool globalDefault,
+                                                bool preempts) {
   snapshot_.priorityClasses.push_back(std::make_shared<const model::PriorityClass>(
-      model::PriorityClass{std::string(name), value, globalDefault}));
+      model::PriorityClass{std::string(name), value, globalDefault, preempts}));
   return *this;
 }
 

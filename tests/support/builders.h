@@ -115,7 +115,8 @@ class SnapshotBuilder {
   SnapshotBuilder& add(model::Pod pod);
   SnapshotBuilder& add(model::Job job);
   SnapshotBuilder& add(model::Queue queue);
-  SnapshotBuilder& priorityClass(std::string_view name, int value, bool globalDefault = false);
+  SnapshotBuilder& priorityClass(std::string_view name, int value, bool globalDefault = false,
+                                 bool preempts = true);
   SnapshotBuilder& topology(std::vector<model::TopologyLevel> levels);
   SnapshotBuilder& now(std::int64_t seconds);
   // Sorted as the caches sort.
