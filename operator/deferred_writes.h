@@ -16,6 +16,7 @@ class DeferredWrites {
   // all, so that a thousand waiting jobs cannot crowd out the writes that place gangs. Takes one out of the
   // budget; false: ask again at nextWake().
   bool allow(const model::ObjectKey& job, base::Instant now) {
+    roll(now);  // carrying out a plan of thousands of pods takes longer than a window
     const auto last = lastWrite_.find(job);
     const base::Instant free = last == lastWrite_.end() ? now : last->second + kPerJob;
     const base::Instant slot = used_ < kPerWindow ? now : window_ + kWindow;
@@ -24,9 +25,10 @@ class DeferredWrites {
     return true;
   }
   // For news that better news will overtake within moments, so that one write tells both. False for a while
-  // from the first call on: ask again at nextWake().
+  // from the first call on, and then for as long as others use up the budget: where thousands of pods come up
+  // slowly, telling of each twice would slow them further. Ask again at nextWake().
   bool ripe(const model::ObjectKey& job, base::Instant now) {
-    return due(held_.try_emplace(job, now).first->second + kHold, now);
+    return due(held_.try_emplace(job, now).first->second + kHold, now) && allow(job, now);
   }
   // Every write counts for its own job, also those that needed no permission.
   void note(const model::ObjectKey& job, base::Instant now) {
@@ -36,15 +38,19 @@ class DeferredWrites {
   // A new cycle asks anew.
   void beginCycle(base::Instant now) {
     next_.reset();
-    if (now - window_ < kWindow) return;
-    window_ = now;
-    used_ = 0;
+    if (!roll(now)) return;
     std::erase_if(lastWrite_, [now](const auto& entry) { return now - entry.second >= kPerJob; });
     std::erase_if(held_, [now](const auto& entry) { return now - entry.second >= kForget; });
   }
   [[nodiscard]] std::optional<base::Instant> nextWake() const { return next_; }
 
  private:
+  bool roll(base::Instant now) {
+    if (now - window_ < kWindow) return false;
+    window_ = now;
+    used_ = 0;
+    return true;
+  }
   bool due(base::Instant when, base::Instant now) {
     if (when <= now) return true;
     next_ = next_ ? std::min(*next_, when) : when;

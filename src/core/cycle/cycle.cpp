@@ -159,7 +159,11 @@ class Cycle {
     StatusNews news;
     news.where = placesText(record);
     JobDecision& decision = derive(job, std::move(record), news);
-    if (step.record) decision.urgency = comesUp(*job, *step.record) ? Urgency::kSoon : Urgency::kNow;
+    if (step.record) {
+      decision.urgency = comesUp(*job, *step.record) ? Urgency::kSoon : Urgency::kNow;
+    } else if (job->recordUnwritten) {
+      decision.urgency = Urgency::kSpare;  // that kube-scheduler takes its time delays no pod of others
+    }
     decision.actions = std::move(step.actions);
     std::move(step.events.begin(), step.events.end(), std::back_inserter(decision.events));
     // Of a single pod that did not have to wait kube-scheduler's own Event says as much.
@@ -258,6 +262,7 @@ class Cycle {
       finishRemoval(removal, decision);
     }
     if (news.verdict.outcome == Outcome::kRunning) {
+      if (job->recordUnwritten && comesUp(*job, job->status.gang)) decision.urgency = Urgency::kSoon;
       if (!strays && *decision.status == job->status) settle();
       return;
     }
