@@ -162,7 +162,7 @@ class Cycle {
     if (step.record) {
       decision.urgency = comesUp(*job, *step.record) ? Urgency::kSoon : Urgency::kNow;
     } else if (job->recordUnwritten) {
-      decision.urgency = Urgency::kSpare;  // that kube-scheduler takes its time delays no pod of others
+      decision.urgency = Urgency::kSoon;  // kube-scheduler takes its time with thousands of pods
     }
     decision.actions = std::move(step.actions);
     std::move(step.events.begin(), step.events.end(), std::back_inserter(decision.events));
