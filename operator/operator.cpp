@@ -69,6 +69,10 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
       runTimes_({.ns = options_.leaseNamespace}, {deps_.api, deps_.executor, cache_,
                                                   deps_.log.named("run-times"), [this] { requestCycle(); }}) {
   cache_.onAnyChange([this] { requestCycle(); });
+  // What a queue's status tells asks for no cycle, but the metrics repeat it.
+  cache_.queues.onChange([this](const auto&, const auto&) {
+    if (leading()) describeSoon();
+  });
 }
 
 Operator::~Operator() { *alive_ = false; }

@@ -7,6 +7,7 @@
 #include "codec/pod.h"
 #include "codec/service.h"
 #include "codec/status.h"
+#include "core/ledger/members.h"
 #include "model/names.h"
 #include "operator/plan_executor.h"
 #include "operator/plan_step.h"
@@ -170,8 +171,11 @@ void PlanExecutor::ensureOwned(const StepPtr& step, const kube::ResourceType& ty
   deps_.metrics.countWrite(type.plural);
   deps_.api.create(type.collection(job.key.ns), std::move(body),
                    guarded([this, step, &type, name](const Answer& answer) {
-                     if (!answer && answer.error().code == ErrorCode::kAlreadyExists)
+                     if (!answer && answer.error().code == ErrorCode::kAlreadyExists) {
+                       // The ConfigMap's name has the job's uid in it: an earlier try made it.
+                       if (type.plural == kube::kConfigMaps.plural) return partDone(step, true);
                        return checkOwner(step, type, name);
+                     }
                      if (!answer && isDefinite(answer.error().code)) {
                        refuseCreation(step, answer.error());
                        return partDone(step, true);
@@ -186,6 +190,12 @@ void PlanExecutor::checkOwner(const StepPtr& step, const kube::ResourceType& typ
                   if (!answer) return partDone(step, false);
                   const auto meta = codec::decodeObjectMeta(answer->body);
                   const model::Job& owner = *step->decision.job;
+                  const bool former = meta && meta->controllerKind == model::names::kTrainingJobKind &&
+                                      meta->controllerName == owner.key.name;
+                  if (meta && former && meta->controllerUid != owner.uid.str()) {
+                    // Of the deleted job that had this name: Kubernetes takes it away in a moment.
+                    return partDone(step, false);
+                  }
                   if (!meta || meta->controllerUid != owner.uid.str()) {
                     refuseCreation(step, "NameTaken",
                                    fmt::format("{} \"{}\" in namespace {} belongs to somebody else",
@@ -248,6 +258,8 @@ void PlanExecutor::memberNameTaken(const StepPtr& step, const std::string& name)
                   const auto pod = codec::decodePod(answer->body);
                   const bool ours = pod && pod->controllerUid == step->decision.job->uid &&
                                     pod->controllerKind == model::names::kTrainingJobKind;
+                  if (pod && !ours && core::isOfFormerJob(*pod, *step->decision.job))
+                    return formerPodInTheWay(step, answer->body);
                   if (!ours) {
                     refuseCreation(step, "NameTaken", fmt::format("pod {} belongs to somebody else", key));
                     return partDone(step, true);
@@ -259,6 +271,18 @@ void PlanExecutor::memberNameTaken(const StepPtr& step, const std::string& name)
                                       pod->member->epoch == step->decision.job->status.gang.proposal->epoch;
                   partDone(step, member && !pod->terminating);
                 }));
+}
+
+// It goes with its job, which is deleted. A gang of one has decided nothing yet: it waits until that is seen.
+void PlanExecutor::formerPodInTheWay(const StepPtr& step, const std::string& pod) {
+  const model::Job& job = *step->decision.job;
+  deps_.cache.pods.applyWrite(pod, kube::WriteKind::kCreate);
+  if (singles_.made(job.key) != nullptr) {
+    singles_.forget(job.key);
+  } else {
+    refuseCreation(step, "NameTaken", "a pod of the TrainingJob that had this name before is still ending");
+  }
+  partDone(step, true);
 }
 
 // Of a gang of one whoever makes the pod first has decided; but only what is bound, or what we chose

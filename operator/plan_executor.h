@@ -104,6 +104,7 @@ class PlanExecutor {
                    std::string body);
   void checkOwner(const StepPtr& step, const kube::ResourceType& type, const std::string& name);
   void memberNameTaken(const StepPtr& step, const std::string& name);
+  void formerPodInTheWay(const StepPtr& step, const std::string& pod);
   void singleNameTaken(const StepPtr& step, const model::Pod& pod);
   void refuseCreation(const StepPtr& step, const base::Error& error);
   void refuseCreation(const StepPtr& step, std::string reason, std::string message);

@@ -114,14 +114,13 @@ class RightsTest(support.Case):
         pods.wait(lambda all_: not support.members(all_, "unwanted"), "its pods are gone")
 
     def names_that_are_taken(self, jobs):
-        """A Service, a ConfigMap and a pod of somebody else's, each under a name that a job needs."""
+        """A Service and a pod of somebody else's, each under a name that a job needs."""
         space = self.namespace
         core().create_namespaced_service(space, {"metadata": {"name": "service"}, "spec": {"ports": [{"port": 1}]}})
-        core().create_namespaced_config_map(space, {"metadata": {"name": "map-members"}})
         core().create_namespaced_pod(space, support.pod("pod-worker-0", gpus=0))
-        for name in ("service", "map", "pod"):
+        for name in ("service", "pod"):
             support.create_job(space, job(name, replicas=2))
-        for name in ("service", "map", "pod"):
+        for name in ("service", "pod"):
             jobs.wait(lambda all_, name=name: "NameTaken" in json.dumps(all_.get((space, name), {}).get("status", {})),
                       f"{name} is told that its name is taken")
 
@@ -130,7 +129,7 @@ class RightsTest(support.Case):
         support.await_value(lambda: [entry for _, entry in requests()
                                      if entry["objectRef"]["resource"] == "events" and entry["verb"] == "patch"],
                             bool, "an Event that repeats is patched", timeout=90)
-        for name in ("service", "map", "pod"):
+        for name in ("service", "pod"):
             support.delete_job(self.namespace, name)
 
     def users_who_write_at_the_same_time(self, jobs):

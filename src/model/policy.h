@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/names.h"
 #include "model/ordering.h"
 #include "model/topology.h"
 
@@ -68,6 +69,8 @@ struct Defragmentation {
 // What the administrators of a cluster decide: one YAML file, docs/policy.md.
 struct Policy {
   std::vector<TopologyLevel> topology = defaultTopologyLevels();
+  // Which resources are GPUs. Taken when a program starts: model/gpu_resources.h.
+  std::vector<std::string> gpuResources = {std::string(names::kGpuResource)};
   std::string gpuTypeLabel = "nvidia.com/gpu.product";
   // Whether the members of one gang may have GPUs of several types.
   bool mixGpuTypes = false;
@@ -84,6 +87,9 @@ struct Policy {
   // Older usage counts half after this time, between queues that are otherwise equal. Absent: only what is
   // held now counts.
   std::optional<std::chrono::seconds> usageHalfLife = std::nullopt;
+  // A pod that is told to end on a node that has not been ready for so long is deleted by force; absent: never.
+  // Longer than a reboot takes, so that a machine which comes back does not run a member twice.
+  std::optional<std::chrono::milliseconds> unreachableGrace = std::chrono::milliseconds(60'000);
   // GPU pods that belong to no TrainingJob are charged to the queue that their namespace maps to.
   bool chargeOtherPods = false;
   // Once there are Queues, a job that none of them is charged for is not admitted.

@@ -51,6 +51,7 @@ class Cycle {
         ledger_(cache.ledger()),
         queues_(input.snapshot, cache.queues()) {
     settings_.maxGrace = input.snapshot.policy.preemption.maxGrace;
+    settings_.unreachableGrace = input.snapshot.policy.unreachableGrace;
   }
 
   Plan run() {
@@ -399,6 +400,14 @@ class Cycle {
       return keepTurn(job);
     }
     StatusNews news;
+    if (const model::Pod* former = podOfFormerJob(*job)) {
+      ++plan_.waiting;
+      news.pending = model::Pending{
+          model::PendingReason::kCleaningUp,
+          fmt::format("pod {} of the TrainingJob that had this name before {}", former->key.name,
+                      former->terminating ? "is still ending" : "has not been deleted yet")};
+      return write(job, job->status.gang, {}, news);
+    }
     if (news.pending = backingOff(*job); news.pending) {
       ++plan_.waiting;
       return write(job, job->status.gang, {}, news);
@@ -410,6 +419,22 @@ class Cycle {
     }
     cache_.notes().of(position_).waits = podsOf(*job).empty() && !job->status.gang.backoff;
     wait(job);
+  }
+
+  // A pod that goes with a deleted job whose name this one has taken: until then its own cannot be made. Of a gang
+  // of one, which has no finalizer; a larger one's name becomes free only when its pods are gone.
+  const model::Pod* podOfFormerJob(const Job& job) const {
+    if (model::gangMembers(job) != 1) return nullptr;
+    const auto role = std::find_if(job.spec.roles.begin(), job.spec.roles.end(), [&](const model::Role& each) {
+      return model::gangMembers(job, each) == 1;
+    });
+    if (role == job.spec.roles.end()) return nullptr;
+    const model::ObjectKey key{job.key.ns, model::podName(job.key.name, role->name, 0)};
+    const auto& pods = input_.snapshot.pods.items();
+    const auto at = std::lower_bound(pods.begin(), pods.end(), key,
+                                     [](const auto& pod, const auto& wanted) { return pod->key < wanted; });
+    const bool found = at != pods.end() && (*at)->key == key;
+    return found && isOfFormerJob(**at, job) ? at->get() : nullptr;
   }
 
   void wait(const JobPtr& job) {
@@ -650,7 +675,7 @@ class Cycle {
     JobDecision& decision = add(job);
     const std::vector<Member> members = membersOf(*job, record);
     decision.status = deriveStatus(*job, std::move(record), members, news, input_.snapshot.now);
-    if (!decision.status->gang.placed) tellCharged(*job, *decision.status);
+    tellCharged(*job, *decision.status);
     decision.urgency = decision.status->phase == job->status.phase ? Urgency::kSpare : Urgency::kNow;
     return decision;
   }
@@ -658,9 +683,12 @@ class Cycle {
   // Whether any Queue is charged for it, where there are Queues: without the object the default one has no
   // limit, and nobody sees what is used.
   void tellCharged(const Job& job, model::JobStatus& status) const {
-    const QueueTree::Index index = queues_.queueOf(job);
-    const bool nobody = index != QueueTree::kCluster && queues_.node(index).queue == nullptr &&
-                        !input_.snapshot.queues.empty();
+    // Of one that has ended nobody asks any more, and one that waits for a Queue that is not there says so.
+    if (job.finished()) return;
+    const model::QueueName& name = queues_.queueNameOf(job);
+    const auto index = queues_.find(name);
+    if (!index && !status.gang.placed) return;
+    const bool nobody = !input_.snapshot.queues.empty() && (!index || queues_.node(*index).queue == nullptr);
     const bool told = std::any_of(status.conditions.begin(), status.conditions.end(),
                                   [](const auto& each) { return each.type == model::conditions::kCharged; });
     if (!nobody && !told) return;
@@ -668,12 +696,17 @@ class Cycle {
         status.conditions, model::conditions::kCharged,
         nobody ? model::ConditionStatus::kFalse : model::ConditionStatus::kTrue,
         nobody ? "NoQueue" : "Charged",
-        nobody ? fmt::format(
-                     "the job is charged to nobody: there are Queues, but it names none, and none is named "
-                     "\"default\"; set spec.queue, or the label {} of namespace {}",
-                     model::names::kDefaultQueueLabel, job.key.ns)
-               : fmt::format("the job is charged to queue {}", queues_.node(index).name),
+        nobody ? chargedToNobody(job, name) : fmt::format("the job is charged to queue {}", name),
         input_.snapshot.now, job.generation);
+  }
+
+  static std::string chargedToNobody(const Job& job, const model::QueueName& name) {
+    if (name.str() != model::names::kDefaultQueue)
+      return fmt::format("the job is charged to nobody: the Queue \"{}\" that it was placed for is gone", name);
+    return fmt::format(
+        "the job is charged to nobody: there are Queues, but it names none, and none is named \"default\"; set "
+        "spec.queue, or the label {} of namespace {}",
+        model::names::kDefaultQueueLabel, job.key.ns);
   }
 
   void write(const JobPtr& job, GangRecord record, std::vector<JobEvent> events, const StatusNews& news) {

@@ -10,6 +10,7 @@
 
 #include "core/ledger/members.h"
 #include "model/gang_size.h"
+#include "model/gpu_resources.h"
 #include "model/names.h"
 
 namespace trainyard::core {
@@ -215,16 +216,20 @@ class RefusalTexts {
 
   std::string_view textFor(GuardReason reason, const StrangerRoom::Room& room) {
     if (room.lacking == nullptr) return plain(reason);
-    const std::int64_t wanted = pod_.shape.requests.gpus();
-    const std::int64_t free = room.lacking->gpus();
     const model::Resources& requests = pod_.shape.requests;
     // GPUs first: they are what people wait for.
-    if (wanted > free) {
+    const auto& gpus = model::gpuResources();
+    const auto lacks = [&](const std::string& name) {
+      return requests.extended(name) > std::max<std::int64_t>(room.lacking->extended(name), 0);
+    };
+    if (const auto gpu = std::find_if(gpus.begin(), gpus.end(), lacks); gpu != gpus.end()) {
+      const std::int64_t wanted = requests.extended(*gpu);
+      const std::int64_t free = room.lacking->extended(*gpu);
       const GuardNode& node = *room.node;
       const std::int64_t beside = reason == GuardReason::kRunning ? node.runningGpus : node.reservedGpus;
       return remember({reason, free, beside}, [&] {
         return fmt::format("trainyard: wants {} {}, has {} free beside {} {}", wanted,
-                           model::names::kGpuResource, std::max<std::int64_t>(free, 0), beside,
+                           *gpu, std::max<std::int64_t>(free, 0), beside,
                            holders(reason));
       });
     }

@@ -47,6 +47,11 @@ class JobNotes {
     }
   }
 
+  // Whoever runs may have something to say again.
+  void unsettle() {
+    for (Note& note : notes_) note.settled = false;
+  }
+
   // By position in the list.
   [[nodiscard]] Note& of(std::size_t position) { return notes_[position]; }
   // Where the job is, which is in the list; looks at `hint` first.

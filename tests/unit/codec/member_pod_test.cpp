@@ -206,7 +206,7 @@ TEST_CASE("the headless Service selects this job's pods by name and uid") {
 TEST_CASE("the ConfigMap lists the members") {
   const auto document = codec::JsonDocument::parse(codec::encodeConfigMap(jobWith(kPlain)));
   REQUIRE(document);
-  CHECK(document->root().find("metadata").find("name").string() == "bert-members");
+  CHECK(document->root().find("metadata").find("name").string() == "bert-members-j1");
   const codec::JsonValue data = document->root().find("data");
   CHECK(data.find("hosts.txt").string() == "bert-worker-0.bert.ml.svc\nbert-worker-1.bert.ml.svc\n");
   CHECK(
