@@ -167,9 +167,8 @@ std::string queuesTable(const std::vector<Queue>& queues) {
     const model::QueueStatus& status = queue->status;
     rows.push_back({std::string(static_cast<std::size_t>(depth) * 2, ' ') + queue->name.str(),
                     readyText(*queue), fmt::to_string(queue->weight), gpusGuaranteed(*queue),
-                    gpusLimit(*queue), gpusUsed(status),
-                    percent(status.share), percent(status.fairShare), fmt::to_string(status.waiting),
-                    fmt::to_string(status.admitted)});
+                    gpusLimit(*queue), gpusUsed(status), percent(status.share), percent(status.fairShare),
+                    fmt::to_string(status.waiting), fmt::to_string(status.admitted)});
   }
   return formatTable(rows);
 }

@@ -91,8 +91,8 @@ class Process {
     return {};
   }
 
-  // Which resources are GPUs, before anything is decoded. kube-scheduler, too, reads at its start which pods it
-  // asks about.
+  // Which resources are GPUs, before anything is decoded. kube-scheduler, too, reads at its start which pods
+  // it asks about.
   base::Result<void> readPolicy() {
     if (options_.policyFile.empty()) return {};
     const auto text = base::readFile(options_.policyFile);

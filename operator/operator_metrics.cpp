@@ -86,7 +86,8 @@ void OperatorMetrics::describeQueues(const model::Snapshot& snapshot) {
   };
   for (const auto& queue : snapshot.queues) {
     const model::QueueStatus& status = queue->status;
-    gpus[queue->name.str()] = small(status.gpus ? status.gpus->used : status.usage.amount(model::names::kGpuResource));
+    gpus[queue->name.str()] =
+        small(status.gpus ? status.gpus->used : status.usage.amount(model::names::kGpuResource));
     share[queue->name.str()] = small(status.share);
     fairShare[queue->name.str()] = small(status.fairShare);
     waiting[queue->name.str()] = status.waiting;

@@ -66,7 +66,8 @@ void PolicyKeeper::look() {
   auto policy = read();
   if (!policy) return noteRefused(policy.error().message);
   if (policy->gpuResources != policy_.gpuResources)
-    return noteRefused(path_ + ": gpuResources: is taken when a program starts; restart the operator and the extender");
+    return noteRefused(
+        path_ + ": gpuResources: is taken when a program starts; restart the operator and the extender");
   const bool mended = !complaint_.empty();
   complaint_.clear();
   lastGood_.set(1);

@@ -104,7 +104,8 @@ void readGpuResources(const YamlField& field, std::vector<std::string>& into) {
     const bool extended = name.find('/') != std::string_view::npos && isLabelKey(name) &&
                           !name.starts_with("requests.") && !name.starts_with(model::kGpuTypePrefix);
     if (!extended) return each.refuse("must be an extended resource such as nvidia.com/gpu");
-    if (std::find(names.begin(), names.end(), name) != names.end()) return each.refuse("must be there once only");
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      return each.refuse("must be there once only");
     names.emplace_back(name);
   });
   if (names.empty()) return field.complain("must name a resource");
@@ -251,8 +252,8 @@ void readUsageHalfLife(const YamlField& field, std::optional<std::chrono::second
 }
 
 model::Policy readPolicy(const YamlField& root) {
-  root.expectKeys({"topology", "gpuResources", "gpuTypeLabel", "mixGpuTypes", "ordering", "relaxation", "shapeCosts",
-                   "backfill", "preemption", "timeSlicing", "defragmentation", "usageHalfLife",
+  root.expectKeys({"topology", "gpuResources", "gpuTypeLabel", "mixGpuTypes", "ordering", "relaxation",
+                   "shapeCosts", "backfill", "preemption", "timeSlicing", "defragmentation", "usageHalfLife",
                    "unreachableGrace", "chargeOtherPods", "requireQueue"});
   model::Policy policy;
   readTopology(root["topology"], policy.topology);

@@ -81,7 +81,8 @@ model::QueueStatus readStatus(const Field& field) {
   status.observedGeneration = field["observedGeneration"].integer(0, 0, kMost);
   status.usage = readWrittenQuota(field["usage"]);
   if (const Field gpus = field["gpus"]; gpus.present()) {
-    status.gpus = {.used = gpus["used"].integer(0, 0, kMost), .guaranteed = gpus["guaranteed"].integer(0, 0, kMost)};
+    status.gpus = {.used = gpus["used"].integer(0, 0, kMost),
+                   .guaranteed = gpus["guaranteed"].integer(0, 0, kMost)};
     if (const Field limit = gpus["limit"]; limit.present()) status.gpus->limit = limit.integer(0, 0, kMost);
   }
   status.decayedUsage = readWrittenQuota(field["decayedUsage"]);
@@ -122,7 +123,10 @@ std::string encodeQueueStatus(const model::QueueStatus& status) {
   out.beginObject().member("observedGeneration", status.observedGeneration);
   if (!status.usage.empty()) writeQuota(status.usage, out.key("usage"));
   if (status.gpus) {
-    out.key("gpus").beginObject().member("used", status.gpus->used).member("guaranteed", status.gpus->guaranteed);
+    out.key("gpus")
+        .beginObject()
+        .member("used", status.gpus->used)
+        .member("guaranteed", status.gpus->guaranteed);
     if (status.gpus->limit) out.member("limit", *status.gpus->limit);
     out.endObject();
   }

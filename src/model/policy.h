@@ -87,8 +87,8 @@ struct Policy {
   // Older usage counts half after this time, between queues that are otherwise equal. Absent: only what is
   // held now counts.
   std::optional<std::chrono::seconds> usageHalfLife = std::nullopt;
-  // A pod that is told to end on a node that has not been ready for so long is deleted by force; absent: never.
-  // Longer than a reboot takes, so that a machine which comes back does not run a member twice.
+  // A pod that is told to end on a node that has not been ready for so long is deleted by force; absent:
+  // never. Longer than a reboot takes, so that a machine which comes back does not run a member twice.
   std::optional<std::chrono::milliseconds> unreachableGrace = std::chrono::milliseconds(60'000);
   // GPU pods that belong to no TrainingJob are charged to the queue that their namespace maps to.
   bool chargeOtherPods = false;

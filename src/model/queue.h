@@ -61,7 +61,7 @@ struct QueueGpus {
 
 struct QueueStatus {
   std::int64_t observedGeneration = 0;
-  Quota usage = {};  // of this queue and of those below it
+  Quota usage = {};                              // of this queue and of those below it
   std::optional<QueueGpus> gpus = std::nullopt;  // absent until it is written
   // Resource seconds, halved every half-life; `decayedAt` is when they were right.
   Quota decayedUsage = {};

@@ -421,13 +421,13 @@ class Cycle {
     wait(job);
   }
 
-  // A pod that goes with a deleted job whose name this one has taken: until then its own cannot be made. Of a gang
-  // of one, which has no finalizer; a larger one's name becomes free only when its pods are gone.
+  // A pod that goes with a deleted job whose name this one has taken: until then its own cannot be made. Of a
+  // gang of one, which has no finalizer; a larger one's name becomes free only when its pods are gone.
   const model::Pod* podOfFormerJob(const Job& job) const {
     if (model::gangMembers(job) != 1) return nullptr;
-    const auto role = std::find_if(job.spec.roles.begin(), job.spec.roles.end(), [&](const model::Role& each) {
-      return model::gangMembers(job, each) == 1;
-    });
+    const auto role =
+        std::find_if(job.spec.roles.begin(), job.spec.roles.end(),
+                     [&](const model::Role& each) { return model::gangMembers(job, each) == 1; });
     if (role == job.spec.roles.end()) return nullptr;
     const model::ObjectKey key{job.key.ns, model::podName(job.key.name, role->name, 0)};
     const auto& pods = input_.snapshot.pods.items();
@@ -702,9 +702,11 @@ class Cycle {
 
   static std::string chargedToNobody(const Job& job, const model::QueueName& name) {
     if (name.str() != model::names::kDefaultQueue)
-      return fmt::format("the job is charged to nobody: the Queue \"{}\" that it was placed for is gone", name);
+      return fmt::format("the job is charged to nobody: the Queue \"{}\" that it was placed for is gone",
+                         name);
     return fmt::format(
-        "the job is charged to nobody: there are Queues, but it names none, and none is named \"default\"; set "
+        "the job is charged to nobody: there are Queues, but it names none, and none is named \"default\"; "
+        "set "
         "spec.queue, or the label {} of namespace {}",
         model::names::kDefaultQueueLabel, job.key.ns);
   }

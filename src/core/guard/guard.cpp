@@ -228,9 +228,8 @@ class RefusalTexts {
       const GuardNode& node = *room.node;
       const std::int64_t beside = reason == GuardReason::kRunning ? node.runningGpus : node.reservedGpus;
       return remember({reason, free, beside}, [&] {
-        return fmt::format("trainyard: wants {} {}, has {} free beside {} {}", wanted,
-                           *gpu, std::max<std::int64_t>(free, 0), beside,
-                           holders(reason));
+        return fmt::format("trainyard: wants {} {}, has {} free beside {} {}", wanted, *gpu,
+                           std::max<std::int64_t>(free, 0), beside, holders(reason));
       });
     }
     const auto lacking = room.lacking->shortfallFor(requests);

@@ -199,7 +199,7 @@ class QueueTree {
   std::unordered_map<std::string, model::QueueName> defaultOf_;  // by namespace, where its label names one
   std::vector<std::string> dimensions_;
   std::vector<char> counts_;
-  std::size_t cpu_ = 0;  // dimensions before it are the resources that are GPUs, after it comes memory
+  std::size_t cpu_ = 0;        // dimensions before it are the resources that are GPUs, after it comes memory
   std::size_t firstType_ = 0;  // dimensions from here on are types of GPUs
   Amounts capacity_;
   // Dimension of each node's GPU type where some quota names it.

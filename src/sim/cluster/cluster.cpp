@@ -247,6 +247,11 @@ void SimulatedCluster::resumeOperator(int number) {
   if (const auto found = operators_.find(number); found != operators_.end()) found->second->executor.resume();
 }
 
+std::string SimulatedCluster::metricsOf(int number) const {
+  const auto found = operators_.find(number);
+  return found == operators_.end() ? "" : found->second->metrics.text();
+}
+
 void SimulatedCluster::setExtenderUp(bool up) {
   if (extender_) extender_->setUp(up);
 }

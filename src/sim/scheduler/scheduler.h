@@ -21,8 +21,8 @@
 namespace trainyard::sim {
 
 struct SchedulerOptions {
-  std::string name = "default-scheduler";           // of spec.schedulerName; others' pods are only counted
-  std::chrono::microseconds attemptTime{1'000};     // pods are tried one at a time; this long each
+  std::string name = "default-scheduler";        // of spec.schedulerName; others' pods are only counted
+  std::chrono::microseconds attemptTime{1'000};  // pods are tried one at a time; this long each
   SchedulingQueueTimes queue = {};
 };
 

@@ -139,7 +139,8 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
       {"\nrelaxation:\n\n  perGPU: 5s",
        "policy.yaml:4: relaxation.perGPU: is no key here; known are base, perGpu, ofEstimate, cap"},
       {"orderring: fifo",
-       "policy.yaml:1: orderring: is no key here; known are topology, gpuResources, gpuTypeLabel, mixGpuTypes, "
+       "policy.yaml:1: orderring: is no key here; known are topology, gpuResources, gpuTypeLabel, "
+       "mixGpuTypes, "
        "ordering, relaxation, shapeCosts, backfill, preemption, timeSlicing, defragmentation, usageHalfLife, "
        "unreachableGrace, chargeOtherPods, requireQueue"},
       {"ordering: sjf", "policy.yaml:1: ordering: must be fifo, las, srtf, srsf or default, not sjf"},
@@ -148,7 +149,8 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
       {"ordering: fifo\n---\nordering: las", "policy.yaml:2: only one document is read"},
       {"ordering: [", "policy.yaml:1: end of sequence flow not found"},
       {"- a",
-       "policy.yaml:1: must be a map with the keys topology, gpuResources, gpuTypeLabel, mixGpuTypes, ordering, "
+       "policy.yaml:1: must be a map with the keys topology, gpuResources, gpuTypeLabel, mixGpuTypes, "
+       "ordering, "
        "relaxation, shapeCosts, backfill, preemption, timeSlicing, defragmentation, usageHalfLife, "
        "unreachableGrace, chargeOtherPods, requireQueue"},
       {"? {a: b}\n: c", "policy.yaml:1: a key must be a text"},

@@ -353,7 +353,8 @@ TEST_CASE("a job without a queue is charged to its namespace's, or says that it 
     in.snapshot = twoNodes().add(queue("vision")).add(placed).add(podOf(placed, "n1")).build();
     CycleCache cache;
     Plan plan = cycle(in, cache);
-    for (const auto& each : statusFor(plan, "ml/bert")->conditions) CHECK(each.type != model::conditions::kCharged);
+    for (const auto& each : statusFor(plan, "ml/bert")->conditions)
+      CHECK(each.type != model::conditions::kCharged);
     model::Job told = placed;
     told.status = *statusFor(plan, "ml/bert");
     in.snapshot.jobs.edit()[0] = std::make_shared<const model::Job>(told);
