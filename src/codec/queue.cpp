@@ -81,8 +81,8 @@ model::QueueStatus readStatus(const Field& field) {
   status.observedGeneration = field["observedGeneration"].integer(0, 0, kMost);
   status.usage = readWrittenQuota(field["usage"]);
   if (const Field gpus = field["gpus"]; gpus.present()) {
-    status.gpus = {.used = gpus["used"].integer(0, 0, kMost),
-                   .guaranteed = gpus["guaranteed"].integer(0, 0, kMost)};
+    status.gpus = model::QueueGpus{.used = gpus["used"].integer(0, 0, kMost),
+                                   .guaranteed = gpus["guaranteed"].integer(0, 0, kMost)};
     if (const Field limit = gpus["limit"]; limit.present()) status.gpus->limit = limit.integer(0, 0, kMost);
   }
   status.decayedUsage = readWrittenQuota(field["decayedUsage"]);

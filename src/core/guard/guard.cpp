@@ -1,6 +1,7 @@
 #include "core/guard/guard.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -212,7 +213,8 @@ class RefusalTexts {
   }
 
  private:
-  using Numbers = std::tuple<GuardReason, std::int64_t, std::int64_t>;
+  // And which of the resources that are GPUs; -1: none.
+  using Numbers = std::tuple<GuardReason, std::int64_t, std::int64_t, std::ptrdiff_t>;
 
   std::string_view textFor(GuardReason reason, const StrangerRoom::Room& room) {
     if (room.lacking == nullptr) return plain(reason);
@@ -227,7 +229,7 @@ class RefusalTexts {
       const std::int64_t free = room.lacking->extended(*gpu);
       const GuardNode& node = *room.node;
       const std::int64_t beside = reason == GuardReason::kRunning ? node.runningGpus : node.reservedGpus;
-      return remember({reason, free, beside}, [&] {
+      return remember({reason, free, beside, gpu - gpus.begin()}, [&] {
         return fmt::format("trainyard: wants {} {}, has {} free beside {} {}", wanted, *gpu,
                            std::max<std::int64_t>(free, 0), beside, holders(reason));
       });
@@ -251,7 +253,7 @@ class RefusalTexts {
   }
 
   std::string_view plain(GuardReason reason) {
-    return remember({reason, 0, 0}, [&]() -> std::string {
+    return remember({reason, 0, 0, -1}, [&]() -> std::string {
       if (reason == GuardReason::kUnknownNode) return "trainyard: the node is not known yet";
       return "trainyard: has places reserved for gangs, and another such node was offered";
     });
