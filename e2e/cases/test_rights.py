@@ -210,6 +210,8 @@ class ChartTest(unittest.TestCase):
         "an address missing": ({"networkPolicy": {"enabled": True}}, "schedulerCIDRs"),
         "an unknown key of the policy": ({"policy": {"relaxation": {"perGPU": "5s"}}}, "perGPU"),
         "a duration without unit": ({"policy": {"usageHalfLife": "5"}}, "usageHalfLife"),
+        "a GPU without a vendor": ({"policy": {"gpuResources": ["gpu"]}}, "gpuResources"),
+        "neither a duration nor never": ({"policy": {"unreachableGrace": "soon"}}, "unreachableGrace"),
         "a Secret missing": ({"certificates": {"source": "existing"}}, "certificates.existing.serverSecret"),
     }
 
@@ -255,6 +257,24 @@ class ChartTest(unittest.TestCase):
             with self.subTest(name), self.assertRaises(Exception) as caught:
                 helm.template(given().tools["helm"], values)
             self.assertIn(word, str(caught.exception))
+
+    def test_programs_and_scheduler_mean_the_same_gpus(self):
+        """One value, and whoever reads it only at its start is started anew."""
+        names = ["nvidia.com/gpu", "amd.com/gpu", "nvidia.com/mig-1g.5gb"]
+        def rendered(values):
+            text = helm.template(given().tools["helm"], values, only=["scheduler-config", "operator", "extender"])
+            return {(item["kind"], item["metadata"]["name"]): item for item in yaml.safe_load_all(text) if item}
+        for values, expected in (({}, ["nvidia.com/gpu"]), ({"policy": {"gpuResources": names}}, names)):
+            objects = rendered(values)
+            stanza = yaml.safe_load(objects["ConfigMap", "trainyard-scheduler-config"]["data"]["extenders.yaml"])
+            self.assertEqual(expected, [each["name"] for each in stanza["extenders"][0]["managedResources"]])
+            policy = yaml.safe_load(objects["ConfigMap", "trainyard-policy"]["data"]["policy.yaml"]) or {}
+            self.assertEqual(expected, policy.get("gpuResources", ["nvidia.com/gpu"]))
+            for program in (OPERATOR, EXTENDER):
+                pod = objects["Deployment", program]["spec"]["template"]
+                self.assertIn("--policy=/etc/trainyard/policy/policy.yaml", pod["spec"]["containers"][0]["args"])
+                self.assertIn({"name": "policy", "configMap": {"name": "trainyard-policy"}}, pod["spec"]["volumes"])
+                self.assertEqual(bool(values), "trainyard.dev/gpu-resources" in pod["metadata"].get("annotations", {}))
 
     def test_the_stanza_is_what_a_scheduler_reads(self):
         objects = yaml.safe_load_all(helm.template(given().tools["helm"], only=["scheduler-config"]))
