@@ -97,6 +97,7 @@ class Charges(Abuse):
         key = (self.namespace, "free")
         said = self.jobs.wait(lambda all_: condition(all_[key], "Charged"), "it says to whom it is charged")
         self.assertEqual((said["status"], said["reason"]), ("False", "NoQueue"))
+        self.addCleanup(self.policy, POLICY)
         self.policy(POLICY + "requireQueue: true\n")
         strict = self.submit("strict", replicas=1)
         self.assertEqual(self.not_admitted(strict)["reason"], "NoQueue")
