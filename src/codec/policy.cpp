@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "codec/duration.h"
+#include "codec/failure_rules.h"
 #include "codec/label_syntax.h"
 #include "codec/yaml_value.h"
 #include "model/names.h"
@@ -221,7 +222,7 @@ void readUsageHalfLife(const YamlField& field, std::optional<std::chrono::second
 model::Policy readPolicy(const YamlField& root) {
   root.expectKeys({"topology", "gpuTypeLabel", "mixGpuTypes", "ordering", "relaxation", "shapeCosts",
                    "backfill", "preemption", "timeSlicing", "defragmentation", "usageHalfLife",
-                   "chargeOtherPods", "requireQueue"});
+                   "chargeOtherPods", "requireQueue", "failures"});
   model::Policy policy;
   readTopology(root["topology"], policy.topology);
   readLabelKey(root["gpuTypeLabel"], policy.gpuTypeLabel);
@@ -236,6 +237,9 @@ model::Policy readPolicy(const YamlField& root) {
   readUsageHalfLife(root["usageHalfLife"], policy.usageHalfLife);
   readBoolean(root["chargeOtherPods"], policy.chargeOtherPods);
   readBoolean(root["requireQueue"], policy.requireQueue);
+  const YamlField failures = root.section("failures");
+  failures.expectKeys({"rules"});
+  readFailureRules(failures.section("rules"), policy.failureRules);
   return policy;
 }
 

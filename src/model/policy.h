@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/failure_rule.h"
 #include "model/ordering.h"
 #include "model/topology.h"
 
@@ -88,6 +89,8 @@ struct Policy {
   bool chargeOtherPods = false;
   // Once there are Queues, a job that none of them is charged for is not admitted.
   bool requireQueue = false;
+  // Signs by which failures are known, before the built-in ones.
+  std::vector<FailureRule> failureRules = {};
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 

@@ -8,15 +8,15 @@
 
 namespace trainyard::core {
 
-// Every rule that is built in. Rules are data: a new message is a new row in one of the rules_*.cpp, and a case of
-// it under tests/failures.
+// Every rule that is built in. Rules are data: a new message is a new row in one of the rules_*.cpp, and a
+// case of it under tests/failures.
 [[nodiscard]] std::vector<model::FailureRule> builtInRules();
 
 using Rules = std::vector<model::FailureRule>;
 
 // A rule about lines of a log. How sure it is follows from how specific it is.
-[[nodiscard]] inline model::FailureRule logRule(std::string name, model::FailureClass failure, model::Sign sign,
-                                                int weight, std::string pattern) {
+[[nodiscard]] inline model::FailureRule logRule(std::string name, model::FailureClass failure,
+                                                model::Sign sign, int weight, std::string pattern) {
   using enum model::Confidence;
   const model::Confidence confidence = weight >= 60 ? kHigh : weight >= 40 ? kMedium : kLow;
   return {.name = std::move(name),

@@ -36,7 +36,8 @@ std::string cleaned(std::string_view line) {
   return text;
 }
 
-// The beginning and the end of what is too long. Cut before it is cleaned, so that a line of megabytes costs no more.
+// The beginning and the end of what is too long. Cut before it is cleaned, so that a line of megabytes costs
+// no more.
 std::string bounded(std::string_view line) {
   if (line.size() <= kLineBytes) return cleaned(line);
   constexpr std::size_t kEnd = kLineBytes / 4;
@@ -50,8 +51,8 @@ std::string_view lastDrawn(std::string_view line) {
   return at == std::string_view::npos ? line : line.substr(at + 1);
 }
 
-// Length of a time such as 2026-05-01T10:00:00.123Z or 2026-05-01 10:00:00,123 at the front, with what follows it:
-// blanks, a colon, a dash.
+// Length of a time such as 2026-05-01T10:00:00.123Z or 2026-05-01 10:00:00,123 at the front, with what
+// follows it: blanks, a colon, a dash.
 std::size_t timeLength(std::string_view text) {
   constexpr std::string_view kForm = "dddd-dd-dd?dd:dd:dd";
   if (text.size() < kForm.size()) return 0;
@@ -61,19 +62,22 @@ std::size_t timeLength(std::string_view text) {
     if (kForm[i] == 'd' ? !isDigit(text[i]) : kForm[i] != '?' && kForm[i] != text[i] && !slash) return 0;
   }
   std::size_t at = kForm.size();
-  while (at < text.size() && (isDigit(text[at]) || text[at] == '.' || text[at] == ',' || text[at] == '+')) ++at;
+  while (at < text.size() && (isDigit(text[at]) || text[at] == '.' || text[at] == ',' || text[at] == '+'))
+    ++at;
   if (at < text.size() && text[at] == 'Z') ++at;
   if (at < text.size() && (text[at] == ':' || text[at] == ']')) ++at;
   if (at < text.size() && text[at] == ' ') ++at;
   return at;
 }
 
-// Length of a mark in brackets: [rank3]: , [default0]:, [1,3]<stderr>:, [0]:, [worker-3], and one blank after it.
+// Length of a mark in brackets: [rank3]: , [default0]:, [1,3]<stderr>:, [0]:, [worker-3], and one blank after
+// it.
 std::size_t rankLength(std::string_view text) {
   const std::size_t close = text.substr(0, 24).find(']');
   if (text.empty() || text.front() != '[' || close == std::string_view::npos) return 0;
   const std::string_view inside = text.substr(1, close - 1);
-  const bool named = inside.starts_with("rank") || inside.starts_with("default") || inside.starts_with("Rank ");
+  const bool named =
+      inside.starts_with("rank") || inside.starts_with("default") || inside.starts_with("Rank ");
   const bool numbered = !inside.empty() && std::all_of(inside.begin(), inside.end(),
                                                        [](char c) { return isDigit(c) || c == ','; });
   if (!named && !numbered) return 0;
@@ -86,11 +90,13 @@ std::size_t rankLength(std::string_view text) {
   return at;
 }
 
-// Length of the name of a host or actor with a colon: "worker-3: ", "10.0.0.3: ", "(Trainer pid=12, ip=10.0.0.3) ".
+// Length of the name of a host or actor with a colon: "worker-3: ", "10.0.0.3: ", "(Trainer pid=12,
+// ip=10.0.0.3) ".
 std::size_t sourceLength(std::string_view text) {
   if (text.starts_with('(')) {
     const std::size_t close = text.substr(0, 80).find(") ");
-    if (close == std::string_view::npos || text.substr(0, close).find(" pid=") == std::string_view::npos) return 0;
+    if (close == std::string_view::npos || text.substr(0, close).find(" pid=") == std::string_view::npos)
+      return 0;
     return close + 2;
   }
   const std::size_t colon = text.substr(0, 64).find(": ");

@@ -10,8 +10,8 @@ namespace {
 
 using model::Sign;
 
-// So many lines of training prove that the program outlived what stands before them. Not one: the ranks of a gang
-// write into one log, and those beside the dead one end their step.
+// So many lines of training prove that the program outlived what stands before them. Not one: the ranks of a
+// gang write into one log, and those beside the dead one end their step.
 constexpr int kOutlived = 3;
 // A traceback is not looked for further than that: its last line may have been lost among others'.
 constexpr std::size_t kLongestTraceback = 120;
@@ -58,8 +58,8 @@ void readTracebacks(std::vector<MarkedLine>& lines, const std::vector<Marks>& ma
     const std::size_t most = std::min(lines.size(), head + kLongestTraceback);
     while (at < most && marks[at].indented) lines[at++].evidence = false;
     if (at == most || head == 0) continue;
-    const bool logged = announcesWarning(lines[head - 1].text) || marks[head - 1].noise ||
-                        announcesWarning(lines[head].text);
+    const bool logged =
+        announcesWarning(lines[head - 1].text) || marks[head - 1].noise || announcesWarning(lines[head].text);
     // Nothing behind it: then it was the end, whatever its level.
     if (logged && lines[at].laterLines > 0) lines[at].evidence = false;
   }

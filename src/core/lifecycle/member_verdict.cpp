@@ -15,7 +15,8 @@ namespace {
 using model::FailureRule;
 using model::Sign;
 
-// What is older by many lines is less likely what ended the program: a point of weight for each, up to this many.
+// What is older by many lines is less likely what ended the program: a point of weight for each, up to this
+// many.
 constexpr int kMostForAge = 30;
 
 bool failed(const model::ContainerEvidence& container) { return container.ended && container.exitCode != 0; }
@@ -26,9 +27,9 @@ MemberVerdict::State stateOf(const model::MemberEvidence& member) {
   // A sidecar that is killed behind a success fails nothing.
   if (member.phase == model::PodPhase::kSucceeded) return MemberVerdict::State::kEndedWell;
   if (anyFailed) return MemberVerdict::State::kLost;
-  const bool allEnded = !member.containers.empty() &&
-                        std::all_of(member.containers.begin(), member.containers.end(),
-                                    [](const auto& each) { return each.ended; });
+  const bool allEnded =
+      !member.containers.empty() && std::all_of(member.containers.begin(), member.containers.end(),
+                                                [](const auto& each) { return each.ended; });
   return allEnded ? MemberVerdict::State::kEndedWell : MemberVerdict::State::kAlive;
 }
 
@@ -84,8 +85,8 @@ class Found {
 
 bool endedSo(const FailureRule& rule, const model::ContainerEvidence& container) {
   if (!failed(container)) return false;
-  const bool byCode = std::find(rule.exitCodes.begin(), rule.exitCodes.end(), container.exitCode) !=
-                      rule.exitCodes.end();
+  const bool byCode =
+      std::find(rule.exitCodes.begin(), rule.exitCodes.end(), container.exitCode) != rule.exitCodes.end();
   return byCode || (rule.signal != 0 && rule.signal == container.signal);
 }
 
@@ -95,7 +96,8 @@ class Conditions {
   Conditions(const model::MemberEvidence& member, const RuleBook& book)
       : member_(&member), reasons_(book.rules().size()), messages_(book.rules().size()) {
     const Told told = toldBy(member);
-    reasons_.in(told.reasons, [&](std::string_view text, std::vector<int>& found) { book.inReason(text, found); });
+    reasons_.in(told.reasons,
+                [&](std::string_view text, std::vector<int>& found) { book.inReason(text, found); });
     messages_.in(told.messages,
                  [&](std::string_view text, std::vector<int>& found) { book.inMessage(text, found); });
   }
@@ -180,7 +182,9 @@ MemberVerdict judgeMember(const model::MemberEvidence& member, const RuleBook& b
   verdict.endedAt = firstEnd(member);
   if (verdict.state == MemberVerdict::State::kEndedWell) return verdict;
   std::vector<Candidate> candidates = candidatesOf(member, book);
-  const auto signOf = [&](const Candidate& each) { return book.rules()[static_cast<std::size_t>(each.rule)].sign; };
+  const auto signOf = [&](const Candidate& each) {
+    return book.rules()[static_cast<std::size_t>(each.rule)].sign;
+  };
   const auto isOthers = [&](const Candidate& each) {
     return signOf(each) == Sign::kConsequence || signOf(each) == Sign::kDerived;
   };

@@ -21,8 +21,9 @@ struct MemberVerdict {
   std::optional<base::WallTime> endedAt = std::nullopt;  // when its first container failed
 };
 
-// The most telling of the member's signs: facts of Kubernetes first, then a cause, then what follows from others'
-// ends; of one kind the more specific, and of equals the last, as what ended a program stands at the end.
+// The most telling of the member's signs: facts of Kubernetes first, then a cause, then what follows from
+// others' ends; of one kind the more specific, and of equals the last, as what ended a program stands at the
+// end.
 [[nodiscard]] MemberVerdict judgeMember(const model::MemberEvidence& member, const RuleBook& book);
 
 }  // namespace trainyard::core

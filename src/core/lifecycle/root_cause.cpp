@@ -13,7 +13,15 @@ using State = MemberVerdict::State;
 // From the log of a member that still runs, only what is specific is taken for a cause.
 constexpr int kSpecific = 60;
 
-enum Standing { kNone, kTellsNothing, kLostSomebody, kMayComeFromElsewhere, kVague, kCauseOfLiving, kNamesCause };
+enum Standing {
+  kNone,
+  kTellsNothing,
+  kLostSomebody,
+  kMayComeFromElsewhere,
+  kVague,
+  kCauseOfLiving,
+  kNamesCause
+};
 
 Standing standingOf(const MemberVerdict& verdict, const RuleBook& book) {
   if (verdict.state == State::kEndedWell) return kNone;
@@ -33,8 +41,8 @@ Standing standingOf(const MemberVerdict& verdict, const RuleBook& book) {
   }
 }
 
-// Smaller is earlier. Without a time: a member that Kubernetes took away or never started, before all others; else
-// after them.
+// Smaller is earlier. Without a time: a member that Kubernetes took away or never started, before all others;
+// else after them.
 std::int64_t endOf(const MemberVerdict& verdict) {
   if (verdict.endedAt) return verdict.endedAt->time_since_epoch().count();
   return verdict.sign == Sign::kFact ? std::numeric_limits<std::int64_t>::min()

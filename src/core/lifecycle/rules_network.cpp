@@ -23,85 +23,100 @@ void addCollectives(Rules& rules) {
   rules.push_back(std::move(completion));
   rules.push_back(logRule("nccl-internal", kNcclError, kDerived, 48,
                           R"(ncclInternalError|internal error.{0,40}NCCL|NCCL .*internal error)"));
-  rules.push_back(logRule("nccl", kNcclError, kDerived, 34,
-                          R"(ncclSystemError|unhandled system error|ncclUnhandledCudaError|unhandled cuda error|)"
-                          R"(NCCL error|NCCL failure|NCCL Error \d|ncclCommInitRank failed)"));
-  rules.push_back(logRule("nccl-remote", kConnectionLost, kConsequence, 50,
-                          R"(ncclRemoteError|remote process exited|)"
-                          R"(NCCL WARN .*(closed by remote|Connection reset|Broken pipe|peer .* (closed|gone)|socketProgress|)"
-                          R"(Net : Connect|Connection refused|timed out|remote peer))"));
+  rules.push_back(
+      logRule("nccl", kNcclError, kDerived, 34,
+              R"(ncclSystemError|unhandled system error|ncclUnhandledCudaError|unhandled cuda error|)"
+              R"(NCCL error|NCCL failure|NCCL Error \d|ncclCommInitRank failed)"));
+  rules.push_back(logRule(
+      "nccl-remote", kConnectionLost, kConsequence, 50,
+      R"(ncclRemoteError|remote process exited|)"
+      R"(NCCL WARN .*(closed by remote|Connection reset|Broken pipe|peer .* (closed|gone)|socketProgress|)"
+      R"(Net : Connect|Connection refused|timed out|remote peer))"));
   rules.back().evenIfQuiet = true;
-  rules.push_back(logRule("collective-watchdog", kCollectiveTimeout, kConsequence, 64,
-                          R"(Watchdog caught collective operation timeout|[Cc]ollective operation timeout|)"
-                          R"(ran for \d+ milliseconds before timing out|watchdog (thread )?(got stuck|timeout)|)"
-                          R"(HeartbeatMonitor|Heartbeat monitor timed out|monitoredBarrier|failed to pass monitored|)"
-                          R"((?i:(all_?reduce|all_?gather|reduce_?scatter|broadcast|barrier|collective).{0,60}(timed out|timeout)))"));
-  rules.push_back(logRule("collective-time-out", kCollectiveTimeout, kConsequence, 56,
-                          R"(Some NCCL operations have failed or timed out|Timed out waiting \d+ ?ms for (recv|send)|)"
-                          R"((?i:gloo.{0,120}(timed out|timeout))|Application timeout caused pair closure|)"
-                          R"((?i:timeout at NCCL work|NCCL.{0,40}(timed out|timeout))|)"
-                          R"(threads to join the rendezvous, but only|)"
-                          R"((?i:rendezvous.{0,60}(may be|is) stuck|collective.{0,40}(stuck|hang|hung)))"));
-  rules.push_back(logRule("horovod-stall", kCollectiveTimeout, kConsequence, 58,
-                          R"((?i)stall(ed)? .{0,80}(shut ?down|shutdown|will be|abort|exceed)|Stalled tensor|)"
-                          R"(Stalled ranks|HOROVOD_STALL_SHUTDOWN|is stalled for longer)"));
+  rules.push_back(logRule(
+      "collective-watchdog", kCollectiveTimeout, kConsequence, 64,
+      R"(Watchdog caught collective operation timeout|[Cc]ollective operation timeout|)"
+      R"(ran for \d+ milliseconds before timing out|watchdog (thread )?(got stuck|timeout)|)"
+      R"(HeartbeatMonitor|Heartbeat monitor timed out|monitoredBarrier|failed to pass monitored|)"
+      R"((?i:(all_?reduce|all_?gather|reduce_?scatter|broadcast|barrier|collective).{0,60}(timed out|timeout)))"));
+  rules.push_back(
+      logRule("collective-time-out", kCollectiveTimeout, kConsequence, 56,
+              R"(Some NCCL operations have failed or timed out|Timed out waiting \d+ ?ms for (recv|send)|)"
+              R"((?i:gloo.{0,120}(timed out|timeout))|Application timeout caused pair closure|)"
+              R"((?i:timeout at NCCL work|NCCL.{0,40}(timed out|timeout))|)"
+              R"(threads to join the rendezvous, but only|)"
+              R"((?i:rendezvous.{0,60}(may be|is) stuck|collective.{0,40}(stuck|hang|hung)))"));
+  rules.push_back(
+      logRule("horovod-stall", kCollectiveTimeout, kConsequence, 58,
+              R"((?i)stall(ed)? .{0,80}(shut ?down|shutdown|will be|abort|exceed)|Stalled tensor|)"
+              R"(Stalled ranks|HOROVOD_STALL_SHUTDOWN|is stalled for longer)"));
 }
 
 void addMeeting(Rules& rules) {
-  rules.push_back(logRule("rendezvous", kRendezvousTimeout, kDerived, 62,
-                          R"(Rendezvous(Timeout|Connection|Closed|State)?Error|(?i:rendezvous.{0,80}(timed out|timeout|failed))|)"
-                          R"((?i:timed out initializing process group|store based barrier.{0,120}(timed? ?out|fail))|)"
-                          R"((?i:client socket has (timed out|failed)|TCPStore.{0,80}(timed? ?out|timeout)|DistStoreError.*(time|join))|)"
-                          R"((?i:\d+/\d+ clients joined|Timed out (after|waiting).{0,60}(client|worker|rank|peer|member|task)s?\b.{0,40}(join|start|connect|regist))|)"
-                          R"((?i:CreateSession still waiting|timed out waiting for (tasks|clients|workers|all|other) )|)"
-                          R"((?i:connectFullMesh.*(timed? ?out|timeout|fail|no error)|failed to connect to coordination|connect(ion)? to coordination service)|)"
-                          R"((?i:Barrier timed out|DEADLINE_EXCEEDED.{0,120}(barrier|connect|initiali|regist|coordinat)|)"
-                          R"((barrier|connect|initiali|regist|coordinat).{0,120}DEADLINE_EXCEEDED)|)"
-                          R"((?i:jax\.distributed.{0,80}(timed? ?out|deadline))|)"
-                          R"((?i:wait timeout after \d+ ?ms, keys|waiting for .{0,40}(nodes|workers|members|ranks) to join))"));
-  rules.push_back(logRule("dns", kDnsFailure, kDerived, 70,
-                          R"((?i)name resolution|Name or service not known|getaddrinfo|could not resolve|)"
-                          R"(nodename nor servname|No address associated with hostname|NameResolutionError|)"
-                          R"(failed to resolve|UnknownHostException|DNS resolution failed|cannot resolve|)"
-                          R"(unable to resolve|gethostbyname|no such host|Unknown host\b|unresolved address)"));
+  rules.push_back(logRule(
+      "rendezvous", kRendezvousTimeout, kDerived, 62,
+      R"(Rendezvous(Timeout|Connection|Closed|State)?Error|(?i:rendezvous.{0,80}(timed out|timeout|failed))|)"
+      R"((?i:timed out initializing process group|store based barrier.{0,120}(timed? ?out|fail))|)"
+      R"((?i:client socket has (timed out|failed)|TCPStore.{0,80}(timed? ?out|timeout)|DistStoreError.*(time|join))|)"
+      R"((?i:\d+/\d+ clients joined|Timed out (after|waiting).{0,60}(client|worker|rank|peer|member|task)s?\b.{0,40}(join|start|connect|regist))|)"
+      R"((?i:CreateSession still waiting|timed out waiting for (tasks|clients|workers|all|other) )|)"
+      R"((?i:connectFullMesh.*(timed? ?out|timeout|fail|no error)|failed to connect to coordination|connect(ion)? to coordination service)|)"
+      R"((?i:Barrier timed out|DEADLINE_EXCEEDED.{0,120}(barrier|connect|initiali|regist|coordinat)|)"
+      R"((barrier|connect|initiali|regist|coordinat).{0,120}DEADLINE_EXCEEDED)|)"
+      R"((?i:jax\.distributed.{0,80}(timed? ?out|deadline))|)"
+      R"((?i:wait timeout after \d+ ?ms, keys|waiting for .{0,40}(nodes|workers|members|ranks) to join))"));
+  rules.push_back(
+      logRule("dns", kDnsFailure, kDerived, 70,
+              R"((?i)name resolution|Name or service not known|getaddrinfo|could not resolve|)"
+              R"(nodename nor servname|No address associated with hostname|NameResolutionError|)"
+              R"(failed to resolve|UnknownHostException|DNS resolution failed|cannot resolve|)"
+              R"(unable to resolve|gethostbyname|no such host|Unknown host\b|unresolved address)"));
 }
 
 void addMpi(Rules& rules) {
-  rules.push_back(logRule("mpi-runtime", kMpiRuntimeFailure, kDerived, 66,
-                          R"(Host key verification failed|Permission denied \(publickey|ssh: connect to host|kex_exchange|)"
-                          R"(ssh_exchange_identification|There are not enough slots|not enough slots available|)"
-                          R"(ORTE (was unable|has lost|daemon)|An ORTE daemon|PRTE .*(daemon|lost|unable)|PMI[Xx] (ERROR|error|server)|)"
-                          R"(orted .*(fail|not found|unexpected)|orte_init|opal_init|orte_ess|plm[_:]rsh|)"
-                          R"((?i:daemon .{0,80}(died|failed|lost|unexpectedly|unreachable))|unable to launch .*(node|host)|)"
-                          R"((?i:mpirun (was unable|could not|failed)|mpiexec.{0,40}(unable|could not|fail))|)"
-                          R"(HYD[TU]?_\w+|\[proxy:\d|\[mpiexec@|launch_procs|control_cb|All nodes which are allocated for this job|)"
-                          R"(BAD TERMINATION OF ONE OF YOUR APPLICATION|did not find a matching|requested (number of )?hosts?)"));
+  rules.push_back(logRule(
+      "mpi-runtime", kMpiRuntimeFailure, kDerived, 66,
+      R"(Host key verification failed|Permission denied \(publickey|ssh: connect to host|kex_exchange|)"
+      R"(ssh_exchange_identification|There are not enough slots|not enough slots available|)"
+      R"(ORTE (was unable|has lost|daemon)|An ORTE daemon|PRTE .*(daemon|lost|unable)|PMI[Xx] (ERROR|error|server)|)"
+      R"(orted .*(fail|not found|unexpected)|orte_init|opal_init|orte_ess|plm[_:]rsh|)"
+      R"((?i:daemon .{0,80}(died|failed|lost|unexpectedly|unreachable))|unable to launch .*(node|host)|)"
+      R"((?i:mpirun (was unable|could not|failed)|mpiexec.{0,40}(unable|could not|fail))|)"
+      R"(HYD[TU]?_\w+|\[proxy:\d|\[mpiexec@|launch_procs|control_cb|All nodes which are allocated for this job|)"
+      R"(BAD TERMINATION OF ONE OF YOUR APPLICATION|did not find a matching|requested (number of )?hosts?)"));
   // Hydra tells every end of a process in these words.
-  rules.push_back(logRule("mpi-call", kMpiError, kDerived, 68,
-                          R"(MPI_ERR_[A-Z_]+|An error occurred in MPI_|Fatal error in (internal_)?P?MPI_|mpi4py\.MPI\.Exception)"));
-  rules.push_back(logRule("mpi-abort", kMpiError, kDerived, 30,
-                          R"(MPI_ABORT was invoked|application called MPI_Abort|MPI_Abort\(|MPI_ERRORS_ARE_FATAL)"));
+  rules.push_back(logRule(
+      "mpi-call", kMpiError, kDerived, 68,
+      R"(MPI_ERR_[A-Z_]+|An error occurred in MPI_|Fatal error in (internal_)?P?MPI_|mpi4py\.MPI\.Exception)"));
+  rules.push_back(
+      logRule("mpi-abort", kMpiError, kDerived, 30,
+              R"(MPI_ABORT was invoked|application called MPI_Abort|MPI_Abort\(|MPI_ERRORS_ARE_FATAL)"));
 }
 
 void addConnections(Rules& rules) {
-  rules.push_back(logRule("connection-lost", kConnectionLost, kConsequence, 46,
-                          R"((?i)Connection (was )?(reset|closed|aborted|refused|timed out|lost|dropped)|ConnectionReset|)"
-                          R"(ConnectionRefused|ConnectionAborted|Broken ?pipe|\b(ECONNRESET|ECONNREFUSED|EPIPE|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH)\b|)"
-                          R"(RemoteDisconnected|Server disconnected|Socket closed|socket hang up|No route to host|)"
-                          R"(Network is unreachable|lost (contact|connection)|failed to recv|recvValue failed|sendBytes failed|)"
-                          R"(UnavailableError|StatusCode\.UNAVAILABLE|\bUNAVAILABLE: |Could not contact|peer (has )?(closed|disconnected|is dead)|)"
-                          R"(another task (has )?died|stopped sending heartbeats|missed heartbeats?|heartbeat.{0,60}(timeout|timed out|lost|fail|miss)|)"
-                          R"((task|node|worker|rank|peer|server)s? .{0,60}(unhealthy|disconnected|is dead|was lost)|dead node|)"
-                          R"(Software caused connection abort|Transport closed|GOAWAY|connection to .{0,60}(lost|closed|fail))"));
+  rules.push_back(logRule(
+      "connection-lost", kConnectionLost, kConsequence, 46,
+      R"((?i)Connection (was )?(reset|closed|aborted|refused|timed out|lost|dropped)|ConnectionReset|)"
+      R"(ConnectionRefused|ConnectionAborted|Broken ?pipe|\b(ECONNRESET|ECONNREFUSED|EPIPE|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH)\b|)"
+      R"(RemoteDisconnected|Server disconnected|Socket closed|socket hang up|No route to host|)"
+      R"(Network is unreachable|lost (contact|connection)|failed to recv|recvValue failed|sendBytes failed|)"
+      R"(UnavailableError|StatusCode\.UNAVAILABLE|\bUNAVAILABLE: |Could not contact|peer (has )?(closed|disconnected|is dead)|)"
+      R"(another task (has )?died|stopped sending heartbeats|missed heartbeats?|heartbeat.{0,60}(timeout|timed out|lost|fail|miss)|)"
+      R"((task|node|worker|rank|peer|server)s? .{0,60}(unhealthy|disconnected|is dead|was lost)|dead node|)"
+      R"(Software caused connection abort|Transport closed|GOAWAY|connection to .{0,60}(lost|closed|fail))"));
   rules.push_back(logRule("horovod-shut-down", kConnectionLost, kConsequence, 35,
                           R"(Horovod has been shut down|HorovodInternalError|Horovod .*shut ?down)"));
-  rules.push_back(logRule("socket-time-out", kConnectionLost, kConsequence, 38,
-                          R"((?i)\bsocket time-?d? ?-?out\b|timed out.{0,40}(connect|socket|read)|TimeoutError)"));
-  rules.push_back(logRule("told-to-end", kInterrupted, kEnd, 34,
-                          R"(KeyboardInterrupt|(?i:(received|got|caught|handling) (a )?(signal:? ?)?\(?(SIGTERM|SIGINT|15|2)\b)|)"
-                          R"(SignalException|Signal 15|signal: Terminated|SIGTERM received|signal SIGTERM|^Terminated$)"));
+  rules.push_back(
+      logRule("socket-time-out", kConnectionLost, kConsequence, 38,
+              R"((?i)\bsocket time-?d? ?-?out\b|timed out.{0,40}(connect|socket|read)|TimeoutError)"));
+  rules.push_back(logRule(
+      "told-to-end", kInterrupted, kEnd, 34,
+      R"(KeyboardInterrupt|(?i:(received|got|caught|handling) (a )?(signal:? ?)?\(?(SIGTERM|SIGINT|15|2)\b)|)"
+      R"(SignalException|Signal 15|signal: Terminated|SIGTERM received|signal SIGTERM|^Terminated$)"));
   rules.back().evenIfQuiet = true;
-  rules.push_back(logRule("slurm-preempted", kPreempted, kCause, 70, R"((?i)DUE TO PREEMPTION|spot (instance )?(interrupt|preempt|terminat|reclaim)|preemption notice)"));
+  rules.push_back(logRule(
+      "slurm-preempted", kPreempted, kCause, 70,
+      R"((?i)DUE TO PREEMPTION|spot (instance )?(interrupt|preempt|terminat|reclaim)|preemption notice)"));
   rules.push_back(logRule("slurm-time-limit", kDeadlineExceeded, kCause, 70, R"(DUE TO TIME LIMIT)"));
 }
 

@@ -17,8 +17,8 @@ model::FailureRule fact(std::string name, model::FailureClass failure, int weigh
           .message = std::move(message)};
 }
 
-model::FailureRule ended(std::string name, model::FailureClass failure, model::Sign sign, int weight, int signal,
-                         std::vector<int> exitCodes) {
+model::FailureRule ended(std::string name, model::FailureClass failure, model::Sign sign, int weight,
+                         int signal, std::vector<int> exitCodes) {
   return {.name = std::move(name),
           .failure = failure,
           .sign = sign,
@@ -41,13 +41,15 @@ void addStops(Rules& rules) {
                        R"((?i)imminent node shutdown|node (is )?shutting down|node no longer exists|)"
                        R"(node (was|has been) (deleted|removed)|lost (contact )?with (the )?node|)"
                        R"(Node .{1,80} which was running pod .* is unresponsive)"));
-  rules.push_back(fact("node-lost", kNodeLost, 92,
-                       "^(NodeLost|NodeShutdown|Shutdown|Terminated|NodeUnreachable|NodeFailure|DeletionByPodGC)$"));
+  rules.push_back(
+      fact("node-lost", kNodeLost, 92,
+           "^(NodeLost|NodeShutdown|Shutdown|Terminated|NodeUnreachable|NodeFailure|DeletionByPodGC)$"));
   rules.push_back(fact("taint-of-lost-node", kNodeLost, 92, "^(DeletionByTaintManager|TaintManagerEviction)$",
                        R"((?i)unreachable|not-ready|NotReady|out-of-service|shutdown)"));
   rules.push_back(fact("taint", kEvicted, 85, "^(DeletionByTaintManager|TaintManagerEviction)$"));
-  rules.push_back(fact("preempted", kPreempted, 90,
-                       "^(PreemptionByScheduler|PreemptionByKubeScheduler|EvictionByEvictionAPI|Preempting|Preempted)$"));
+  rules.push_back(
+      fact("preempted", kPreempted, 90,
+           "^(PreemptionByScheduler|PreemptionByKubeScheduler|EvictionByEvictionAPI|Preempting|Preempted)$"));
   rules.push_back(fact("evicted", kEvicted, 80, "^Evicted$"));
   rules.push_back(fact("evicted-by-kubelet", kEvicted, 78, "^TerminationByKubelet$"));
   rules.push_back(fact("oom-killed", kHostOutOfMemory, 85, "^OOMKilled$"));
@@ -64,25 +66,30 @@ void addStarts(Rules& rules) {
   rules.push_back(fact("image", kImagePull, 85,
                        "^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull|ImageInspectError|"
                        "RegistryUnavailable|SignatureValidationFailed)$"));
+  rules.push_back(fact(
+      "refused-by-node", kAdmissionRefused, 85,
+      "^(OutOf[A-Za-z0-9.-]+[/A-Za-z0-9.-]*|UnexpectedAdmissionError|NodeAffinity|NodeSelectorMismatching|"
+      "TopologyAffinityError|PodOSNotSupported|PodOSSelectorNodeLabelDoesNotMatch|SysctlForbidden|"
+      "InsufficientResourceError|PodAdmissionFailed|ForbiddenSysctl|AppArmor)$"));
   rules.push_back(
-      fact("refused-by-node", kAdmissionRefused, 85,
-           "^(OutOf[A-Za-z0-9.-]+[/A-Za-z0-9.-]*|UnexpectedAdmissionError|NodeAffinity|NodeSelectorMismatching|"
-           "TopologyAffinityError|PodOSNotSupported|PodOSSelectorNodeLabelDoesNotMatch|SysctlForbidden|"
-           "InsufficientResourceError|PodAdmissionFailed|ForbiddenSysctl|AppArmor)$"));
-  rules.push_back(fact("command", kCommandNotFound, 90, kNotStarted,
-                       R"((?i)executable file not found|exec format error|exec: "[^"]*"|)"
-                       R"(exec "?[^ "]+"?: (no such file|permission denied)|: no such file or directory: unknown$)"));
+      fact("command", kCommandNotFound, 90, kNotStarted,
+           R"((?i)executable file not found|exec format error|exec: "[^"]*"|)"
+           R"(exec "?[^ "]+"?: (no such file|permission denied)|: no such file or directory: unknown$)"));
   // The container runtime's hook for devices, before the program.
-  rules.push_back(fact("device-hook-version", kCudaVersionMismatch, 94, "",
-                       R"((?i)nvidia-container-cli: requirement error|unsatisfied condition: (cuda|driver))"));
-  rules.push_back(fact("device-hook", kCudaInitFailed, 93, "",
-                       R"((?i)nvidia-container-cli: .*(initialization error|device error|driver|nvml|detection error))"));
-  rules.push_back(fact("mount", kContainerConfig, 91, "",
-                       R"((?i)error mounting|MountVolume\.|FailedMount|Unable to attach or mount volumes|)"
-                       R"(failed to create shim task: .*mount|not a directory: Are you trying to mount|chdir to cwd)"));
+  rules.push_back(
+      fact("device-hook-version", kCudaVersionMismatch, 94, "",
+           R"((?i)nvidia-container-cli: requirement error|unsatisfied condition: (cuda|driver))"));
+  rules.push_back(
+      fact("device-hook", kCudaInitFailed, 93, "",
+           R"((?i)nvidia-container-cli: .*(initialization error|device error|driver|nvml|detection error))"));
+  rules.push_back(
+      fact("mount", kContainerConfig, 91, "",
+           R"((?i)error mounting|MountVolume\.|FailedMount|Unable to attach or mount volumes|)"
+           R"(failed to create shim task: .*mount|not a directory: Are you trying to mount|chdir to cwd)"));
   rules.push_back(
       fact("container-config", kContainerConfig, 80,
-           "^(CreateContainerConfigError|CreateContainerError|RunContainerError|PreCreateHookError|PreStartHookError|"
+           "^(CreateContainerConfigError|CreateContainerError|RunContainerError|PreCreateHookError|"
+           "PreStartHookError|"
            "PostStartHookError|StartError|ContainerCannotRun|CreatePodSandboxError|FailedMount)$"));
 }
 
