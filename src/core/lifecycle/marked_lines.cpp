@@ -60,18 +60,20 @@ void readTracebacks(std::vector<MarkedLine>& lines, const std::vector<Marks>& ma
     if (at == most || head == 0) continue;
     const bool logged =
         announcesWarning(lines[head - 1].text) || marks[head - 1].noise || announcesWarning(lines[head].text);
-    // Nothing behind it: then it was the end, whatever its level.
-    if (logged && lines[at].laterLines > 0) lines[at].evidence = false;
+    if (logged && lines[at].wentOn) lines[at].evidence = false;
   }
 }
 
 void countBehind(std::vector<MarkedLine>& lines, const std::vector<Marks>& marks) {
   int ordinary = 0;
   int progress = 0;
+  bool another = false;
   for (std::size_t i = lines.size(); i-- > 0;) {
     MarkedLine& line = lines[i];
+    line.wentOn = progress > 0 || another;
     line.laterLines = ordinary;
     if (progress >= kOutlived) line.evidence = false;
+    another = another || (line.evidence && !line.quiet && !line.signs.empty());
     if (!line.signs.empty() || marks[i].noise || marks[i].indented) continue;
     ++ordinary;
     if (marks[i].progress) ++progress;

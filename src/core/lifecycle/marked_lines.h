@@ -13,6 +13,7 @@ namespace trainyard::core {
 struct MarkedLine {
   std::string text;
   std::vector<int> signs = {};  // rules that take it for a sign of a failure
+  bool wentOn = false;          // training, or the sign of another failure, stands behind it
   int laterLines = 0;           // ordinary lines behind it: so much happened since
   bool evidence = true;         // false: none of its signs counts, for the reasons below
   bool quiet = false;           // of a low level: only rules that say so count

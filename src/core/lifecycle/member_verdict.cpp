@@ -163,9 +163,14 @@ std::vector<Candidate> candidatesOf(const model::MemberEvidence& member, const R
   for (std::size_t at = 0; at < lines.size(); ++at) {
     const MarkedLine& line = lines[at];
     if (!line.evidence) continue;
+    // What a line says in particular goes before the kind of line that it is.
+    const bool named = std::any_of(line.signs.begin(), line.signs.end(), [&](int number) {
+      return book.rules()[static_cast<std::size_t>(number)].sign != Sign::kSymptom;
+    });
     for (const int number : line.signs) {
       const FailureRule& rule = book.rules()[static_cast<std::size_t>(number)];
       if (line.quiet && !rule.evenIfQuiet) continue;
+      if (named && rule.sign == Sign::kSymptom) continue;
       if (!conditions.hold(static_cast<std::size_t>(number), rule)) continue;
       const int weight = rule.weight - std::min(line.laterLines, kMostForAge);
       candidates.push_back({number, true, weight, at, line.text});

@@ -1,5 +1,6 @@
 #include "core/lifecycle/root_cause.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <tuple>
@@ -17,6 +18,7 @@ enum Standing {
   kNone,
   kTellsNothing,
   kLostSomebody,
+  kWentSilently,
   kMayComeFromElsewhere,
   kVague,
   kCauseOfLiving,
@@ -49,13 +51,22 @@ std::int64_t endOf(const MemberVerdict& verdict) {
                                      : std::numeric_limits<std::int64_t>::max();
 }
 
+// Whether a member that tells nothing ended before all that lost somebody: then it is whom they lost.
+bool wentFirst(const MemberVerdict& silent, std::span<const MemberVerdict> verdicts, const RuleBook& book) {
+  if (!silent.endedAt) return false;
+  return std::none_of(verdicts.begin(), verdicts.end(), [&](const MemberVerdict& other) {
+    return standingOf(other, book) == kLostSomebody && endOf(other) <= endOf(silent);
+  });
+}
+
 }  // namespace
 
 std::optional<std::size_t> rootMember(std::span<const MemberVerdict> verdicts, const RuleBook& book) {
   std::optional<std::size_t> root;
   const auto rank = [&](std::size_t i) {
     const MemberVerdict& verdict = verdicts[i];
-    const Standing standing = standingOf(verdict, book);
+    Standing standing = standingOf(verdict, book);
+    if (standing == kTellsNothing && wentFirst(verdict, verdicts, book)) standing = kWentSilently;
     const int weight = verdict.rule < 0 ? 0 : book.rules()[static_cast<std::size_t>(verdict.rule)].weight;
     // What may come from elsewhere shows at many members in general words, and at one in particular ones.
     const int before = standing == kMayComeFromElsewhere ? -weight : 0;

@@ -21,7 +21,9 @@ void addLineRules(Rules& rules) {
       R"(\brecover(ed|ing)\b|resum(ed|ing) (after|from)|\bcontinuing\b|reconnect(ed|ing)|not (a )?fatal|non-fatal|)"
       R"(is not a failure|caught and handled|handled|succeeded after|backing off|reduc\w+ (the )?batch|smaller batch|)"
       R"(halving|will use|using .{0,30}instead|this is expected|harmless|can be (safely )?ignored)"));
-  rules.push_back(line("help-text", kNoise, R"(^\s+-{1,2}[a-zA-Z][\w-]*([ ,=]|$).{0,80}\S|^\s*#|^\s*//)"));
+  rules.push_back(line(
+      "help-text", kNoise,
+      R"((?i:\bhint\b|see docs?/|if you (ever )?(see|get|encounter)|for example:)|^\s+-{1,2}[a-zA-Z][\w-]*([ ,=]|$).{0,80}\S|^\s*#|^\s*//)"));
   // What wraps the message of another process says nothing besides.
   rules.push_back(line(
       "wrapper", kNoise,

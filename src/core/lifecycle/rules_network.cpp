@@ -17,7 +17,7 @@ void addCollectives(Rules& rules) {
   device.evenIfQuiet = true;
   rules.push_back(std::move(device));
   // A peer that dies can show as this, too.
-  model::FailureRule completion = logRule("nccl-completion", kNcclError, kDerived, 60,
+  model::FailureRule completion = logRule("nccl-completion", kNcclError, kDerived, 45,
                                           R"(NET/IB ?: Got (async event|completion)|vendor err \d+)");
   completion.evenIfQuiet = true;
   rules.push_back(std::move(completion));
@@ -33,12 +33,11 @@ void addCollectives(Rules& rules) {
       R"(NCCL WARN .*(closed by remote|Connection reset|Broken pipe|peer .* (closed|gone)|socketProgress|)"
       R"(Net : Connect|Connection refused|timed out|remote peer))"));
   rules.back().evenIfQuiet = true;
-  rules.push_back(logRule(
-      "collective-watchdog", kCollectiveTimeout, kConsequence, 64,
-      R"(Watchdog caught collective operation timeout|[Cc]ollective operation timeout|)"
-      R"(ran for \d+ milliseconds before timing out|watchdog (thread )?(got stuck|timeout)|)"
-      R"(HeartbeatMonitor|Heartbeat monitor timed out|monitoredBarrier|failed to pass monitored|)"
-      R"((?i:(all_?reduce|all_?gather|reduce_?scatter|broadcast|barrier|collective).{0,60}(timed out|timeout)))"));
+  rules.push_back(
+      logRule("collective-watchdog", kCollectiveTimeout, kConsequence, 64,
+              R"(Watchdog caught collective operation timeout|[Cc]ollective operation timeout|)"
+              R"(ran for \d+ milliseconds before timing out|watchdog (thread )?(got stuck|timeout)|)"
+              R"(HeartbeatMonitor|Heartbeat monitor timed out|monitoredBarrier|failed to pass monitored)"));
   rules.push_back(
       logRule("collective-time-out", kCollectiveTimeout, kConsequence, 56,
               R"(Some NCCL operations have failed or timed out|Timed out waiting \d+ ?ms for (recv|send)|)"
@@ -54,7 +53,7 @@ void addCollectives(Rules& rules) {
 
 void addMeeting(Rules& rules) {
   rules.push_back(logRule(
-      "rendezvous", kRendezvousTimeout, kDerived, 62,
+      "rendezvous", kRendezvousTimeout, kDerived, 66,
       R"(Rendezvous(Timeout|Connection|Closed|State)?Error|(?i:rendezvous.{0,80}(timed out|timeout|failed))|)"
       R"((?i:timed out initializing process group|store based barrier.{0,120}(timed? ?out|fail))|)"
       R"((?i:client socket has (timed out|failed)|TCPStore.{0,80}(timed? ?out|timeout)|DistStoreError.*(time|join))|)"
@@ -66,11 +65,12 @@ void addMeeting(Rules& rules) {
       R"((?i:jax\.distributed.{0,80}(timed? ?out|deadline))|)"
       R"((?i:wait timeout after \d+ ?ms, keys|waiting for .{0,40}(nodes|workers|members|ranks) to join))"));
   rules.push_back(
-      logRule("dns", kDnsFailure, kDerived, 70,
+      logRule("dns", kDnsFailure, kDerived, 78,
               R"((?i)name resolution|Name or service not known|getaddrinfo|could not resolve|)"
               R"(nodename nor servname|No address associated with hostname|NameResolutionError|)"
               R"(failed to resolve|UnknownHostException|DNS resolution failed|cannot resolve|)"
               R"(unable to resolve|gethostbyname|no such host|Unknown host\b|unresolved address)"));
+  rules.back().evenIfQuiet = true;
 }
 
 void addMpi(Rules& rules) {
@@ -103,7 +103,7 @@ void addConnections(Rules& rules) {
       R"(UnavailableError|StatusCode\.UNAVAILABLE|\bUNAVAILABLE: |Could not contact|peer (has )?(closed|disconnected|is dead)|)"
       R"(another task (has )?died|stopped sending heartbeats|missed heartbeats?|heartbeat.{0,60}(timeout|timed out|lost|fail|miss)|)"
       R"((task|node|worker|rank|peer|server)s? .{0,60}(unhealthy|disconnected|is dead|was lost)|dead node|)"
-      R"(Software caused connection abort|Transport closed|GOAWAY|connection to .{0,60}(lost|closed|fail))"));
+      R"(Software caused connection abort|Transport closed|GOAWAY|no socket to node|Check failed: \((send|recv)_?bytes|connection to .{0,60}(lost|closed|fail))"));
   rules.push_back(logRule("horovod-shut-down", kConnectionLost, kConsequence, 35,
                           R"(Horovod has been shut down|HorovodInternalError|Horovod .*shut ?down)"));
   rules.push_back(

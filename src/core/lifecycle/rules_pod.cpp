@@ -46,6 +46,7 @@ void addStops(Rules& rules) {
            "^(NodeLost|NodeShutdown|Shutdown|Terminated|NodeUnreachable|NodeFailure|DeletionByPodGC)$"));
   rules.push_back(fact("taint-of-lost-node", kNodeLost, 92, "^(DeletionByTaintManager|TaintManagerEviction)$",
                        R"((?i)unreachable|not-ready|NotReady|out-of-service|shutdown)"));
+  rules.push_back(fact("node-not-ready", kNodeLost, 88, "^NodeNotReady$"));
   rules.push_back(fact("taint", kEvicted, 85, "^(DeletionByTaintManager|TaintManagerEviction)$"));
   rules.push_back(
       fact("preempted", kPreempted, 90,
@@ -102,7 +103,7 @@ void addExitCodes(Rules& rules) {
   rules.push_back(ended("exit-bus-error", kSharedMemory, kSymptom, 45, 7, {135, -7}));
   rules.push_back(ended("exit-command", kCommandNotFound, kCause, 50, 0, {126, 127}));
   rules.push_back(ended("exit-terminated", kInterrupted, kEnd, 30, 15, {143, -15}));
-  rules.push_back(ended("exit-interrupted", kInterrupted, kEnd, 30, 2, {130, -2}));
+  rules.push_back(ended("exit-interrupted", kInterrupted, kEnd, 30, 2, {130, -2, 129, -1}));
   rules.push_back(ended("exit-killed", kInterrupted, kEnd, 20, 9, {137, -9}));
 }
 

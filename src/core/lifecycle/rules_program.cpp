@@ -17,7 +17,7 @@ void addExceptions(Rules& rules) {
       logRule("import", kImportError, kCause, 74,
               R"(ModuleNotFoundError|^(\w+\.)*ImportError\b|No module named|cannot import name)"));
   rules.push_back(logRule(
-      "library", kLibraryMissing, kCause, 83,
+      "library", kLibraryMissing, kCause, 87,
       R"(error while loading shared libraries|cannot open shared object file|undefined symbol: |)"
       R"(version [`'"](GLIBC|GLIBCXX|CXXABI|CUDART|lib\w+)[^'"`]*['"`] not found|symbol lookup error|)"
       R"((?i:(could not|unable to|failed to|cannot) (load|open|find) (dynamic |shared )?(library|lib)\b.{0,80}\.so)|)"
@@ -49,6 +49,10 @@ void addExceptions(Rules& rules) {
       logRule("usage", kArgumentError, kCause, 64, R"((?i)^\s*usage: |Try '.*--help')");
   usage.exitCodes = {2, 64};
   rules.push_back(std::move(usage));
+  // Of these no service or device is to blame, whatever their messages mention.
+  rules.push_back(
+      logRule("program-mistake", kUserCodeError, kCause, 85,
+              R"(^(\w+\.)*(TypeError|NameError|UnboundLocalError|ZeroDivisionError|IndexError)\b)"));
   rules.push_back(logRule(
       "program-shapes", kUserCodeError, kCause, 60,
       R"(shapes cannot be multiplied|size of tensor a|shape '.*' is invalid for input|to be on the same device|)"
