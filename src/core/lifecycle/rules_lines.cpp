@@ -38,7 +38,7 @@ void addLineRules(Rules& rules) {
   rules.push_back(line(
       "low-level", kQuiet,
       R"(^.{0,60}\b(INFO|DEBUG|TRACE|NOTICE|WARN|WARNING|Warning)\b|^[IWD]\d{4} \d\d:|^.{0,40}: [IW] [a-z]+/|)"
-      R"(^\[[IW]\b|^.{0,200}\w*Warning: |\[(W|I)\d* ?|^\s*(info|warn|warning|debug)\b:|^I0000|^W0000)"));
+      R"(^\[[IW]\b|^.{0,200}\w*Warning: |\[[WI]\d{3,4} |\[[WI] |^\s*(info|warn|warning|debug)\b:|^I0000|^W0000)"));
   rules.push_back(line(
       "given-up", kFinal,
       R"((?i)giv(ing|en|e) up|gave up|(retries|attempts) (have been )?(exhausted|exceeded|failed)|max(imum)? (number of )?(retries|attempts|retry)|)"

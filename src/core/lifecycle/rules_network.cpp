@@ -38,6 +38,13 @@ void addCollectives(Rules& rules) {
               R"(Watchdog caught collective operation timeout|[Cc]ollective operation timeout|)"
               R"(ran for \d+ milliseconds before timing out|watchdog (thread )?(got stuck|timeout)|)"
               R"(HeartbeatMonitor|Heartbeat monitor timed out|monitoredBarrier|failed to pass monitored)"));
+  // Of JAX's barriers the name tells whether members had met before.
+  rules.push_back(logRule(
+      "collective-barrier", kCollectiveTimeout, kConsequence, 70,
+      R"((?i)barrier timed out.*\bid: .*(step|save|checkpoint|ckpt|epoch|orbax|sync|eval|restor|async))"));
+  rules.push_back(logRule(
+      "collective-slow", kCollectiveTimeout, kConsequence, 52,
+      R"((?i)(all_?reduce|all_?gather|reduce_?scatter|broadcast|barrier|collective).{0,60}(timed out|timeout))"));
   rules.push_back(
       logRule("collective-time-out", kCollectiveTimeout, kConsequence, 56,
               R"(Some NCCL operations have failed or timed out|Timed out waiting \d+ ?ms for (recv|send)|)"
@@ -78,13 +85,16 @@ void addMpi(Rules& rules) {
       "mpi-runtime", kMpiRuntimeFailure, kDerived, 66,
       R"(Host key verification failed|Permission denied \(publickey|ssh: connect to host|kex_exchange|)"
       R"(ssh_exchange_identification|There are not enough slots|not enough slots available|)"
-      R"(ORTE (was unable|has lost|daemon)|An ORTE daemon|PRTE .*(daemon|lost|unable)|PMI[Xx] (ERROR|error|server)|)"
+      R"(\bORTE\b|\bprted\b|PRTE .*(daemon|lost|unable)|PMI[Xx] (ERROR|error|server)|)"
       R"(orted .*(fail|not found|unexpected)|orte_init|opal_init|orte_ess|plm[_:]rsh|)"
       R"((?i:daemon .{0,80}(died|failed|lost|unexpectedly|unreachable))|unable to launch .*(node|host)|)"
       R"((?i:mpirun (was unable|could not|failed)|mpiexec.{0,40}(unable|could not|fail))|)"
-      R"(HYD[TU]?_\w+|\[proxy:\d|\[mpiexec@|launch_procs|control_cb|All nodes which are allocated for this job|)"
-      R"(BAD TERMINATION OF ONE OF YOUR APPLICATION|did not find a matching|requested (number of )?hosts?)"));
+      R"(launch_procs|control_cb|All nodes which are allocated for this job|)"
+      R"(did not find a matching|requested (number of )?hosts?)"));
   // Hydra tells every end of a process in these words.
+  rules.push_back(
+      logRule("mpi-ended", kMpiRuntimeFailure, kDerived, 32,
+              R"(HYD[TU]?_\w+|\[proxy:\d|\[mpiexec@|BAD TERMINATION OF ONE OF YOUR APPLICATION)"));
   rules.push_back(logRule(
       "mpi-call", kMpiError, kDerived, 68,
       R"(MPI_ERR_[A-Z_]+|An error occurred in MPI_|Fatal error in (internal_)?P?MPI_|mpi4py\.MPI\.Exception)"));
@@ -114,6 +124,8 @@ void addConnections(Rules& rules) {
       R"(KeyboardInterrupt|(?i:(received|got|caught|handling) (a )?(signal:? ?)?\(?(SIGTERM|SIGINT|15|2)\b)|)"
       R"(SignalException|Signal 15|signal: Terminated|SIGTERM received|signal SIGTERM|^Terminated$)"));
   rules.back().evenIfQuiet = true;
+  rules.push_back(logRule("killed", kInterrupted, kEnd, 18,
+                          R"(\bSIGKILL\b|[Ss]ignal:? 9\b|\bKilled\b *$|: \d+ Killed )"));
   rules.push_back(logRule(
       "slurm-preempted", kPreempted, kCause, 70,
       R"((?i)DUE TO PREEMPTION|spot (instance )?(interrupt|preempt|terminat|reclaim)|preemption notice)"));
