@@ -151,6 +151,12 @@ int strengthOf(Sign sign) {
   }
 }
 
+// Says only what kind of line it is: an exception, an abort.
+bool general(const FailureRule& rule) {
+  constexpr int kGeneral = 45;
+  return rule.sign == Sign::kSymptom || (rule.sign == Sign::kCause && rule.weight < kGeneral);
+}
+
 std::vector<Candidate> candidatesOf(const model::MemberEvidence& member, const RuleBook& book) {
   const Conditions conditions(member, book);
   std::vector<Candidate> candidates;
@@ -165,12 +171,12 @@ std::vector<Candidate> candidatesOf(const model::MemberEvidence& member, const R
     if (!line.evidence) continue;
     // What a line says in particular goes before the kind of line that it is.
     const bool named = std::any_of(line.signs.begin(), line.signs.end(), [&](int number) {
-      return book.rules()[static_cast<std::size_t>(number)].sign != Sign::kSymptom;
+      return !general(book.rules()[static_cast<std::size_t>(number)]);
     });
     for (const int number : line.signs) {
       const FailureRule& rule = book.rules()[static_cast<std::size_t>(number)];
       if (line.quiet && !rule.evenIfQuiet) continue;
-      if (named && rule.sign == Sign::kSymptom) continue;
+      if (named && general(rule)) continue;
       if (!conditions.hold(static_cast<std::size_t>(number), rule)) continue;
       const int weight = rule.weight - std::min(line.laterLines, kMostForAge);
       candidates.push_back({number, true, weight, at, line.text});

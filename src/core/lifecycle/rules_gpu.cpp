@@ -25,7 +25,7 @@ void addMemory(Rules& rules) {
                           R"((?i)OOM when allocating tensor.*(device:CPU|allocator (cpu|mklcpu)))"));
   rules.push_back(logRule(
       "host-memory", kHostOutOfMemory, kCause, 78,
-      R"(DefaultCPUAllocator|std::bad_alloc|^(\w+\.)*_?(Array)?MemoryError\b|)"
+      R"(DefaultCPUAllocator|CPUAllocator\.cpp|posix_memalign|std::bad_alloc|^(\w+\.)*_?(Array)?MemoryError\b|)"
       R"((?i:Cannot allocate memory|unable to allocate [\d.]+ ?[KMGT]i?B|out of memory: killed process)|)"
       R"((?i:oom-kill(er)?\b[: ]|memory cgroup out of memory|killed by (the )?(kernel )?oom)|)"
       R"((?i:killed (due to|because of) (out of memory|memory)|exceeded (its |the )?memory limit)|)"

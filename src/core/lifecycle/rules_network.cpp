@@ -61,7 +61,7 @@ void addCollectives(Rules& rules) {
 void addMeeting(Rules& rules) {
   rules.push_back(logRule(
       "rendezvous", kRendezvousTimeout, kDerived, 66,
-      R"(Rendezvous(Timeout|Connection|Closed|State)?Error|(?i:rendezvous.{0,80}(timed out|timeout|failed))|)"
+      R"(RendezvousTimeoutError|(?i:rendezvous.{0,80}(timed out|timeout))|)"
       R"((?i:timed out initializing process group|store based barrier.{0,120}(timed? ?out|fail))|)"
       R"((?i:client socket has (timed out|failed)|TCPStore.{0,80}(timed? ?out|timeout)|DistStoreError.*(time|join))|)"
       R"((?i:\d+/\d+ clients joined|Timed out (after|waiting).{0,60}(client|worker|rank|peer|member|task)s?\b.{0,40}(join|start|connect|regist))|)"
@@ -71,12 +71,12 @@ void addMeeting(Rules& rules) {
       R"((barrier|connect|initiali|regist|coordinat).{0,120}DEADLINE_EXCEEDED)|)"
       R"((?i:jax\.distributed.{0,80}(timed? ?out|deadline))|)"
       R"((?i:wait timeout after \d+ ?ms, keys|waiting for .{0,40}(nodes|workers|members|ranks) to join))"));
-  rules.push_back(
-      logRule("dns", kDnsFailure, kDerived, 78,
-              R"((?i)name resolution|Name or service not known|getaddrinfo|could not resolve|)"
-              R"(nodename nor servname|No address associated with hostname|NameResolutionError|)"
-              R"(failed to resolve|UnknownHostException|DNS resolution failed|cannot resolve|)"
-              R"(unable to resolve|gethostbyname|no such host|Unknown host\b|unresolved address)"));
+  rules.push_back(logRule(
+      "dns", kDnsFailure, kDerived, 78,
+      R"((?i)name resolution|Name or service not known|getaddrinfo|could not resolve|)"
+      R"(nodename nor servname|No address associated with hostname|NameResolutionError|)"
+      R"(failed to resolve|UnknownHostException|DNS resolution failed|cannot resolve|)"
+      R"(unable to resolve|gethostbyname|no such host|Unknown host\b|unresolved address|Unable to find address for)"));
   rules.back().evenIfQuiet = true;
 }
 
@@ -91,6 +91,9 @@ void addMpi(Rules& rules) {
       R"((?i:mpirun (was unable|could not|failed)|mpiexec.{0,40}(unable|could not|fail))|)"
       R"(launch_procs|control_cb|All nodes which are allocated for this job|)"
       R"(did not find a matching|requested (number of )?hosts?)"));
+  rules.push_back(logRule(
+      "mpi-launch", kMpiRuntimeFailure, kCause, 86,
+      R"(Permission denied \(publickey|\b(orted|prted|hydra_pmi_proxy)\b.{0,40}(No such file|not found|Permission denied))"));
   // Hydra tells every end of a process in these words.
   rules.push_back(
       logRule("mpi-ended", kMpiRuntimeFailure, kDerived, 32,
@@ -114,6 +117,9 @@ void addConnections(Rules& rules) {
       R"(another task (has )?died|stopped sending heartbeats|missed heartbeats?|heartbeat.{0,60}(timeout|timed out|lost|fail|miss)|)"
       R"((task|node|worker|rank|peer|server)s? .{0,60}(unhealthy|disconnected|is dead|was lost)|dead node|)"
       R"(Software caused connection abort|Transport closed|GOAWAY|no socket to node|Check failed: \((send|recv)_?bytes|connection to .{0,60}(lost|closed|fail))"));
+  // The store of a rendezvous lives in one of the members.
+  rules.push_back(logRule("rendezvous-store", kConnectionLost, kConsequence, 37,
+                          R"(Rendezvous(Connection|Closed|State)Error)"));
   rules.push_back(logRule("horovod-shut-down", kConnectionLost, kConsequence, 35,
                           R"(Horovod has been shut down|HorovodInternalError|Horovod .*shut ?down)"));
   rules.push_back(

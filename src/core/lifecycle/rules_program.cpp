@@ -28,7 +28,7 @@ void addExceptions(Rules& rules) {
       R"(: command not found|^[^ ]*sh: \d+: [^ ]+: not found|executable file not found in \$PATH|)"
       R"([Ee]xec format error|bad interpreter|env: .{0,60}No such file or directory|)"
       R"(can't open file '[^']+': \[Errno 2\]|exec .{0,80}: no such file or directory)"));
-  model::FailureRule shell = logRule("command-not-executable", kCommandNotFound, kCause, 76,
+  model::FailureRule shell = logRule("command-not-executable", kCommandNotFound, kCause, 88,
                                      R"(: Permission denied|: cannot execute|: Is a directory)");
   shell.exitCodes = {126};
   rules.push_back(std::move(shell));
@@ -114,7 +114,7 @@ void addDivergence(Rules& rules) {
       "diverged", kModelDiverged, kCause, 77,
       R"((?i)\bloss\b.{0,40}\b(nan|inf|infinity|infinite|non-?finite|diverg\w+)\b.{0,80}(stop|abort|terminat|exit|end|halt|quit|fail|kill|rais)|)"
       R"((stop|abort|terminat|exit|end|halt|quit|fail)\w* .{0,60}\bloss\b.{0,30}(nan|inf\b|non-?finite|diverg)|)"
-      R"(NanLoss|NaN loss during training|Model diverged|training (has )?diverged|loss (has )?diverged|)"
+      R"(outputs? (is|are|contains?) (nan|inf)\b|\b(is|are) nan\b.{0,10}stop|NanLoss|NaN loss during training|Model diverged|training (has )?diverged|loss (has )?diverged|)"
       R"(Minimum loss scale reached|loss scale.{0,60}(already at minimum|at minimum|below|too (small|low)|reached)|cannot decrease scale|)"
       R"(FloatingPointError|Tensor had (NaN|Inf)|Found nan in|nan in (loss|grad)|non-?finite (loss|grad\w*)|)"
       R"(returned nan values|(loss|gradients?|grad_?norm|weights?|parameters?|logits|activations?) .{0,30}(contains?|is|are|became|becomes|went|has|have) .{0,12}\b(nan|inf|infinite|non-?finite)\b|)"

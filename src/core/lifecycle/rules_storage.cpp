@@ -31,6 +31,9 @@ void addStorageRules(Rules& rules) {
       R"((?i:\((403|401|AccessDenied|Forbidden)\)|(http|status|code|error|client)\W{0,10}(error\W{0,4}|code\W{0,4})?403\b|\b403 (client|access|permission)|AccessControlException|insufficient (permission|privilege))|)"
       R"((?i:not authorized to|is not authorized|does not have (storage|permission|serviceusage)|permission[_ ]denied|unauthorized|\b401 (client|unauth))|)"
       R"(GatedRepoError|Operation not permitted|\[Errno 1\]|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|NoCredentialsError|(?i:Forbidden:|Forbidden for url))"));
+  // Whatever it was that could not be read or written.
+  rules.push_back(logRule("access-denied", kPermissionDenied, kCause, 83,
+                          R"(^(\w+\.)*PermissionError|\((AccessDenied|403|Forbidden)\)|\bAccess Denied\b)"));
   rules.push_back(logRule(
       "checkpoint", kCheckpointError, kCause, 81,
       R"((?i)loading state_?dict|(missing|unexpected) key\(s\)|size mismatch for |PytorchStreamReader failed|)"
