@@ -41,7 +41,7 @@ void addLineRules(Rules& rules) {
       R"(^\[[IW]\b|^.{0,200}\w*Warning: |\[[WI]\d{3,4} |\[[WI] |^\s*(info|warn|warning|debug)\b:|^I0000|^W0000)"));
   rules.push_back(line(
       "given-up", kFinal,
-      R"((?i)giv(ing|en|e) up|gave up|(retries|attempts) (have been )?(exhausted|exceeded|failed)|max(imum)? (number of )?(retries|attempts|retry)|)"
+      R"(NCCL WARN|(?i)giv(ing|en|e) up|gave up|(retries|attempts) (have been )?(exhausted|exceeded|failed)|max(imum)? (number of )?(retries|attempts|retry)|)"
       R"(no more (retries|attempts)|after \d+ (retries|attempts|tries)|retry (limit|budget)|exhausted|too many retries|)"
       R"(cannot (be )?recover|unrecoverable|not recover|cannot continue|can't continue)"));
   rules.push_back(line(
