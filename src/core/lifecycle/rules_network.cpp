@@ -9,7 +9,7 @@ using enum model::Sign;
 void addCollectives(Rules& rules) {
   model::FailureRule device = logRule(
       "nccl-network", kNcclError, kCause, 80,
-      R"((?i)NCCL WARN .*(ibv_|no (usable |socket )?interface|GID|Duplicate GPU|Unable to (find|load)|nvidia[-_]peermem|)"
+      R"((?i)NCCL WARN .*(ibv_|no (usable |socket )?interface|GID|Duplicate GPU|Unable to (find|load|register)|nvidia[-_]peermem|)"
       R"(mlx5|Could not find|No (usable )?(IP|address)|Bootstrap *: no|could not enable P2P|P2P is disabled|)"
       R"(Failed to (open|find|initialize|create|register|bind)|cuMem|Mismatched|Inconsistent|unsupported)|)"
       R"(\bibv_[a-z_]+ .*(fail|error|returned)|call to ibv_|no socket interface found|)"
