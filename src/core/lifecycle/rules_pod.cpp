@@ -73,7 +73,7 @@ void addStarts(Rules& rules) {
       "TopologyAffinityError|PodOSNotSupported|PodOSSelectorNodeLabelDoesNotMatch|SysctlForbidden|"
       "InsufficientResourceError|PodAdmissionFailed|ForbiddenSysctl|AppArmor)$"));
   rules.push_back(
-      fact("command", kCommandNotFound, 90, kNotStarted,
+      fact("command-not-started", kCommandNotFound, 90, kNotStarted,
            R"((?i)executable file not found|exec format error|exec: "[^"]*"|)"
            R"(exec "?[^ "]+"?: (no such file|permission denied)|: no such file or directory: unknown$)"));
   // The container runtime's hook for devices, before the program.
