@@ -20,6 +20,10 @@ std::size_t escapeLength(std::string_view text) {
 
 // Tabs stay; other control characters, escape sequences and broken UTF-8 go.
 std::string cleaned(std::string_view line) {
+  // Most lines have nothing to leave out.
+  const bool plain =
+      std::all_of(line.begin(), line.end(), [](char c) { return c == '\t' || (c >= ' ' && c < 0x7f); });
+  if (plain) return std::string(line);
   std::string text;
   text.reserve(std::min(line.size(), kLineBytes));
   while (!line.empty()) {
