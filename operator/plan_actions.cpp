@@ -1,13 +1,20 @@
 #include <fmt/format.h>
 
 #include "codec/config_map.h"
+#include "codec/container_env.h"
 #include "codec/finalizers.h"
+#include "codec/framework_files.h"
 #include "codec/member_pod.h"
 #include "codec/object_meta.h"
 #include "codec/pod.h"
 #include "codec/service.h"
+#include "codec/ssh_secret.h"
 #include "codec/status.h"
+#include "model/gang_size.h"
 #include "model/names.h"
+#include "model/process_group.h"
+#include "model/words.h"
+#include "net/ssh_key.h"
 #include "operator/plan_executor.h"
 #include "operator/plan_step.h"
 
@@ -162,6 +169,61 @@ void PlanExecutor::run(const StepPtr& step, const core::EnsureAuxiliaries&) {
   ++step->openParts;
   ensureOwned(step, kube::kServices, codec::serviceName(job), codec::encodeService(job));
   ensureOwned(step, kube::kConfigMaps, codec::configMapName(job), codec::encodeConfigMap(job));
+  if (auto files = codec::encodeFrameworkFiles(job)) {
+    ++step->openParts;
+    ensureOurs(step, kube::kConfigMaps, std::move(*files));
+  }
+  if (model::launchesOverSsh(job)) {
+    ++step->openParts;
+    ensureSshKeys(step);
+  }
+  tellOwnVariables(step);
+}
+
+// Under a name that nobody else has a use for: where it exists it is the job's own, of an earlier try.
+void PlanExecutor::ensureOurs(const StepPtr& step, const kube::ResourceType& type, std::string body) {
+  deps_.metrics.countWrite(type.plural);
+  deps_.api.create(type.collection(step->decision.job->key.ns), std::move(body),
+                   guarded([this, step](const Answer& answer) {
+                     if (!answer && isDefinite(answer.error().code)) {
+                       refuseCreation(step, answer.error());
+                       return partDone(step, true);
+                     }
+                     partDone(step, answer || answer.error().code == ErrorCode::kAlreadyExists);
+                   }));
+}
+
+// Made anew each time, and thrown away where the job has some: to read them would take the right to read
+// everybody's Secrets.
+void PlanExecutor::ensureSshKeys(const StepPtr& step) {
+  const model::Job& job = *step->decision.job;
+  auto user = net::makeSshKey("trainyard");
+  auto host = net::makeSshKey("trainyard");
+  if (!user || !host) {
+    deps_.log.error("no ssh keys could be made", {{"namespace", job.key.ns},
+                                                  {"job", job.key.name},
+                                                  {"error", (user ? host.error() : user.error()).message}});
+    return partDone(step, false);
+  }
+  ensureOurs(step, kube::kSecrets,
+             codec::encodeSshSecret(job, {user->privateKey, user->publicLine},
+                                    {host->privateKey, host->publicLine}));
+}
+
+// With its start only: a gang that starts anew has the same templates.
+void PlanExecutor::tellOwnVariables(const StepPtr& step) {
+  const model::Job& job = *step->decision.job;
+  const auto& proposal = job.status.gang.proposal;
+  if (proposal && proposal->kind != model::ProposalKind::kStart) return;
+  std::vector<std::string> said;
+  for (const model::Role& role : job.spec.roles) {
+    const auto own = codec::findOwnVariables(role, step->environments().of(role.name, 0, 0));
+    if (!own.empty()) said.push_back(fmt::format("{} (role {})", model::joinWords(own), role.name));
+  }
+  if (said.empty()) return;
+  deps_.events.record(job, {false, "OwnVariables",
+                            fmt::format("The template's own variables win over those of the framework: {}",
+                                        fmt::join(said, "; "))});
 }
 
 void PlanExecutor::ensureOwned(const StepPtr& step, const kube::ResourceType& type, const std::string& name,
@@ -201,6 +263,8 @@ void PlanExecutor::checkOwner(const StepPtr& step, const kube::ResourceType& typ
 void PlanExecutor::run(const StepPtr& step, const core::CreateMember& action) {
   const model::Role* role = step->decision.job->spec.findRole(action.role);
   if (role == nullptr) return partDone(step, true);
+  // A gang has said it when its auxiliaries were made.
+  if (model::gangMembers(*step->decision.job) == 1) tellOwnVariables(step);
   const std::size_t bytes = bodyBytes(*role, step->environments());
   bodies_.enter(bytes, [this, step, action, bytes] { createMember(step, action, bytes); });
 }

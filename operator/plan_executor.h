@@ -102,6 +102,9 @@ class PlanExecutor {
   void rereadFinalizers(const StepPtr& step, bool present, const std::string& patchedFrom);
   void ensureOwned(const StepPtr& step, const kube::ResourceType& type, const std::string& name,
                    std::string body);
+  void ensureOurs(const StepPtr& step, const kube::ResourceType& type, std::string body);
+  void ensureSshKeys(const StepPtr& step);
+  void tellOwnVariables(const StepPtr& step);
   void checkOwner(const StepPtr& step, const kube::ResourceType& type, const std::string& name);
   void memberNameTaken(const StepPtr& step, const std::string& name);
   void singleNameTaken(const StepPtr& step, const model::Pod& pod);

@@ -47,9 +47,10 @@ Enum readEnum(const Field& field, const std::array<std::pair<std::string_view, E
 
 model::Framework readFramework(const Field& field) {
   using enum model::Framework;
-  static constexpr std::array<std::pair<std::string_view, model::Framework>, 6> kFrameworks{
+  static constexpr std::array<std::pair<std::string_view, model::Framework>, 7> kFrameworks{
       {{"PyTorch", kPyTorch},
        {"TensorFlow", kTensorFlow},
+       {"JAX", kJax},
        {"MXNet", kMxNet},
        {"Horovod", kHorovod},
        {"MPI", kMpi},

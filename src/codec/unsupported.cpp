@@ -43,10 +43,6 @@ std::vector<std::string> findUnsupported(const JsonValue& spec, const model::Job
   const auto add = [&](bool asked, std::string_view what) {
     if (asked) found.emplace_back(what);
   };
-  using enum model::Framework;
-  add(decoded.framework == kMxNet, "spec.framework MXNet (its pods are given no DMLC_ variables)");
-  add(decoded.framework == kHorovod, "spec.framework Horovod (its pods are given no list of hosts)");
-  add(decoded.framework == kMpi, "spec.framework MPI (its pods are given no hostfile)");
   add(decoded.elastic.has_value(), "spec.elastic (the job keeps the size it starts with)");
   if (const std::string_view mode = unbuiltMode(decoded); !mode.empty()) {
     found.push_back(

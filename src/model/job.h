@@ -17,7 +17,7 @@
 
 namespace trainyard::model {
 
-enum class Framework { kPyTorch, kTensorFlow, kMxNet, kHorovod, kMpi, kCustom };
+enum class Framework { kPyTorch, kTensorFlow, kJax, kMxNet, kHorovod, kMpi, kCustom };
 
 struct Role {
   std::string name;

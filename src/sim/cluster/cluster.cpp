@@ -25,6 +25,7 @@ constexpr KnownKind kKinds[] = {
     {"v1", "Pod", kube::kPods},
     {"v1", "Service", kube::kServices},
     {"v1", "ConfigMap", kube::kConfigMaps},
+    {"v1", "Secret", kube::kSecrets},
     {"v1", "Node", kube::kNodes},
     {"v1", "Namespace", kube::kNamespaces},
     {"v1", "LimitRange", {"", "v1", "limitranges"}},

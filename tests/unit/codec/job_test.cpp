@@ -280,8 +280,9 @@ TEST_CASE("a spec that contradicts itself is said with its field") {
         R"(spec.locality.levels[1].level: must be used once only, is "rack")");
   CHECK(withSpec("{}").specError == "spec.framework: is required");
   CHECK(decoded(R"({"metadata":{"name":"j"}})").specError == "spec: is required");
-  CHECK(withSpec(R"({"framework":"Caffe"})").specError ==
-        R"(spec.framework: must be one of PyTorch, TensorFlow, MXNet, Horovod, MPI, Custom, is "Caffe")");
+  CHECK(
+      withSpec(R"({"framework":"Caffe"})").specError ==
+      R"(spec.framework: must be one of PyTorch, TensorFlow, JAX, MXNet, Horovod, MPI, Custom, is "Caffe")");
   const std::string longName(60, 'a');
   const auto tooLong = decoded(fmt::format(
       R"({{"metadata":{{"name":"{}"}},"spec":{{"framework":"PyTorch","roles":{}}}}})", longName, worker));
