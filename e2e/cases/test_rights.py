@@ -103,7 +103,8 @@ class RightsTest(support.Case):
     def gangs_to_their_end(self, jobs):
         support.create_job(self.namespace, job("gang", replicas=2, run_for="1s"))
         support.create_job(self.namespace, job("alone", replicas=1, run_for="1s"))
-        for name in ("gang", "alone"):
+        support.create_job(self.namespace, job("launched", replicas=2, run_for="1s", framework="MPI"))
+        for name in ("gang", "alone", "launched"):
             wait_phase(jobs, self.namespace, name, "Succeeded")
 
     def deleted_while_it_runs(self, jobs, pods):
