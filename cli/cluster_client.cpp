@@ -120,6 +120,15 @@ base::Result<std::string> ClusterClient::post(const std::string& path, const std
       .front();
 }
 
+base::Result<std::string> ClusterClient::patch(const std::string& path, const std::string& body) {
+  return ask({{.method = net::Method::kPatch,
+               .path = path,
+               .body = body,
+               .contentType = std::string(kube::contentTypeOf(kube::PatchType::kMerge)),
+               .timeout = kRequestTimeout}})
+      .front();
+}
+
 std::vector<base::Result<std::string>> ClusterClient::ask(const std::vector<kube::ApiRequest>& requests) {
   std::vector<std::future<Answer>> pending;
   onLoop([&] {

@@ -31,6 +31,8 @@ class ClusterClient final : public LiveCluster {
   [[nodiscard]] std::vector<base::Result<std::string>> get(const std::vector<std::string>& paths) override;
   [[nodiscard]] base::Result<std::string> post(const std::string& path, const std::string& body,
                                                const kube::Query& query) override;
+  // A JSON merge patch of one object.
+  [[nodiscard]] base::Result<std::string> patch(const std::string& path, const std::string& body);
   [[nodiscard]] base::Result<model::Snapshot> snapshot() override;
 
   [[nodiscard]] const std::string& source() const override { return config_.source; }

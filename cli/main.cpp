@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/classify_command.h"
+#include "cli/drain_command.h"
 #include "cli/job_commands.h"
 #include "cli/queue_commands.h"
 #include "cli/replay_command.h"
@@ -74,8 +76,12 @@ int main(int argc, char** argv) {
 
   trainyard::cli::addSimulateCommand(app, program,
                                      [&](std::function<int()> command) { chosen = std::move(command); });
+  trainyard::cli::addDrainCommand(app, program,
+                                  [&](std::function<int()> command) { chosen = std::move(command); });
   trainyard::cli::addSandboxCommand(app, [&](std::function<int()> command) { chosen = std::move(command); });
   trainyard::cli::addReplayCommand(app, [&](std::function<int()> command) { chosen = std::move(command); });
+
+  trainyard::cli::addClassifyCommand(app, [&](std::function<int()> command) { chosen = std::move(command); });
 
   CLI::App* version = app.add_subcommand("version", "the version of this program");
   version->callback([&] {

@@ -100,6 +100,23 @@ std::string selectorText(const model::LabelSelector& selector) {
   return text.empty() ? "all" : text;
 }
 
+// In the words of the operator, who knows which resources are GPUs. It has not said so of a queue that it has
+// not seen yet.
+std::string gpusGuaranteed(const Queue& queue) {
+  if (!queue.status.gpus) return amountOrDash(queue.guaranteed, model::names::kGpuResource);
+  return queue.status.gpus->guaranteed > 0 ? fmt::to_string(queue.status.gpus->guaranteed) : "-";
+}
+
+std::string gpusLimit(const Queue& queue) {
+  if (!queue.status.gpus) return amountOrDash(queue.limit, model::names::kGpuResource);
+  return queue.status.gpus->limit ? fmt::to_string(*queue.status.gpus->limit) : "-";
+}
+
+std::string gpusUsed(const model::QueueStatus& status) {
+  if (!status.gpus) return amountOrDash(status.usage, model::names::kGpuResource);
+  return status.gpus->used > 0 ? fmt::to_string(status.gpus->used) : "-";
+}
+
 std::string resourcesTable(const Queue& queue) {
   std::set<std::string> names;
   for (const model::Quota* quota : {&queue.guaranteed, &queue.limit, &queue.status.usage}) {
@@ -143,17 +160,15 @@ void writeQueue(codec::JsonWriter& out, const Queue& queue) {
 }  // namespace
 
 std::string queuesTable(const std::vector<Queue>& queues) {
-  constexpr std::string_view kGpus = model::names::kGpuResource;
   std::vector<std::vector<std::string>> rows{
       {"QUEUE", "READY", "WEIGHT", "GUARANTEED", "LIMIT", "USED", "SHARE", "FAIR", "WAITING", "ADMITTED"}};
   const Tree tree(queues);
   for (const auto& [queue, depth] : tree.entries()) {
     const model::QueueStatus& status = queue->status;
     rows.push_back({std::string(static_cast<std::size_t>(depth) * 2, ' ') + queue->name.str(),
-                    readyText(*queue), fmt::to_string(queue->weight), amountOrDash(queue->guaranteed, kGpus),
-                    amountOrDash(queue->limit, kGpus), amountOrDash(status.usage, kGpus),
-                    percent(status.share), percent(status.fairShare), fmt::to_string(status.waiting),
-                    fmt::to_string(status.admitted)});
+                    readyText(*queue), fmt::to_string(queue->weight), gpusGuaranteed(*queue),
+                    gpusLimit(*queue), gpusUsed(status), percent(status.share), percent(status.fairShare),
+                    fmt::to_string(status.waiting), fmt::to_string(status.admitted)});
   }
   return formatTable(rows);
 }

@@ -17,6 +17,7 @@
 #include "codec/status.h"
 #include "core/gang/framework_env.h"
 #include "kube/paths.h"
+#include "model/gpu_resources.h"
 #include "model/names.h"
 #include "operator/run_times_keeper.h"
 #include "operator/template_checks.h"
@@ -37,6 +38,8 @@ class Simulator {
   Result<Simulation> run(const std::vector<Manifest>& manifests) {
     auto policy = readPolicy();
     if (!policy) return base::fail(policy.error());
+    // Before jobs and nodes are decoded.
+    model::setGpuResources(policy->gpuResources);
     for (const Manifest& manifest : manifests) {
       if (auto added = add(manifest); !added) return base::fail(added.error());
     }

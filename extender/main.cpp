@@ -22,6 +22,8 @@ int main(int argc, char** argv) {
       ->required();
   app.add_option("--metrics-listen", options.metricsListen,
                  "address and port of /metrics, /healthz and /readyz, by plain HTTP");
+  app.add_option("--policy", options.policyFile,
+                 "the cluster's policy, a YAML file, of which gpuResources is read at the start");
   app.add_option("--log-level", logLevel, "debug, info, warning or error")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 

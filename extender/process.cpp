@@ -9,11 +9,14 @@
 #include <thread>
 
 #include "base/event_loop.h"
+#include "base/file.h"
+#include "codec/policy.h"
 #include "extender/api_contact.h"
 #include "extender/cluster_watch.h"
 #include "extender/guard_service.h"
 #include "kube/config.h"
 #include "kube/connection.h"
+#include "model/gpu_resources.h"
 #include "net/listen_address.h"
 #include "net/server.h"
 #include "telemetry/health.h"
@@ -62,6 +65,7 @@ class Process {
   base::Result<void> start() {
     mallopt(M_MMAP_THRESHOLD, kReturnedBytes);
     catchSignals();
+    if (auto read = readPolicy(); !read) return read;
     const auto config = kube::loadConnectionConfig(
         {.kubeconfig = options_.kubeconfig.empty() ? std::nullopt : std::optional(options_.kubeconfig)});
     if (!config) return base::fail(config.error());
@@ -84,6 +88,18 @@ class Process {
     contact_->start();
     housekeeping();
     pollTlsFiles();
+    return {};
+  }
+
+  // Which resources are GPUs, before anything is decoded. kube-scheduler, too, reads at its start which pods
+  // it asks about.
+  base::Result<void> readPolicy() {
+    if (options_.policyFile.empty()) return {};
+    const auto text = base::readFile(options_.policyFile);
+    if (!text) return base::fail(text.error());
+    const auto policy = codec::decodePolicy(*text, options_.policyFile);
+    if (!policy) return base::fail(policy.error());
+    model::setGpuResources(policy->gpuResources);
     return {};
   }
 

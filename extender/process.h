@@ -11,6 +11,7 @@ struct ProcessOptions {
   std::string kubeconfig = {};
   std::string listen = {};
   TlsFiles tls = {};
+  std::string policyFile = {};     // empty: the defaults
   std::string metricsListen = {};  // empty: no such server
   base::LogLevel logLevel = base::LogLevel::kInfo;
 };

@@ -69,6 +69,11 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
       runTimes_({.ns = options_.leaseNamespace}, {deps_.api, deps_.executor, cache_,
                                                   deps_.log.named("run-times"), [this] { requestCycle(); }}) {
   cache_.onAnyChange([this] { requestCycle(); });
+  takeFailureRules();
+  // What a queue's status tells asks for no cycle, but the metrics repeat it.
+  cache_.queues.onChange([this](const auto&, const auto&) {
+    if (leading()) describeSoon();
+  });
 }
 
 Operator::~Operator() { *alive_ = false; }
@@ -153,7 +158,14 @@ void Operator::releaseLease() {
 
 void Operator::setPolicy(const model::Policy& policy) {
   options_.policy = policy;
+  takeFailureRules();
   requestCycle();
+}
+
+// Their expressions were tried when the file was read.
+void Operator::takeFailureRules() {
+  if (const auto taken = executor_.setFailureRules(options_.policy.failureRules); !taken)
+    deps_.log.error("failure rules are not taken", {{"error", taken.error().message}});
 }
 
 // On the Lease, the one object that both is the operator's and exists however it was installed.
@@ -215,7 +227,9 @@ void Operator::describeSoon() {
   deps_.executor.postAfter(kDescribe, [this, alive = alive_] {
     if (!*alive) return;
     describing_ = false;
-    metrics_.describe(cache_.snapshot(deps_.executor.wallNow()));
+    model::Snapshot snapshot = cache_.snapshot(deps_.executor.wallNow());
+    snapshot.policy = options_.policy;
+    metrics_.describe(snapshot);
   });
 }
 

@@ -72,6 +72,7 @@ class Operator {
   [[nodiscard]] bool leading() const;
 
  private:
+  void takeFailureRules();
   void startReflectors();
   void requestCycle();
   void runCycle();

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <limits>
 
+#include "core/place/suspicion.h"
+#include "model/conditions.h"
 #include "model/names.h"
 
 namespace trainyard::operator_ {
@@ -34,6 +36,8 @@ OperatorMetrics::OperatorMetrics(telemetry::MetricsRegistry& registry)
           registry.counter("trainyard_gang_aborts_total", "Attempts to place a gang that were given up.")),
       gpusAllocatable_(registry.gauge("trainyard_gpus_allocatable", "GPUs of all nodes.")),
       gpusPlaced_(registry.gauge("trainyard_gpus_placed", "GPUs of gangs that have their places.")),
+      suspectedNodes_(registry.gauge("trainyard_suspected_nodes",
+                                     "Nodes that are avoided because gangs failed there lately.")),
       fairShareDelay_(delays(registry, "FairShare")),
       fragmentationDelay_(delays(registry, "Fragmentation")) {}
 
@@ -61,12 +65,16 @@ void OperatorMetrics::describe(const model::Snapshot& snapshot) {
   std::map<std::string, int> reasons;
   std::int64_t allocatable = 0;
   std::int64_t placed = 0;
+  std::vector<std::shared_ptr<const model::Job>> accusing;
   for (const auto& node : snapshot.nodes) allocatable += node->allocatable.gpus();
   for (const auto& job : snapshot.jobs) {
     ++phases[job->status.phase.empty() ? "Pending" : job->status.phase];
     if (job->status.pending) ++reasons[std::string(model::toString(job->status.pending->reason))];
     if (job->status.gang.placed && !job->finished()) placed += job->status.gpus;
+    if (core::accusesNode(*job)) accusing.push_back(job);
   }
+  suspectedNodes_.set(
+      static_cast<double>(core::suspectedNodes(accusing, snapshot.policy.failures, snapshot.now).size()));
   gpusAllocatable_.set(static_cast<double>(allocatable));
   gpusPlaced_.set(static_cast<double>(placed));
   publish(jobsByPhase_, phases, "trainyard_jobs", "TrainingJobs by phase.", "phase");
@@ -86,7 +94,8 @@ void OperatorMetrics::describeQueues(const model::Snapshot& snapshot) {
   };
   for (const auto& queue : snapshot.queues) {
     const model::QueueStatus& status = queue->status;
-    gpus[queue->name.str()] = small(status.usage.amount(model::names::kGpuResource));
+    gpus[queue->name.str()] =
+        small(status.gpus ? status.gpus->used : status.usage.amount(model::names::kGpuResource));
     share[queue->name.str()] = small(status.share);
     fairShare[queue->name.str()] = small(status.fairShare);
     waiting[queue->name.str()] = status.waiting;
@@ -130,12 +139,35 @@ void OperatorMetrics::noteTransition(const model::Job& before, const model::JobS
   if (after.gang.placed && !before.status.gang.placed) {
     placementSeconds_.observe(std::chrono::duration<double>(now - before.created).count());
   }
+  noteFailure(before.status, after, now);
   const bool ended = after.phase == "Succeeded" || after.phase == "Failed";
   if (!ended || before.status.phase == after.phase) return;
   registry_
       .counter("trainyard_jobs_finished_total", "TrainingJobs that ended, by outcome.",
                {{"outcome", after.phase}})
       .increment();
+}
+
+// What the failed start had cost is lost at most: a checkpoint may have kept some of it.
+void OperatorMetrics::noteFailure(const model::JobStatus& before, const model::JobStatus& after,
+                                  base::WallTime now) {
+  if (!after.lastFailure || after.lastFailure == before.lastFailure) return;
+  const std::string failure(model::toString(after.lastFailure->failure));
+  registry_
+      .counter("trainyard_failures_total", "Gangs that failed, by class and by what was done about it.",
+               {{"class", failure}, {"action", after.lastFailure->action}})
+      .increment();
+  const auto runs = std::find_if(before.conditions.begin(), before.conditions.end(), [](const auto& each) {
+    return each.type == model::conditions::kRunning && each.status == model::ConditionStatus::kTrue;
+  });
+  if (runs == before.conditions.end()) return;
+  const std::chrono::duration<double> ran =
+      std::max(now - runs->lastTransition, base::WallTime::duration::zero());
+  registry_
+      .counter("trainyard_failed_gpu_seconds_total",
+               "GPU time of the starts that failed, by class: lost but for what a checkpoint kept.",
+               {{"class", failure}})
+      .increment(ran.count() * static_cast<double>(before.gpus));
 }
 
 }  // namespace trainyard::operator_

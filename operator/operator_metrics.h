@@ -27,6 +27,7 @@ class OperatorMetrics {
   void noteTransition(const model::Job& before, const model::JobStatus& after, base::WallTime now);
 
  private:
+  void noteFailure(const model::JobStatus& before, const model::JobStatus& after, base::WallTime now);
   using GaugesByLabel = std::map<std::string, telemetry::Gauge, std::less<>>;
   void describeQueues(const model::Snapshot& snapshot);
   void publish(GaugesByLabel& gauges, const std::map<std::string, int>& counts, std::string_view name,
@@ -40,6 +41,7 @@ class OperatorMetrics {
   telemetry::Counter aborts_;
   telemetry::Gauge gpusAllocatable_;
   telemetry::Gauge gpusPlaced_;
+  telemetry::Gauge suspectedNodes_;
   GaugesByLabel jobsByPhase_;
   GaugesByLabel waitingByReason_;
   telemetry::Counter fairShareDelay_;

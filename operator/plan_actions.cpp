@@ -1,13 +1,21 @@
 #include <fmt/format.h>
 
 #include "codec/config_map.h"
+#include "codec/container_env.h"
 #include "codec/finalizers.h"
+#include "codec/framework_files.h"
 #include "codec/member_pod.h"
 #include "codec/object_meta.h"
 #include "codec/pod.h"
 #include "codec/service.h"
+#include "codec/ssh_secret.h"
 #include "codec/status.h"
+#include "core/ledger/members.h"
+#include "model/gang_size.h"
 #include "model/names.h"
+#include "model/process_group.h"
+#include "model/words.h"
+#include "net/ssh_key.h"
 #include "operator/plan_executor.h"
 #include "operator/plan_step.h"
 
@@ -27,6 +35,24 @@ std::string templateComplaint(const std::string& role, const Error& error) {
 // What the body has at least: the template, and what is told to each of many members.
 std::size_t bodyBytes(const model::Role& role, const core::MemberEnvironments& environments) {
   return role.templateJson.size() + environments.sharedBytes();
+}
+
+// Every placed member with its pod, as the cache knows it.
+std::vector<Witness> witnessesOf(const model::Job& job, const kube::ObjectCache<model::Pod>& pods) {
+  std::vector<Witness> witnesses;
+  if (!job.status.gang.placed) return witnesses;
+  for (const model::Assignment& assignment : job.status.gang.placed->assignments) {
+    for (const int index : assignment.indices.values()) {
+      const model::ObjectKey key{job.key.ns, model::podName(job.key.name, assignment.role, index)};
+      const auto pod = pods.find(key);
+      if (!pod || pod->controllerUid != job.uid) continue;
+      Witness& each = witnesses.emplace_back(Witness{key, assignment.role, index});
+      each.ended = pod->finished();
+      if (pod->failure && !pod->failure->containers.empty())
+        each.container = pod->failure->containers.front().name;
+    }
+  }
+  return witnesses;
 }
 
 bool isDefinite(ErrorCode code) { return code == ErrorCode::kInvalid || code == ErrorCode::kForbidden; }
@@ -162,6 +188,61 @@ void PlanExecutor::run(const StepPtr& step, const core::EnsureAuxiliaries&) {
   ++step->openParts;
   ensureOwned(step, kube::kServices, codec::serviceName(job), codec::encodeService(job));
   ensureOwned(step, kube::kConfigMaps, codec::configMapName(job), codec::encodeConfigMap(job));
+  if (auto files = codec::encodeFrameworkFiles(job)) {
+    ++step->openParts;
+    ensureOurs(step, kube::kConfigMaps, std::move(*files));
+  }
+  if (model::launchesOverSsh(job)) {
+    ++step->openParts;
+    ensureSshKeys(step);
+  }
+  tellOwnVariables(step);
+}
+
+// Under a name that nobody else has a use for: where it exists it is the job's own, of an earlier try.
+void PlanExecutor::ensureOurs(const StepPtr& step, const kube::ResourceType& type, std::string body) {
+  deps_.metrics.countWrite(type.plural);
+  deps_.api.create(type.collection(step->decision.job->key.ns), std::move(body),
+                   guarded([this, step](const Answer& answer) {
+                     if (!answer && isDefinite(answer.error().code)) {
+                       refuseCreation(step, answer.error());
+                       return partDone(step, true);
+                     }
+                     partDone(step, answer || answer.error().code == ErrorCode::kAlreadyExists);
+                   }));
+}
+
+// Made anew each time, and thrown away where the job has some: to read them would take the right to read
+// everybody's Secrets.
+void PlanExecutor::ensureSshKeys(const StepPtr& step) {
+  const model::Job& job = *step->decision.job;
+  auto user = net::makeSshKey("trainyard");
+  auto host = net::makeSshKey("trainyard");
+  if (!user || !host) {
+    deps_.log.error("no ssh keys could be made", {{"namespace", job.key.ns},
+                                                  {"job", job.key.name},
+                                                  {"error", (user ? host.error() : user.error()).message}});
+    return partDone(step, false);
+  }
+  ensureOurs(step, kube::kSecrets,
+             codec::encodeSshSecret(job, {user->privateKey, user->publicLine},
+                                    {host->privateKey, host->publicLine}));
+}
+
+// With its start only: a gang that starts anew has the same templates.
+void PlanExecutor::tellOwnVariables(const StepPtr& step) {
+  const model::Job& job = *step->decision.job;
+  const auto& proposal = job.status.gang.proposal;
+  if (proposal && proposal->kind != model::ProposalKind::kStart) return;
+  std::vector<std::string> said;
+  for (const model::Role& role : job.spec.roles) {
+    const auto own = codec::findOwnVariables(role, step->environments().of(role.name, 0, 0));
+    if (!own.empty()) said.push_back(fmt::format("{} (role {})", model::joinWords(own), role.name));
+  }
+  if (said.empty()) return;
+  deps_.events.record(job, {false, "OwnVariables",
+                            fmt::format("The template's own variables win over those of the framework: {}",
+                                        fmt::join(said, "; "))});
 }
 
 void PlanExecutor::ensureOwned(const StepPtr& step, const kube::ResourceType& type, const std::string& name,
@@ -170,8 +251,11 @@ void PlanExecutor::ensureOwned(const StepPtr& step, const kube::ResourceType& ty
   deps_.metrics.countWrite(type.plural);
   deps_.api.create(type.collection(job.key.ns), std::move(body),
                    guarded([this, step, &type, name](const Answer& answer) {
-                     if (!answer && answer.error().code == ErrorCode::kAlreadyExists)
+                     if (!answer && answer.error().code == ErrorCode::kAlreadyExists) {
+                       // The ConfigMap's name has the job's uid in it: an earlier try made it.
+                       if (type.plural == kube::kConfigMaps.plural) return partDone(step, true);
                        return checkOwner(step, type, name);
+                     }
                      if (!answer && isDefinite(answer.error().code)) {
                        refuseCreation(step, answer.error());
                        return partDone(step, true);
@@ -186,6 +270,12 @@ void PlanExecutor::checkOwner(const StepPtr& step, const kube::ResourceType& typ
                   if (!answer) return partDone(step, false);
                   const auto meta = codec::decodeObjectMeta(answer->body);
                   const model::Job& owner = *step->decision.job;
+                  const bool former = meta && meta->controllerKind == model::names::kTrainingJobKind &&
+                                      meta->controllerName == owner.key.name;
+                  if (meta && former && meta->controllerUid != owner.uid.str()) {
+                    // Of the deleted job that had this name: Kubernetes takes it away in a moment.
+                    return partDone(step, false);
+                  }
                   if (!meta || meta->controllerUid != owner.uid.str()) {
                     refuseCreation(step, "NameTaken",
                                    fmt::format("{} \"{}\" in namespace {} belongs to somebody else",
@@ -201,6 +291,8 @@ void PlanExecutor::checkOwner(const StepPtr& step, const kube::ResourceType& typ
 void PlanExecutor::run(const StepPtr& step, const core::CreateMember& action) {
   const model::Role* role = step->decision.job->spec.findRole(action.role);
   if (role == nullptr) return partDone(step, true);
+  // A gang has said it when its auxiliaries were made.
+  if (model::gangMembers(*step->decision.job) == 1) tellOwnVariables(step);
   const std::size_t bytes = bodyBytes(*role, step->environments());
   bodies_.enter(bytes, [this, step, action, bytes] { createMember(step, action, bytes); });
 }
@@ -248,6 +340,8 @@ void PlanExecutor::memberNameTaken(const StepPtr& step, const std::string& name)
                   const auto pod = codec::decodePod(answer->body);
                   const bool ours = pod && pod->controllerUid == step->decision.job->uid &&
                                     pod->controllerKind == model::names::kTrainingJobKind;
+                  if (pod && !ours && core::isOfFormerJob(*pod, *step->decision.job))
+                    return formerPodInTheWay(step, answer->body);
                   if (!ours) {
                     refuseCreation(step, "NameTaken", fmt::format("pod {} belongs to somebody else", key));
                     return partDone(step, true);
@@ -259,6 +353,18 @@ void PlanExecutor::memberNameTaken(const StepPtr& step, const std::string& name)
                                       pod->member->epoch == step->decision.job->status.gang.proposal->epoch;
                   partDone(step, member && !pod->terminating);
                 }));
+}
+
+// It goes with its job, which is deleted. A gang of one has decided nothing yet: it waits until that is seen.
+void PlanExecutor::formerPodInTheWay(const StepPtr& step, const std::string& pod) {
+  const model::Job& job = *step->decision.job;
+  deps_.cache.pods.applyWrite(pod, kube::WriteKind::kCreate);
+  if (singles_.made(job.key) != nullptr) {
+    singles_.forget(job.key);
+  } else {
+    refuseCreation(step, "NameTaken", "a pod of the TrainingJob that had this name before is still ending");
+  }
+  partDone(step, true);
 }
 
 // Of a gang of one whoever makes the pod first has decided; but only what is bound, or what we chose
@@ -324,6 +430,44 @@ void PlanExecutor::deletePod(const core::DeletePod& action, std::function<void(b
                      if (gone) deps_.cache.pods.forget(action.pod, action.uid.str());
                      if (!gone) deletesSent_.erase(sent);
                      done(gone);
+                   }));
+}
+
+// --- the end of a gang
+// --------------------------------------------------------------------------------------------------
+
+void PlanExecutor::run(const StepPtr& step, const core::CollectEvidence&) {
+  evidence_.collect(witnessesOf(*step->decision.job, deps_.cache.pods),
+                    [this, step, alive = alive_](core::Failure failure) {
+                      if (!*alive) return;
+                      const model::Job& job = *step->decision.job;
+                      deps_.log.info("a gang failed", {{"namespace", job.key.ns},
+                                                       {"job", job.key.name},
+                                                       {"class", model::toString(failure.failure)},
+                                                       {"pod", failure.pod},
+                                                       {"message", failure.message}});
+                      JobState& state = jobs_[job.key];
+                      state.failedEpoch = job.status.gang.lastEpoch;
+                      state.failure = std::move(failure);
+                      partDone(step, true);
+                    });
+}
+
+// Its finalizer lets it go once its pods are gone.
+void PlanExecutor::run(const StepPtr& step, const core::DeleteJob&) {
+  const model::Job& job = *step->decision.job;
+  kube::DeleteOptions options;
+  options.uid = job.uid.str();
+  options.propagationPolicy = "Background";
+  deps_.metrics.countWrite("trainingjobs");
+  deps_.api.remove(kube::kTrainingJobs.object(job.key.ns, job.key.name), options,
+                   guarded([this, step](const Answer& answer) {
+                     const model::Job& gone = *step->decision.job;
+                     const bool absent = !answer && answer.error().code == ErrorCode::kNotFound;
+                     if (absent) deps_.cache.jobs.forget(gone.key, gone.uid.str());
+                     // Another job has the name by now: the watch will tell.
+                     const bool other = !answer && answer.error().code == ErrorCode::kConflict;
+                     partDone(step, answer.has_value() || absent || other);
                    }));
 }
 

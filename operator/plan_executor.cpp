@@ -25,7 +25,8 @@ PlanExecutor::PlanExecutor(Dependencies dependencies, std::function<void()> sett
     : deps_(std::move(dependencies)),
       settled_(std::move(settled)),
       singles_(deps_.cache, deps_.settings),
-      bodies_(kMostBodyBytes) {}
+      bodies_(kMostBodyBytes),
+      evidence_(deps_.api, deps_.executor) {}
 
 PlanExecutor::~PlanExecutor() { *alive_ = false; }
 
@@ -258,8 +259,10 @@ std::map<model::ObjectKey, core::JobFeedback> PlanExecutor::feedback(const model
 core::JobFeedback PlanExecutor::feedbackOn(const model::Job& job, const JobState& state, base::Instant now) {
   core::JobFeedback feedback;
   feedback.busy = state.busy || now < state.notBefore;
+  if (state.uid != job.uid) return feedback;
+  if (state.failedEpoch == job.status.gang.lastEpoch) feedback.failure = state.failure;
   const auto& proposal = job.status.gang.proposal;
-  if (!proposal || state.uid != job.uid) return feedback;
+  if (!proposal) return feedback;
   feedback.auxiliariesReady = state.auxiliariesEpoch == proposal->epoch;
   if (state.refusedEpoch == proposal->epoch) feedback.creationRefused = state.creationRefused;
   if (state.releasedEpoch == proposal->epoch) feedback.released = state.released;

@@ -15,6 +15,7 @@
 #include "kube/cluster_cache.h"
 #include "operator/body_window.h"
 #include "operator/deferred_writes.h"
+#include "operator/evidence_collector.h"
 #include "operator/job_events.h"
 #include "operator/operator_metrics.h"
 #include "operator/single_records.h"
@@ -48,6 +49,10 @@ class PlanExecutor {
   PlanExecutor& operator=(const PlanExecutor&) = delete;
 
   void execute(const core::Plan& plan);
+  // How failures are told apart, besides the built-in rules; unusable ones leave the last good ones.
+  [[nodiscard]] base::Result<void> setFailureRules(const std::vector<model::FailureRule>& rules) {
+    return evidence_.setRules(rules);
+  }
 
   // For the next cycle: who is busy, and what was learnt beside the watches.
   [[nodiscard]] std::map<model::ObjectKey, core::JobFeedback> feedback(const model::Snapshot& snapshot) const;
@@ -95,6 +100,8 @@ class PlanExecutor {
   void createMember(const StepPtr& step, const core::CreateMember& action, std::size_t bytes);
   void run(const StepPtr& step, const core::ReleaseMember& action);
   void run(const StepPtr& step, const core::DeletePod& action);
+  void run(const StepPtr& step, const core::CollectEvidence& action);
+  void run(const StepPtr& step, const core::DeleteJob& action);
   void checkTemplate(const StepPtr& step, const model::Role& role, std::size_t bytes);
   void templateAnswered(const StepPtr& step, const std::string& role, const Answer& answer);
   void concludeTemplates(const StepPtr& step);
@@ -102,8 +109,12 @@ class PlanExecutor {
   void rereadFinalizers(const StepPtr& step, bool present, const std::string& patchedFrom);
   void ensureOwned(const StepPtr& step, const kube::ResourceType& type, const std::string& name,
                    std::string body);
+  void ensureOurs(const StepPtr& step, const kube::ResourceType& type, std::string body);
+  void ensureSshKeys(const StepPtr& step);
+  void tellOwnVariables(const StepPtr& step);
   void checkOwner(const StepPtr& step, const kube::ResourceType& type, const std::string& name);
   void memberNameTaken(const StepPtr& step, const std::string& name);
+  void formerPodInTheWay(const StepPtr& step, const std::string& pod);
   void singleNameTaken(const StepPtr& step, const model::Pod& pod);
   void refuseCreation(const StepPtr& step, const base::Error& error);
   void refuseCreation(const StepPtr& step, std::string reason, std::string message);
@@ -119,6 +130,7 @@ class PlanExecutor {
   DeferredWrites deferredWrites_;
   SingleRecords singles_;
   BodyWindow bodies_;
+  EvidenceCollector evidence_;
   std::unordered_map<model::Uid, std::size_t> lastWords_;  // hash of the last status write that succeeded
   // Deletes that the watch may not show yet, and whether they were forced.
   std::map<std::pair<model::Uid, bool>, base::Instant> deletesSent_;

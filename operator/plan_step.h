@@ -24,7 +24,9 @@ struct PlanExecutor::JobState {
   std::int64_t refusedEpoch = 0;
   std::optional<core::JobFeedback::CreationRefused> creationRefused;
   std::int64_t releasedEpoch = 0;
-  base::WallTime released{};  // the last member of it
+  base::WallTime released{};     // the last member of it
+  std::int64_t failedEpoch = 0;  // of which it was asked why it failed
+  std::optional<core::Failure> failure;
 
   void write(model::GangRecord gang) {
     writing = std::move(gang);
@@ -45,7 +47,7 @@ struct PlanExecutor::JobState {
   // As good as no state: most jobs have none, so that what goes over all states goes over few.
   [[nodiscard]] bool saysNothing() const {
     return !busy && failures == 0 && !writing && auxiliariesEpoch == 0 && refusedEpoch == 0 &&
-           releasedEpoch == 0;
+           releasedEpoch == 0 && failedEpoch == 0;
   }
 
  private:

@@ -65,6 +65,9 @@ void PolicyKeeper::look() {
   const std::string before = text_;
   auto policy = read();
   if (!policy) return noteRefused(policy.error().message);
+  if (policy->gpuResources != policy_.gpuResources)
+    return noteRefused(
+        path_ + ": gpuResources: is taken when a program starts; restart the operator and the extender");
   const bool mended = !complaint_.empty();
   complaint_.clear();
   lastGood_.set(1);

@@ -9,6 +9,7 @@
 #include "base/event_loop.h"
 #include "kube/config.h"
 #include "kube/connection.h"
+#include "model/gpu_resources.h"
 #include "net/listen_address.h"
 #include "net/server.h"
 #include "operator/jobs_ender.h"
@@ -100,6 +101,8 @@ class Process {
     auto opened = PolicyKeeper::open(options_.policyFile, loop_, metrics_, log_.named("policy"));
     if (!opened) return base::fail(opened.error());
     policy_ = std::move(*opened);
+    // Before anything is decoded.
+    model::setGpuResources(policy_->policy().gpuResources);
     return {};
   }
 

@@ -108,7 +108,7 @@ class FirstGang(support.Case):
         self.assertEqual(came, sorted(came))
         job = history[-1]
         self.assertEqual([each["type"] for each in job["status"]["conditions"] if each["type"] != "Queued"],
-                         ["Admitted", "Scheduled", "Running", "Succeeded"])
+                         ["Admitted", "Scheduled", "Running", "Succeeded", "Finished"])
         self.assertFalse(holds(job, "Running"))
         self.assertEqual(job["status"]["roles"][0].get("succeeded"), 4)
         self.assertEqual(job["status"]["ready"], "0/4")
@@ -164,11 +164,13 @@ class FirstGang(support.Case):
         with support.Recorder(slices, self.namespace,
                               label_selector="kubernetes.io/service-name=first") as found:
             found.wait(addresses, f"the Service resolves to {by_host}")
-        hosts = given().json("get", "configmap", "first-members", "-n", self.namespace)["data"]["hosts.txt"]
+        lists = given().json("get", "configmap", "-n", self.namespace, "-l", "trainyard.dev/job-name=first")["items"]
+        hosts = lists[0]["data"]["hosts.txt"]
         self.assertEqual(hosts.split(), [f"first-worker-{i}.first.{self.namespace}.svc" for i in range(4)])
 
     def check_nothing_is_left(self, name, jobs, pods):
-        for what in ("service/first", "configmap/first-members"):
+        uid = given().json("get", "tj", name, "-n", self.namespace)["metadata"]["uid"]
+        for what in ("service/first", f"configmap/first-members-{uid}"):
             owner = given().json("get", what, "-n", self.namespace)["metadata"]["ownerReferences"][0]
             self.assertEqual((owner["kind"], owner["name"]), ("TrainingJob", name))
         kubectl("delete", "tj", name, "-n", self.namespace, "--timeout=60s")

@@ -275,7 +275,7 @@ class ZRights(OperatorCase):
                     ("*", "*", "*"), ("get", "secrets", ""), ("list", "secrets", ""),
                     ("create", "deployments", "apps"), ("delete", "nodes", ""),
                     ("create", "clusterrolebindings", "rbac.authorization.k8s.io"),
-                    ("patch", "nodes", ""), ("delete", "trainingjobs", "trainyard.dev"),
+                    ("patch", "nodes", ""), ("delete", "queues", "trainyard.dev"),
                     ("create", "trainingjobs", "trainyard.dev"), ("impersonate", "users", ""),
                     ("create", "pods/exec", "")):
                 resource, _, subresource = resource.partition("/")

@@ -103,8 +103,15 @@ class RightsTest(support.Case):
     def gangs_to_their_end(self, jobs):
         support.create_job(self.namespace, job("gang", replicas=2, run_for="1s"))
         support.create_job(self.namespace, job("alone", replicas=1, run_for="1s"))
-        for name in ("gang", "alone"):
+        support.create_job(self.namespace, job("launched", replicas=2, run_for="1s", framework="MPI"))
+        for name in ("gang", "alone", "launched"):
             wait_phase(jobs, self.namespace, name, "Succeeded")
+        support.create_job(self.namespace, job("brief", replicas=1, run_for="1s", run={"ttlSecondsAfterFinished": 1}))
+        jobs.wait(lambda all_: (self.namespace, "brief") in all_, "brief is there")
+        jobs.wait(lambda all_: (self.namespace, "brief") not in all_, "its time after its end is over")
+        support.create_job(self.namespace, job("fails", replicas=2, run_for="1s", annotations={support.EXIT_CODE: "1"},
+                                               failure={"maxRestarts": 0}))
+        wait_phase(jobs, self.namespace, "fails", "Failed")
 
     def deleted_while_it_runs(self, jobs, pods):
         support.create_job(self.namespace, job("unwanted", replicas=2))
@@ -114,14 +121,13 @@ class RightsTest(support.Case):
         pods.wait(lambda all_: not support.members(all_, "unwanted"), "its pods are gone")
 
     def names_that_are_taken(self, jobs):
-        """A Service, a ConfigMap and a pod of somebody else's, each under a name that a job needs."""
+        """A Service and a pod of somebody else's, each under a name that a job needs."""
         space = self.namespace
         core().create_namespaced_service(space, {"metadata": {"name": "service"}, "spec": {"ports": [{"port": 1}]}})
-        core().create_namespaced_config_map(space, {"metadata": {"name": "map-members"}})
         core().create_namespaced_pod(space, support.pod("pod-worker-0", gpus=0))
-        for name in ("service", "map", "pod"):
+        for name in ("service", "pod"):
             support.create_job(space, job(name, replicas=2))
-        for name in ("service", "map", "pod"):
+        for name in ("service", "pod"):
             jobs.wait(lambda all_, name=name: "NameTaken" in json.dumps(all_.get((space, name), {}).get("status", {})),
                       f"{name} is told that its name is taken")
 
@@ -130,7 +136,7 @@ class RightsTest(support.Case):
         support.await_value(lambda: [entry for _, entry in requests()
                                      if entry["objectRef"]["resource"] == "events" and entry["verb"] == "patch"],
                             bool, "an Event that repeats is patched", timeout=90)
-        for name in ("service", "map", "pod"):
+        for name in ("service", "pod"):
             support.delete_job(self.namespace, name)
 
     def users_who_write_at_the_same_time(self, jobs):
@@ -211,6 +217,8 @@ class ChartTest(unittest.TestCase):
         "an address missing": ({"networkPolicy": {"enabled": True}}, "schedulerCIDRs"),
         "an unknown key of the policy": ({"policy": {"relaxation": {"perGPU": "5s"}}}, "perGPU"),
         "a duration without unit": ({"policy": {"usageHalfLife": "5"}}, "usageHalfLife"),
+        "a GPU without a vendor": ({"policy": {"gpuResources": ["gpu"]}}, "gpuResources"),
+        "neither a duration nor never": ({"policy": {"unreachableGrace": "soon"}}, "unreachableGrace"),
         "a Secret missing": ({"certificates": {"source": "existing"}}, "certificates.existing.serverSecret"),
     }
 
@@ -256,6 +264,24 @@ class ChartTest(unittest.TestCase):
             with self.subTest(name), self.assertRaises(Exception) as caught:
                 helm.template(given().tools["helm"], values)
             self.assertIn(word, str(caught.exception))
+
+    def test_programs_and_scheduler_mean_the_same_gpus(self):
+        """One value, and whoever reads it only at its start is started anew."""
+        names = ["nvidia.com/gpu", "amd.com/gpu", "nvidia.com/mig-1g.5gb"]
+        def rendered(values):
+            text = helm.template(given().tools["helm"], values, only=["scheduler-config", "operator", "extender"])
+            return {(item["kind"], item["metadata"]["name"]): item for item in yaml.safe_load_all(text) if item}
+        for values, expected in (({}, ["nvidia.com/gpu"]), ({"policy": {"gpuResources": names}}, names)):
+            objects = rendered(values)
+            stanza = yaml.safe_load(objects["ConfigMap", "trainyard-scheduler-config"]["data"]["extenders.yaml"])
+            self.assertEqual(expected, [each["name"] for each in stanza["extenders"][0]["managedResources"]])
+            policy = yaml.safe_load(objects["ConfigMap", "trainyard-policy"]["data"]["policy.yaml"]) or {}
+            self.assertEqual(expected, policy.get("gpuResources", ["nvidia.com/gpu"]))
+            for program in (OPERATOR, EXTENDER):
+                pod = objects["Deployment", program]["spec"]["template"]
+                self.assertIn("--policy=/etc/trainyard/policy/policy.yaml", pod["spec"]["containers"][0]["args"])
+                self.assertIn({"name": "policy", "configMap": {"name": "trainyard-policy"}}, pod["spec"]["volumes"])
+                self.assertEqual(bool(values), "trainyard.dev/gpu-resources" in pod["metadata"].get("annotations", {}))
 
     def test_the_stanza_is_what_a_scheduler_reads(self):
         objects = yaml.safe_load_all(helm.template(given().tools["helm"], only=["scheduler-config"]))

@@ -142,13 +142,6 @@ class Taken(AdmissionCase):
         support.core().delete_namespaced_service(NAME, self.namespace)
         self.whole()
 
-    def test_config_map(self):
-        support.core().create_namespaced_config_map(self.namespace, {"metadata": {"name": f"{NAME}-members"}})
-        self.create()
-        self.blocked("NameTaken", f'configmaps "{NAME}-members"')
-        support.core().delete_namespaced_config_map(f"{NAME}-members", self.namespace)
-        self.whole()
-
     def test_quota(self):
         """Room for three of four pods: none stays. The dry-run of one pod passes."""
         support.core().create_namespaced_resource_quota(

@@ -79,10 +79,15 @@ def write_kubeconfig(cluster, account):
     return target
 
 
-def operator(cluster, binary, kubeconfig):
-    port = cluster.ports["operator"]
+def _policy(cluster):
     policy = cluster.dir / "policy.yaml"
     policy.write_text("# The defaults.\n")
+    return policy
+
+
+def operator(cluster, binary, kubeconfig):
+    port = cluster.ports["operator"]
+    policy = _policy(cluster)
     return Program(OPERATOR, [
         binary, f"--kubeconfig={kubeconfig}", f"--listen=127.0.0.1:{port}", f"--namespace={NAMESPACE}",
         f"--policy={policy}",
@@ -94,5 +99,5 @@ def extender(cluster, binary, kubeconfig):
     return Program(EXTENDER, [
         binary, f"--kubeconfig={kubeconfig}", f"--listen=127.0.0.1:{port}",
         f"--tls-cert={cluster.pki}/extender.crt", f"--tls-key={cluster.pki}/extender.key",
-        f"--client-ca={cluster.pki}/extender-ca.crt", f"--metrics-listen=127.0.0.1:{metrics}",
+        f"--policy={_policy(cluster)}", f"--client-ca={cluster.pki}/extender-ca.crt", f"--metrics-listen=127.0.0.1:{metrics}",
     ], ready=f"http://127.0.0.1:{metrics}/readyz", metrics=f"http://127.0.0.1:{metrics}/metrics", port=port)

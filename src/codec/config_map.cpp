@@ -1,5 +1,7 @@
 #include "codec/config_map.h"
 
+#include <fmt/format.h>
+
 #include "codec/json_writer.h"
 #include "codec/owned_object.h"
 #include "model/gang_size.h"
@@ -13,7 +15,9 @@ constexpr std::string_view kMembers = "members.json";
 
 }  // namespace
 
-std::string configMapName(const model::Job& job) { return job.key.name + "-members"; }
+std::string configMapName(const model::Job& job) {
+  return fmt::format("{}-members-{}", job.key.name, job.uid);
+}
 
 std::size_t hostsBytes(std::size_t members, std::size_t longestHost) {
   return kHosts.size() + members * (longestHost + 1);

@@ -7,7 +7,8 @@
 
 namespace trainyard::codec {
 
-// "JOB-members": not the job's own name, which users like to give to ConfigMaps of theirs.
+// "JOB-members-UID". With the uid nobody else has a use for the name: where it exists it is ours, and need
+// not be read to know that, for which the operator would have to be allowed to read everybody's ConfigMaps.
 [[nodiscard]] std::string configMapName(const model::Job& job);
 
 // What its `hosts.txt` takes of model::limits::kConfigMapBytes, at most.

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "model/gpu_resources.h"
 #include "model/limits.h"
-#include "model/names.h"
 
 namespace trainyard::codec {
 
 bool CountedNames::take(std::string_view name) {
-  if (name == model::names::kGpuResource) return true;
+  if (model::isGpuResource(name)) return true;
   if (std::find(names_.begin(), names_.end(), name) != names_.end()) return true;
   if (names_.size() >= model::limits::kResourceNames) {
     ++leftOut_;

@@ -6,6 +6,7 @@
 #include "codec/job_size.h"
 #include "codec/job_spec.h"
 #include "codec/job_status_reader.h"
+#include "codec/more_memory.h"
 #include "model/names.h"
 
 namespace trainyard::codec {
@@ -46,6 +47,7 @@ Job readJob(const Field& root) {
     for (model::Role& role : job.spec.roles) std::string().swap(role.templateJson);
   }
   job.status = readJobStatus(root["status"]);
+  if (job.status.restarts.of(model::FailureClass::kHostOutOfMemory) > 0) giveMoreMemory(job);
   return job;
 }
 

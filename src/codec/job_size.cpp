@@ -9,7 +9,9 @@
 
 #include "base/saturating.h"
 #include "codec/config_map.h"
+#include "codec/framework_files.h"
 #include "model/limits.h"
+#include "model/tensorflow_cluster.h"
 
 namespace trainyard::codec {
 namespace {
@@ -18,8 +20,9 @@ namespace limits = model::limits;
 using base::saturatingAdd;
 using base::saturatingMultiply;
 
-// What a member is told beside TF_CONFIG, and its labels and owner.
+// What a member is told beside TF_CONFIG, and its labels and owner; and what ssh between members adds.
 constexpr std::int64_t kOwnBytes = 1'024;
+constexpr std::int64_t kSshBytes = 4'096;
 // Of a host in TF_CONFIG: quotes, comma and port; and of what is around all hosts.
 constexpr std::int64_t kHostExtra = 8;
 constexpr std::int64_t kConfigExtra = 256;
@@ -57,10 +60,31 @@ void checkAmounts(const Field& roles, const model::JobSpec& spec) {
   for (const auto& [name, amount] : sum.extendedAll()) check(name, amount);
 }
 
+std::int64_t addressBytes(const model::Job& job, const model::Role& role) {
+  return mostMembers(job.spec, role) * (longestHost(job, role) + kHostExtra);
+}
+
+// Of the TF_CONFIG that names everybody.
 std::int64_t configBytes(const model::Job& job) {
   std::int64_t bytes = kConfigExtra;
-  for (const model::Role& role : job.spec.roles)
-    bytes += mostMembers(job.spec, role) * (longestHost(job, role) + kHostExtra);
+  for (const model::Role& role : job.spec.roles) bytes += addressBytes(job, role);
+  return bytes;
+}
+
+// What the framework tells each container of such a member in its pod.
+std::int64_t toldBytes(const model::Job& job, const model::Role& role) {
+  switch (job.spec.framework) {
+    case model::Framework::kTensorFlow: break;
+    case model::Framework::kHorovod:
+    case model::Framework::kMpi: return kSshBytes;
+    default: return 0;
+  }
+  // All others take the list from a file of the job.
+  if (role.name != "worker" || !model::hasParameterServers(job.spec)) return kConfigExtra;
+  std::int64_t bytes = kConfigExtra + longestHost(job, role);
+  for (const model::Role& each : job.spec.roles) {
+    if (each.name != "worker") bytes += addressBytes(job, each);
+  }
   return bytes;
 }
 
@@ -79,8 +103,8 @@ void checkWritten(const Field& roles, const model::Job& job) {
   roles.forEachElement([&](const Field& element) {
     if (index >= spec.roles.size()) return;
     const model::Role& role = spec.roles[index++];
-    const std::int64_t told =
-        saturatingMultiply(containersOf(element["template"]["spec"]), saturatingAdd(kOwnBytes, config));
+    const std::int64_t told = saturatingMultiply(containersOf(element["template"]["spec"]),
+                                                 saturatingAdd(kOwnBytes, toldBytes(job, role)));
     const std::int64_t one = saturatingAdd(static_cast<std::int64_t>(role.templateJson.size()), told);
     bytes = saturatingAdd(bytes, saturatingMultiply(one, mostMembers(spec, role)));
   });
@@ -100,7 +124,11 @@ void checkHosts(const Field& roles, const model::Job& job) {
     members += mostMembers(job.spec, role);
     longest = std::max(longest, longestHost(job, role));
   }
-  const std::size_t bytes = hostsBytes(static_cast<std::size_t>(members), static_cast<std::size_t>(longest));
+  const auto count = static_cast<std::size_t>(members);
+  const auto length = static_cast<std::size_t>(longest);
+  const bool launches =
+      job.spec.framework == model::Framework::kMpi || job.spec.framework == model::Framework::kHorovod;
+  const std::size_t bytes = std::max(hostsBytes(count, length), launches ? hostfileBytes(count, length) : 0);
   if (bytes <= limits::kConfigMapBytes) return;
   roles.complain(fmt::format(
       "the list of the {} members' host names, the ConfigMap {}, would have {} bytes, and a ConfigMap may "

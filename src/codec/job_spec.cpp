@@ -30,6 +30,9 @@ constexpr int kMaxGrace = 3'600;
 constexpr int kMaxEvery = 31'536'000;
 constexpr int kDefaultRestart = 60;
 constexpr int kMaxRestart = 86'400;
+// Of spec.failure.
+constexpr int kMostRestarts = 1'000;
+constexpr int kMaxExitCode = 255;
 
 template <typename Enum, std::size_t N>
 Enum readEnum(const Field& field, const std::array<std::pair<std::string_view, Enum>, N>& values,
@@ -47,9 +50,10 @@ Enum readEnum(const Field& field, const std::array<std::pair<std::string_view, E
 
 model::Framework readFramework(const Field& field) {
   using enum model::Framework;
-  static constexpr std::array<std::pair<std::string_view, model::Framework>, 6> kFrameworks{
+  static constexpr std::array<std::pair<std::string_view, model::Framework>, 7> kFrameworks{
       {{"PyTorch", kPyTorch},
        {"TensorFlow", kTensorFlow},
+       {"JAX", kJax},
        {"MXNet", kMxNet},
        {"Horovod", kHorovod},
        {"MPI", kMpi},
@@ -220,6 +224,49 @@ model::RestartScope readRestartScope(const Field& field) {
   return readEnum(field, kScopes, kGang);
 }
 
+model::PodFailureRule::ExitCodes readExitCodes(const Field& field) {
+  static constexpr std::array<std::pair<std::string_view, bool>, 2> kOperators{
+      {{"In", true}, {"NotIn", false}}};
+  model::PodFailureRule::ExitCodes codes;
+  codes.container = field["containerName"].text();
+  if (field["operator"].required().empty()) return codes;
+  codes.in = readEnum(field["operator"], kOperators, true);
+  field["values"].forEachElement(
+      [&](const Field& value) { codes.values.push_back(value.smallInteger(1, 1, kMaxExitCode)); });
+  if (codes.values.empty()) field["values"].complain("needs at least one exit code");
+  return codes;
+}
+
+model::PodFailureRule readFailureRule(const Field& field, const JobSpec& spec) {
+  using enum model::PodFailureRule::Action;
+  static constexpr std::array<std::pair<std::string_view, model::PodFailureRule::Action>, 3> kActions{
+      {{"FailJob", kFailJob}, {"Count", kCount}, {"Ignore", kIgnore}}};
+  model::PodFailureRule rule;
+  if (!field["action"].required().empty()) rule.action = readEnum(field["action"], kActions, kFailJob);
+  field["roles"].forEachElement([&](const Field& role) {
+    if (spec.findRole(role.text()) == nullptr) role.refuse("must name a role of spec.roles");
+    rule.roles.push_back(role.string());
+  });
+  if (const Field codes = field["onExitCodes"]; codes.present()) rule.exitCodes = readExitCodes(codes);
+  field["onPodConditions"].forEachElement([&](const Field& each) {
+    rule.podConditions.push_back(
+        {std::string(each["type"].required()), std::string(each["status"].text("True"))});
+  });
+  if (rule.exitCodes.has_value() == !rule.podConditions.empty())
+    field.complain("needs either onExitCodes or onPodConditions, and not both");
+  return rule;
+}
+
+model::FailurePolicy readFailure(const Field& field, const JobSpec& spec) {
+  model::FailurePolicy failure;
+  if (const Field most = field["maxRestarts"]; most.present())
+    failure.maxRestarts = most.smallInteger(0, 0, kMostRestarts);
+  failure.scope = readRestartScope(field["restartScope"]);
+  field["rules"].forEachElement(
+      [&](const Field& rule) { failure.rules.push_back(readFailureRule(rule, spec)); });
+  return failure;
+}
+
 // Pods are named JOB-ROLE-INDEX, and the name is their host name as well.
 void checkPodNames(const Field& roles, const JobSpec& spec, std::string_view jobName) {
   for (const model::Role& role : spec.roles) {
@@ -252,7 +299,7 @@ JobSpec readJobSpec(const Field& field, const model::ObjectKey& job) {
   spec.estimatedDuration = readSeconds(field["estimate"]["durationSeconds"]);
   spec.run = readRun(field["run"]);
   spec.success = readSuccess(field["success"], spec);
-  spec.restartScope = readRestartScope(field["failure"]["restartScope"]);
+  spec.failure = readFailure(field["failure"], spec);
   checkPodNames(field["roles"], spec, job.name);
   checkApartness(field["roles"], job);
   spec.templateHash = templateHash(field, spec);

@@ -169,6 +169,26 @@ void writeHistory(const model::JobStatus& status, JsonWriter& out) {
     writeTime(out, "lastTime", status.preemptions.last);
     out.endObject();
   }
+  if (status.restarts != model::Restarts()) {
+    out.key("restarts").beginObject().member("counted", status.restarts.counted);
+    if (!status.restarts.byClass.empty()) {
+      out.key("byClass").beginObject();
+      for (const auto& [failure, count] : status.restarts.byClass) out.member(toString(failure), count);
+      out.endObject();
+    }
+    out.endObject();
+  }
+}
+
+void writeLastFailure(const model::LastFailure& last, JsonWriter& out) {
+  out.key("lastFailure").beginObject().member("class", toString(last.failure));
+  writeText(out, "action", last.action);
+  writeText(out, "message", last.message);
+  writeText(out, "node", last.node.str());
+  writeText(out, "pod", last.pod);
+  if (last.exitCode) out.member("exitCode", *last.exitCode);
+  if (last.time != base::WallTime{}) out.member("time", base::formatTime(last.time));
+  out.endObject();
 }
 
 }  // namespace
@@ -187,6 +207,7 @@ std::string encodeJobStatus(const model::JobStatus& status) {
   writeGang(status.gang, out);
   if (status.pending) writePending(*status.pending, out);
   writeHistory(status, out);
+  if (status.lastFailure) writeLastFailure(*status.lastFailure, out);
   if (status.startTime) out.member("startTime", base::formatTime(*status.startTime));
   if (status.completionTime) out.member("completionTime", base::formatTime(*status.completionTime));
   out.endObject();

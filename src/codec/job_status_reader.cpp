@@ -1,5 +1,6 @@
 #include "codec/job_status_reader.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "codec/conditions.h"
@@ -10,6 +11,7 @@ namespace trainyard::codec {
 namespace {
 
 constexpr std::int64_t kMost = INT64_MAX;
+constexpr int kMostCount = 1'000'000'000;
 
 std::vector<model::RoleStatus> readRoles(const Field& list) {
   std::vector<model::RoleStatus> roles;
@@ -152,6 +154,35 @@ void readHistory(const Field& field, model::JobStatus& status) {
   status.preemptions.last = field["preemptions"]["lastTime"].time().value_or(base::WallTime{});
 }
 
+// What was counted for a class that this version does not know is counted as unknown.
+model::Restarts readRestarts(const Field& field) {
+  model::Restarts restarts;
+  field["byClass"].forEachMember([&](std::string_view name, const Field& count) {
+    const auto failure = model::parseFailureClass(name).value_or(model::FailureClass::kUnknown);
+    const int known = restarts.of(failure);
+    if (known == 0) restarts.add(failure, false);
+    for (auto& [each, total] : restarts.byClass) {
+      if (each == failure) total = std::min(known, kMostCount) + count.smallInteger(0, 0, kMostCount);
+    }
+  });
+  restarts.counted = field["counted"].smallInteger(0, 0);
+  return restarts;
+}
+
+std::optional<model::LastFailure> readLastFailure(const Field& field) {
+  if (!field.present()) return std::nullopt;
+  model::LastFailure last;
+  last.failure = model::parseFailureClass(field["class"].text()).value_or(model::FailureClass::kUnknown);
+  last.action = field["action"].text();
+  last.message = field["message"].text();
+  last.node = model::NodeName(field["node"].text());
+  last.pod = field["pod"].text();
+  if (const Field code = field["exitCode"]; code.present())
+    last.exitCode = static_cast<int>(code.integer(0, INT32_MIN, INT32_MAX));
+  last.time = field["time"].time().value_or(base::WallTime{});
+  return last;
+}
+
 }  // namespace
 
 model::JobStatus readJobStatus(const Field& field) {
@@ -167,6 +198,8 @@ model::JobStatus readJobStatus(const Field& field) {
   status.gang = readGang(field["gang"]);
   status.pending = readPending(field["pending"]);
   readHistory(field, status);
+  status.restarts = readRestarts(field["restarts"]);
+  status.lastFailure = readLastFailure(field["lastFailure"]);
   status.startTime = field["startTime"].time();
   status.completionTime = field["completionTime"].time();
   return status;

@@ -1,22 +1,26 @@
 #include "codec/member_pod.h"
 
-#include <set>
+#include <algorithm>
+#include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "codec/container_env.h"
+#include "codec/framework_files.h"
 #include "codec/json_value.h"
 #include "codec/json_writer.h"
 #include "codec/owned_object.h"
 #include "codec/service.h"
+#include "codec/ssh_pod.h"
 #include "model/names.h"
+#include "model/process_group.h"
 
 namespace trainyard::codec {
 namespace {
 
 constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
 constexpr std::string_view kNameField = "metadata.name";
-
-using Environment = std::vector<std::pair<std::string, std::string>>;
 
 // Writes the object with the value of one member replaced by what `write` makes of it (missing when there is
 // none).
@@ -72,27 +76,67 @@ void writePinnedAffinity(const JsonValue& affinity, const model::NodeName& node,
   });
 }
 
-void writeContainer(const JsonValue& container, const Environment& environment, JsonWriter& out) {
-  writeReplacing(container, "env", out, [&](const JsonValue& env) {
-    std::set<std::string_view> ownNames;
-    env.forEachElement([&](JsonValue entry) { ownNames.insert(entry.find("name").string().value_or("")); });
-    out.beginArray();
-    for (const auto& [name, value] : environment) {
-      if (ownNames.contains(name)) continue;
-      out.beginObject().member("name", name).member("value", value).endObject();
-    }
-    env.forEachElement([&](JsonValue entry) { out.raw(entry.minified()); });
-    out.endArray();
-  });
-}
-
 struct Pod {
   const model::Job& job;
   const model::Role& role;
   int index = 0;
   std::string name;
   const MemberContext& context;
+  bool overSsh = false;
+  std::string filesName = {};  // empty where nothing refers to it
 };
+
+enum class ContainerKind { kFirst, kOther, kInit };
+
+void writeContainer(const Pod& pod, const JsonValue& container, ContainerKind kind, JsonWriter& out) {
+  const bool mounts = pod.overSsh && kind != ContainerKind::kInit;
+  out.beginObject();
+  container.forEachMember([&](std::string_view name, JsonValue value) {
+    const bool replaced = name == "env" || (mounts && name == "volumeMounts");
+    if (value.present() && !replaced) out.key(name).raw(value.minified());
+  });
+  out.key("env");
+  writeContainerEnv(out, container, pod.context.environment, pod.filesName);
+  if (mounts) {
+    out.key("volumeMounts").beginArray();
+    container.find("volumeMounts").forEachElement([&](JsonValue mount) { out.raw(mount.minified()); });
+    writeSshMounts(out);
+    out.endArray();
+    if (kind == ContainerKind::kFirst && servesSsh(pod.role, container)) writeSshServerCommand(out);
+  }
+  out.endObject();
+}
+
+void writeContainers(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
+  out.key("containers").beginArray();
+  ContainerKind kind = ContainerKind::kFirst;
+  spec.find("containers").forEachElement([&](JsonValue container) {
+    writeContainer(pod, container, kind, out);
+    kind = ContainerKind::kOther;
+  });
+  out.endArray();
+}
+
+void writeInitContainers(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
+  const JsonValue own = spec.find("initContainers");
+  const bool waits = pod.overSsh && pod.role.name == model::kLauncherRole;
+  if (!own.present() && !waits) return;
+  out.key("initContainers").beginArray();
+  own.forEachElement([&](JsonValue each) { writeContainer(pod, each, ContainerKind::kInit, out); });
+  bool first = waits;
+  spec.find("containers").forEachElement([&](JsonValue container) {
+    if (std::exchange(first, false))
+      writeWaitContainer(out, container, pod.context.environment, pod.filesName);
+  });
+  out.endArray();
+}
+
+void writeVolumes(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
+  out.key("volumes").beginArray();
+  spec.find("volumes").forEachElement([&](JsonValue volume) { out.raw(volume.minified()); });
+  writeSshVolumes(out, pod.job);
+  out.endArray();
+}
 
 void writeLabels(const Pod& pod, const JsonValue& templateLabels, JsonWriter& out) {
   out.key("labels").beginObject();
@@ -106,13 +150,28 @@ void writeLabels(const Pod& pod, const JsonValue& templateLabels, JsonWriter& ou
   out.endObject();
 }
 
+// Whoever takes nodes away to save on them leaves those alone that members run on: one that goes costs the
+// work of all. What the template says of it stands.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kStay{
+    {{"karpenter.sh/do-not-disrupt", "true"}, {"cluster-autoscaler.kubernetes.io/safe-to-evict", "false"}}};
+
+void writeAnnotations(const JsonValue& ofTemplate, JsonWriter& out) {
+  out.key("annotations").beginObject();
+  ofTemplate.forEachMember([&](std::string_view name, JsonValue value) {
+    if (value.present()) out.key(name).raw(value.minified());
+  });
+  for (const auto& [name, value] : kStay) {
+    if (!ofTemplate.find(name).present()) out.member(name, value);
+  }
+  out.endObject();
+}
+
 // Labels and annotations are taken from the template, as Kubernetes' own controllers do. Finalizers are not:
 // a pod must not keep its place once it has ended.
 void writeMetadata(const Pod& pod, const JsonValue& templateMeta, JsonWriter& out) {
   out.key("metadata").beginObject().member("name", pod.name).member("namespace", pod.job.key.ns);
   writeLabels(pod, templateMeta.find("labels"), out);
-  if (const JsonValue value = templateMeta.find("annotations"); value.present())
-    out.key("annotations").raw(value.minified());
+  writeAnnotations(templateMeta.find("annotations"), out);
   writeOwnerReference(out, pod.job);
   out.endObject();
 }
@@ -140,15 +199,12 @@ void writeSpec(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
   spec.forEachMember([&](std::string_view name, JsonValue value) {
     if (!value.present() || isOurs(name) || (name == "affinity" && context.pinned)) return;
     if (name == kGrace && grace) return;
-    out.key(name);
-    if (name == "containers" || name == "initContainers") {
-      out.beginArray();
-      value.forEachElement([&](JsonValue container) { writeContainer(container, context.environment, out); });
-      out.endArray();
-    } else {
-      out.raw(value.minified());
-    }
+    if (name == "containers" || name == "initContainers" || (name == "volumes" && pod.overSsh)) return;
+    out.key(name).raw(value.minified());
   });
+  writeInitContainers(pod, spec, out);
+  writeContainers(pod, spec, out);
+  if (pod.overSsh) writeVolumes(pod, spec, out);
   out.member("restartPolicy", "Never").member("hostname", pod.name);
   if (grace) out.member(kGrace, *grace);
   // Quotas that are scoped by class must see what the queues see.
@@ -228,7 +284,17 @@ base::Result<std::string> encodeMemberPod(const model::Job& job, const model::Ro
                       fmt::format("job {}: spec.roles[{}].template: {}", job.key, role.name,
                                   document ? "has no spec" : document.error().message));
   }
-  const Pod pod{job, role, index, model::podName(job.key.name, role.name, index), context};
+  const bool overSsh = model::launchesOverSsh(job);
+  const bool refers =
+      overSsh || std::any_of(context.environment.begin(), context.environment.end(),
+                             [](const model::Variable& each) { return !each.fileKey.empty(); });
+  const Pod pod{job,
+                role,
+                index,
+                model::podName(job.key.name, role.name, index),
+                context,
+                overSsh,
+                refers ? frameworkFilesName(job) : std::string()};
   JsonWriter out;
   out.beginObject().member("apiVersion", "v1").member("kind", "Pod");
   writeMetadata(pod, document->root().find("metadata"), out);

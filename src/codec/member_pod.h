@@ -3,11 +3,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "model/constraints.h"
+#include "model/environment.h"
 #include "model/job.h"
 
 namespace trainyard::codec {
@@ -17,15 +16,14 @@ struct MemberContext {
   bool gated = true;                                     // held back by our gate until released
   std::optional<model::NodeName> pinned = std::nullopt;  // bound to this node from the start: a gang of one
   std::string schedulerName = {};  // who binds it; empty: the cluster's default scheduler
-  // Given to every container ahead of its own variables, so that those may refer to them. A variable the user
-  // wrote himself wins: he knows his program. (One that he takes from envFrom does not: its names are not
-  // seen here.)
-  std::vector<std::pair<std::string, std::string>> environment = {};
+  // Given to every container; a variable that its template sets wins (codec/container_env.h).
+  model::Environment environment = {};
 };
 
 // The pod to create for one member: the role's template with name, labels, owner, gate, host name and
-// environment; with a checkpoint on SIGTERM, at least its grace period to end. kInvalid when the template is
-// no JSON object with a spec; a decoded job without specError has none such.
+// environment; with a checkpoint on SIGTERM, at least its grace period to end; of a job that launches over
+// ssh what that needs (codec/ssh_pod.h). kInvalid when the template is no JSON object with a spec; a decoded
+// job without specError has none such.
 [[nodiscard]] base::Result<std::string> encodeMemberPod(const model::Job& job, const model::Role& role,
                                                         int index, const MemberContext& context);
 

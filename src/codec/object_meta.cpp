@@ -13,12 +13,13 @@ tl::unexpected<base::Error> refuse(std::string_view why) {
 
 std::string text(JsonValue value) { return std::string(value.string().value_or("")); }
 
-std::string controllerOf(JsonValue meta) {
-  std::string uid;
+void readController(JsonValue meta, ObjectMeta& out) {
   meta.find("ownerReferences").forEachElement([&](JsonValue owner) {
-    if (uid.empty() && owner.find("controller").boolean().value_or(false)) uid = text(owner.find("uid"));
+    if (!out.controllerUid.empty() || !owner.find("controller").boolean().value_or(false)) return;
+    out.controllerKind = text(owner.find("kind"));
+    out.controllerName = text(owner.find("name"));
+    out.controllerUid = text(owner.find("uid"));
   });
-  return uid;
 }
 
 }  // namespace
@@ -29,7 +30,8 @@ base::Result<ObjectMeta> decodeObjectMeta(std::string_view json) {
   const JsonValue meta = document->root().find("metadata");
   if (meta.type() != JsonType::kObject) return refuse("metadata is missing");
   ObjectMeta out{text(meta.find("namespace")), text(meta.find("name")), text(meta.find("uid")),
-                 text(meta.find("resourceVersion")), controllerOf(meta)};
+                 text(meta.find("resourceVersion"))};
+  readController(meta, out);
   if (out.name.empty()) return refuse("metadata.name is missing");
   return out;
 }

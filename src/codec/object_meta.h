@@ -14,7 +14,10 @@ struct ObjectMeta {
   std::string name;
   std::string uid;
   std::string resourceVersion;
-  std::string controllerUid;  // of the owner reference with controller: true, empty without one
+  // Of the owner reference with controller: true, empty without one.
+  std::string controllerKind = {};
+  std::string controllerName = {};
+  std::string controllerUid = {};
 };
 
 // kInvalid when it is no JSON object or has no metadata.name.

@@ -187,6 +187,20 @@ void readContainers(const Field& spec, const ContainerReports& reports, Pod& pod
   }
 }
 
+// Few pods fail, and of no others does anybody ask so much.
+std::shared_ptr<const model::PodFailure> readFailure(const Field& spec, const Field& status,
+                                                     const ContainerReports& reports) {
+  auto failure = std::make_shared<model::PodFailure>();
+  status["conditions"].forEachElement([&](const Field& each) {
+    failure->conditions.push_back({each["type"].string(), each["status"].string()});
+  });
+  for (const Field* each : inOrder(spec, reports).starting) {
+    const auto exit = readExit(*each);
+    if (exit && exit->code != 0) failure->containers.push_back({(*each)["name"].string(), exit->code});
+  }
+  return failure;
+}
+
 Pod readPod(const Field& root) {
   Pod pod;
   readMetadata(root["metadata"], pod);
@@ -198,6 +212,7 @@ Pod readPod(const Field& root) {
   const Field spec = root["spec"];
   readSpec(spec, reports, pod);
   readContainers(spec, reports, pod);
+  if (pod.phase == PodPhase::kFailed) pod.failure = readFailure(spec, status, reports);
   return pod;
 }
 

@@ -10,9 +10,11 @@
 #include <fmt/format.h>
 
 #include "codec/duration.h"
+#include "codec/failure_rules.h"
 #include "codec/label_syntax.h"
 #include "codec/yaml_value.h"
 #include "model/names.h"
+#include "model/queue.h"
 
 namespace trainyard::codec {
 namespace {
@@ -23,6 +25,7 @@ using std::chrono::milliseconds;
 // overflow.
 constexpr milliseconds kYear = std::chrono::hours(8760);
 constexpr std::size_t kMaxLevels = 8;
+constexpr std::size_t kMaxGpuResources = 32;
 constexpr std::size_t kMaxShapeCosts = 1'000;
 constexpr std::int64_t kMost = 1'000'000;
 
@@ -77,6 +80,37 @@ void readBoolean(const YamlField& field, bool& into) {
   const std::string_view text = field.text();
   if (text != "true" && text != "false") return field.refuse("must be true or false");
   into = text == "true";
+}
+
+void readNeverOrDuration(const YamlField& field, std::optional<milliseconds>& into) {
+  if (!field.present()) return;
+  if (field.text() == "never") {
+    into.reset();
+    return;
+  }
+  const auto duration = parseDuration(field.text());
+  if (!duration) return field.refuse("must be a duration such as 90s, 10m or 1h30m, or never");
+  if (*duration > kYear) return field.refuse("must be a year, 8760h, at most, or never");
+  into = *duration;
+}
+
+// As many as nodes have kinds of: whole devices, and the profiles they are cut into.
+void readGpuResources(const YamlField& field, std::vector<std::string>& into) {
+  if (!field.present()) return;
+  std::vector<std::string> names;
+  field.forEachElement([&](const YamlField& each) {
+    const std::string_view name = each.text();
+    if (names.size() == kMaxGpuResources)
+      return each.complain(fmt::format("is one too many: {} at most", kMaxGpuResources));
+    const bool extended = name.find('/') != std::string_view::npos && isLabelKey(name) &&
+                          !name.starts_with("requests.") && !name.starts_with(model::kGpuTypePrefix);
+    if (!extended) return each.refuse("must be an extended resource such as nvidia.com/gpu");
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      return each.refuse("must be there once only");
+    names.emplace_back(name);
+  });
+  if (names.empty()) return field.complain("must name a resource");
+  into = std::move(names);
 }
 
 void readLabelKey(const YamlField& field, std::string& into) {
@@ -219,11 +253,12 @@ void readUsageHalfLife(const YamlField& field, std::optional<std::chrono::second
 }
 
 model::Policy readPolicy(const YamlField& root) {
-  root.expectKeys({"topology", "gpuTypeLabel", "mixGpuTypes", "ordering", "relaxation", "shapeCosts",
-                   "backfill", "preemption", "timeSlicing", "defragmentation", "usageHalfLife",
-                   "chargeOtherPods", "requireQueue"});
+  root.expectKeys({"topology", "gpuResources", "gpuTypeLabel", "mixGpuTypes", "ordering", "relaxation",
+                   "shapeCosts", "backfill", "preemption", "timeSlicing", "defragmentation", "usageHalfLife",
+                   "unreachableGrace", "chargeOtherPods", "requireQueue", "failures"});
   model::Policy policy;
   readTopology(root["topology"], policy.topology);
+  readGpuResources(root["gpuResources"], policy.gpuResources);
   readLabelKey(root["gpuTypeLabel"], policy.gpuTypeLabel);
   readBoolean(root["mixGpuTypes"], policy.mixGpuTypes);
   readOrdering(root["ordering"], policy.ordering);
@@ -234,8 +269,14 @@ model::Policy readPolicy(const YamlField& root) {
   readTimeSlicing(root.section("timeSlicing"), policy.timeSlicing);
   readDefragmentation(root.section("defragmentation"), policy.defragmentation);
   readUsageHalfLife(root["usageHalfLife"], policy.usageHalfLife);
+  readNeverOrDuration(root["unreachableGrace"], policy.unreachableGrace);
   readBoolean(root["chargeOtherPods"], policy.chargeOtherPods);
   readBoolean(root["requireQueue"], policy.requireQueue);
+  const YamlField failures = root.section("failures");
+  failures.expectKeys({"rules", "suspectAfter", "suspectFor"});
+  readInteger(failures["suspectAfter"], policy.failures.suspectAfter, 0, kMost);
+  readDuration(failures["suspectFor"], policy.failures.suspectFor);
+  readFailureRules(failures.section("rules"), policy.failureRules);
   return policy;
 }
 

@@ -80,6 +80,11 @@ model::QueueStatus readStatus(const Field& field) {
   model::QueueStatus status;
   status.observedGeneration = field["observedGeneration"].integer(0, 0, kMost);
   status.usage = readWrittenQuota(field["usage"]);
+  if (const Field gpus = field["gpus"]; gpus.present()) {
+    status.gpus = model::QueueGpus{.used = gpus["used"].integer(0, 0, kMost),
+                                   .guaranteed = gpus["guaranteed"].integer(0, 0, kMost)};
+    if (const Field limit = gpus["limit"]; limit.present()) status.gpus->limit = limit.integer(0, 0, kMost);
+  }
   status.decayedUsage = readWrittenQuota(field["decayedUsage"]);
   status.decayedAt = field["decayedAt"].time();
   status.share = field["share"].integer(0, 0, kMost);
@@ -117,6 +122,14 @@ std::string encodeQueueStatus(const model::QueueStatus& status) {
   JsonWriter out;
   out.beginObject().member("observedGeneration", status.observedGeneration);
   if (!status.usage.empty()) writeQuota(status.usage, out.key("usage"));
+  if (status.gpus) {
+    out.key("gpus")
+        .beginObject()
+        .member("used", status.gpus->used)
+        .member("guaranteed", status.gpus->guaranteed);
+    if (status.gpus->limit) out.member("limit", *status.gpus->limit);
+    out.endObject();
+  }
   if (!status.decayedUsage.empty()) writeQuota(status.decayedUsage, out.key("decayedUsage"));
   if (status.decayedAt) out.member("decayedAt", exactTime(*status.decayedAt));
   out.member("share", status.share)

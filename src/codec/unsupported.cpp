@@ -12,12 +12,6 @@ JsonValue at(JsonValue value, std::initializer_list<std::string_view> path) {
   return value;
 }
 
-bool hasElements(const JsonValue& list) {
-  bool any = false;
-  list.forEachElement([&](JsonValue) { any = true; });
-  return any;
-}
-
 bool isNumber(const JsonValue& value) { return value.type() == JsonType::kInteger; }
 
 // How the job is to be asked for its state, where nobody can ask it yet; else empty.
@@ -43,10 +37,6 @@ std::vector<std::string> findUnsupported(const JsonValue& spec, const model::Job
   const auto add = [&](bool asked, std::string_view what) {
     if (asked) found.emplace_back(what);
   };
-  using enum model::Framework;
-  add(decoded.framework == kMxNet, "spec.framework MXNet (its pods are given no DMLC_ variables)");
-  add(decoded.framework == kHorovod, "spec.framework Horovod (its pods are given no list of hosts)");
-  add(decoded.framework == kMpi, "spec.framework MPI (its pods are given no hostfile)");
   add(decoded.elastic.has_value(), "spec.elastic (the job keeps the size it starts with)");
   if (const std::string_view mode = unbuiltMode(decoded); !mode.empty()) {
     found.push_back(
@@ -57,10 +47,6 @@ std::vector<std::string> findUnsupported(const JsonValue& spec, const model::Job
   add(decoded.minAvailable && *decoded.minAvailable < decoded.totalReplicas(), "spec.gang.minAvailable");
   add(at(spec, {"plan", "mode"}).string() == "Auto", "spec.plan");
   add(isNumber(at(spec, {"network", "priority"})), "spec.network.priority");
-  add(decoded.run.ttlAfterFinished.has_value(), "spec.run.ttlSecondsAfterFinished");
-  add(decoded.run.activeDeadline.has_value(), "spec.run.activeDeadlineSeconds");
-  add(isPositive(at(spec, {"failure", "maxRestarts"})), "spec.failure.maxRestarts");
-  add(hasElements(at(spec, {"failure", "rules"})), "spec.failure.rules");
   add(at(spec, {"health", "preflight"}).boolean().value_or(false), "spec.health.preflight");
   add(isPositive(at(spec, {"health", "stallSeconds"})), "spec.health.stallSeconds");
   return found;

@@ -14,4 +14,5 @@
 #include "core/place/placement_cache.h"
 #include "core/place/relaxation.h"
 #include "core/place/shape_cost.h"
+#include "core/place/suspicion.h"
 #include "core/place/work_budget.h"

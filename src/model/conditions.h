@@ -35,6 +35,8 @@ inline constexpr std::string_view kRestarting = "Restarting";
 inline constexpr std::string_view kSuspended = "Suspended";
 inline constexpr std::string_view kSucceeded = "Succeeded";
 inline constexpr std::string_view kFailed = "Failed";
+// Either of the two: what waits for the end of a job, well or not.
+inline constexpr std::string_view kFinished = "Finished";
 // Said of jobs only that no Queue is charged for.
 inline constexpr std::string_view kCharged = "Charged";
 

@@ -26,6 +26,23 @@ const Role* JobSpec::findRole(std::string_view name) const {
   return at == roles.end() ? nullptr : &*at;
 }
 
+int Restarts::of(FailureClass failure) const {
+  const auto at =
+      std::find_if(byClass.begin(), byClass.end(), [&](const auto& e) { return e.first == failure; });
+  return at == byClass.end() ? 0 : at->second;
+}
+
+void Restarts::add(FailureClass failure, bool counts) {
+  if (counts) ++counted;
+  const auto at = std::lower_bound(byClass.begin(), byClass.end(), failure,
+                                   [](const auto& each, FailureClass wanted) { return each.first < wanted; });
+  if (at != byClass.end() && at->first == failure) {
+    ++at->second;
+  } else {
+    byClass.insert(at, {failure, 1});
+  }
+}
+
 const Condition* Job::condition(std::string_view type) const {
   const auto at = std::find_if(status.conditions.begin(), status.conditions.end(),
                                [&](const Condition& condition) { return condition.type == type; });

@@ -6,18 +6,21 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
 #include "model/conditions.h"
 #include "model/constraints.h"
+#include "model/failure_class.h"
+#include "model/failure_policy.h"
 #include "model/gang.h"
 #include "model/ids.h"
 #include "model/reasons.h"
 
 namespace trainyard::model {
 
-enum class Framework { kPyTorch, kTensorFlow, kMxNet, kHorovod, kMpi, kCustom };
+enum class Framework { kPyTorch, kTensorFlow, kJax, kMxNet, kHorovod, kMpi, kCustom };
 
 struct Role {
   std::string name;
@@ -76,9 +79,6 @@ struct RunPolicy {
   std::string managedBy;  // not empty and not us: hands off
 };
 
-// What is started anew when members are lost.
-enum class RestartScope { kGang, kPod };
-
 struct SuccessPolicy {
   SuccessOperator op = SuccessOperator::kAll;
   std::vector<std::string> roles;  // empty: the framework's rule decides
@@ -98,7 +98,7 @@ struct JobSpec {
   std::optional<Checkpoint> checkpoint = std::nullopt;  // absent: a stop loses all since the start
   RunPolicy run;
   SuccessPolicy success;
-  RestartScope restartScope = RestartScope::kGang;
+  FailurePolicy failure;
   // Over all templates and what else decides how pods look; equal hashes make equal pods.
   std::string templateHash;
   // Features that were asked for and are not built: named in the condition that says so.
@@ -190,6 +190,27 @@ struct Preemptions {
   friend bool operator==(const Preemptions&, const Preemptions&) = default;
 };
 
+// How often the job was started anew because of a failure.
+struct Restarts {
+  int counted = 0;                                    // against spec.failure.maxRestarts
+  std::vector<std::pair<FailureClass, int>> byClass;  // all of them, in the order of the classes
+  [[nodiscard]] int of(FailureClass failure) const;
+  void add(FailureClass failure, bool counts);
+  friend bool operator==(const Restarts&, const Restarts&) = default;
+};
+
+// The failure that last stopped the job or a part of it.
+struct LastFailure {
+  FailureClass failure = FailureClass::kUnknown;
+  std::string action;   // what was done about it: "Failed", "Restarted"
+  std::string message;  // in a sentence
+  NodeName node;
+  std::string pod;
+  std::optional<int> exitCode = std::nullopt;
+  base::WallTime time{};
+  friend bool operator==(const LastFailure&, const LastFailure&) = default;
+};
+
 struct JobStatus {
   std::string phase;  // for people; derived from the conditions
   std::int64_t observedGeneration = 0;
@@ -204,6 +225,8 @@ struct JobStatus {
   Delays delays;
   Service service;
   Preemptions preemptions;
+  Restarts restarts;
+  std::optional<LastFailure> lastFailure = std::nullopt;
   std::optional<base::WallTime> startTime = std::nullopt;
   std::optional<base::WallTime> completionTime = std::nullopt;
   friend bool operator==(const JobStatus&, const JobStatus&) = default;

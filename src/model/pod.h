@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/time.h"
 #include "model/constraints.h"
@@ -21,6 +23,23 @@ struct ContainerExit {
   std::string reason;  // "OOMKilled", "Error", "Completed"
   std::string message;
   std::optional<base::WallTime> finishedAt = std::nullopt;  // by the node's clock, whole seconds
+};
+
+// Of a pod that has failed, what rules of users ask for.
+struct PodFailure {
+  struct Container {
+    std::string name;
+    int exitCode = 0;
+    friend bool operator==(const Container&, const Container&) = default;
+  };
+  struct Condition {
+    std::string type;
+    std::string status;
+    friend bool operator==(const Condition&, const Condition&) = default;
+  };
+  std::vector<Container> containers;  // those that ended with an error, init containers first
+  std::vector<Condition> conditions;
+  friend bool operator==(const PodFailure&, const PodFailure&) = default;
 };
 
 // A gang member's place in its gang, read from labels: a claim, to be checked against the job's record.
@@ -57,6 +76,7 @@ struct Pod {
   std::string disruptionReason;         // reason of DisruptionTarget=True; empty otherwise
   std::string waitingReason;            // of the first waiting container: "ImagePullBackOff", …
   std::optional<ContainerExit> exit = std::nullopt;
+  std::shared_ptr<const PodFailure> failure = nullptr;  // of one in phase Failed
 
   PodShape shape;
   int uncountedResources = 0;  // names that the shape leaves out: model/limits.h

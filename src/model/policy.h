@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "model/failure_rule.h"
+#include "model/names.h"
 #include "model/ordering.h"
 #include "model/topology.h"
 
@@ -65,9 +67,20 @@ struct Defragmentation {
   friend bool operator==(const Defragmentation&, const Defragmentation&) = default;
 };
 
+// What follows failures, besides what each class of them asks for.
+struct FailureHandling {
+  // A node on which gangs of so many jobs failed lately, of what a node may be to blame for, is avoided where
+  // others will do. 0: none is.
+  int suspectAfter = 2;
+  std::chrono::milliseconds suspectFor{43'200'000};
+  friend bool operator==(const FailureHandling&, const FailureHandling&) = default;
+};
+
 // What the administrators of a cluster decide: one YAML file, docs/policy.md.
 struct Policy {
   std::vector<TopologyLevel> topology = defaultTopologyLevels();
+  // Which resources are GPUs. Taken when a program starts: model/gpu_resources.h.
+  std::vector<std::string> gpuResources = {std::string(names::kGpuResource)};
   std::string gpuTypeLabel = "nvidia.com/gpu.product";
   // Whether the members of one gang may have GPUs of several types.
   bool mixGpuTypes = false;
@@ -84,10 +97,16 @@ struct Policy {
   // Older usage counts half after this time, between queues that are otherwise equal. Absent: only what is
   // held now counts.
   std::optional<std::chrono::seconds> usageHalfLife = std::nullopt;
+  // A pod that is told to end on a node that has not been ready for so long is deleted by force; absent:
+  // never. Longer than a reboot takes, so that a machine which comes back does not run a member twice.
+  std::optional<std::chrono::milliseconds> unreachableGrace = std::chrono::milliseconds(60'000);
   // GPU pods that belong to no TrainingJob are charged to the queue that their namespace maps to.
   bool chargeOtherPods = false;
   // Once there are Queues, a job that none of them is charged for is not admitted.
   bool requireQueue = false;
+  // Signs by which failures are known, before the built-in ones.
+  std::vector<FailureRule> failureRules = {};
+  FailureHandling failures;
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 

@@ -51,9 +51,18 @@ struct LabelSelector {
   friend bool operator==(const LabelSelector&, const LabelSelector&) = default;
 };
 
+// GPUs of all resources that are GPUs together.
+struct QueueGpus {
+  std::int64_t used = 0;
+  std::int64_t guaranteed = 0;
+  std::optional<std::int64_t> limit = std::nullopt;  // absent where one of the resources has none
+  friend bool operator==(const QueueGpus&, const QueueGpus&) = default;
+};
+
 struct QueueStatus {
   std::int64_t observedGeneration = 0;
-  Quota usage = {};  // of this queue and of those below it
+  Quota usage = {};                              // of this queue and of those below it
+  std::optional<QueueGpus> gpus = std::nullopt;  // absent until it is written
   // Resource seconds, halved every half-life; `decayedAt` is when they were right.
   Quota decayedUsage = {};
   std::optional<base::WallTime> decayedAt = std::nullopt;

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "base/saturating.h"
-#include "model/names.h"
+#include "model/gpu_resources.h"
 #include "model/one_a_node.h"
 
 namespace trainyard::model {
@@ -69,7 +69,11 @@ void Resources::combine(const Resources& other, Combine op) {
   std::erase_if(extended_, [](const auto& entry) { return entry.second == 0; });
 }
 
-std::int64_t Resources::gpus() const { return extended(names::kGpuResource); }
+std::int64_t Resources::gpus() const {
+  std::int64_t sum = 0;
+  for (const std::string& name : gpuResources()) sum = base::saturatingAdd(sum, extended(name));
+  return sum;
+}
 
 void Resources::add(const Resources& other) { combine(other, base::saturatingAdd); }
 

@@ -43,6 +43,7 @@ class Resources {
   void setExtended(std::string_view name, std::int64_t amount);
   // Sorted by name, without zeros.
   [[nodiscard]] const Extended& extendedAll() const { return extended_; }
+  // Of all that are GPUs, model/gpu_resources.h.
   [[nodiscard]] std::int64_t gpus() const;
 
   void add(const Resources& other);

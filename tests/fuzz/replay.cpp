@@ -2,8 +2,9 @@
 // checked by every test run, and what it once found stays found.
 //
 //   fuzz_replay TARGET SEEDS      seeds/TARGET.txt; seeds are separated by lines "%%"
-//   fuzz_replay TARGET --raw FILE  one input as the fuzzer left it
+//   fuzz_replay TARGET --raw FILE…  inputs as the fuzzer left them, each with the time that it took
 
+#include <chrono>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -59,13 +60,19 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   const Target* target = words.empty() ? nullptr : findTarget(words[0]);
   if (target == nullptr || words.size() < 2) {
-    std::cerr << "usage: fuzz_replay TARGET SEEDS | fuzz_replay TARGET --raw FILE; targets:";
+    std::cerr << "usage: fuzz_replay TARGET SEEDS | fuzz_replay TARGET --raw FILE...; targets:";
     for (const Target& each : trainyard::fuzz::allTargets()) std::cerr << ' ' << each.name;
     std::cerr << '\n';
     return 2;
   }
-  if (words[1] == "--raw" && words.size() == 3) {
-    run(*target, readFile(words[2]));
+  if (words[1] == "--raw" && words.size() >= 3) {
+    for (std::size_t i = 2; i < words.size(); ++i) {
+      const std::string input = readFile(words[i]);
+      const auto begin = std::chrono::steady_clock::now();
+      run(*target, input);
+      const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+      std::cout << took.count() << " ms, " << input.size() << " bytes: " << words[i] << '\n';
+    }
     return 0;
   }
   std::size_t runs = 0;

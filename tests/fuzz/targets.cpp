@@ -9,6 +9,8 @@ std::span<const Target> allTargets() {
       Target{"base64", base64},
       Target{"execCredential", execCredential},
       Target{"extenderArgs", extenderArgs},
+      Target{"failureCases", failureCases},
+      Target{"failureLog", failureLog},
       Target{"indexSet", indexSet},
       Target{"job", job},
       Target{"kubeconfig", kubeconfig},

@@ -12,6 +12,8 @@ namespace trainyard::fuzz {
 void base64(std::string_view input);
 void execCredential(std::string_view input);
 void extenderArgs(std::string_view input);
+void failureCases(std::string_view input);
+void failureLog(std::string_view input);
 void indexSet(std::string_view input);
 void job(std::string_view input);
 void kubeconfig(std::string_view input);

@@ -10,10 +10,11 @@ namespace {
 
 constexpr const char* kJobs = "/apis/trainyard.dev/v1alpha1/namespaces/default/trainingjobs";
 
-std::string annotations(const std::string& runFor, int exitCode) {
+std::string annotations(const std::string& runFor, int exitCode, const std::string& log = {}) {
   if (runFor.empty()) return "{}";
-  return fmt::format(R"({{"sim.trainyard.dev/run-for":"{}","sim.trainyard.dev/exit-code":"{}"}})", runFor,
-                     exitCode);
+  return fmt::format(
+      R"({{"sim.trainyard.dev/run-for":"{}","sim.trainyard.dev/exit-code":"{}","sim.trainyard.dev/log":"{}"}})",
+      runFor, exitCode, log);
 }
 
 std::string podSpec(int gpus) {
@@ -42,7 +43,7 @@ void Lab::submit(const std::string& name, const GangSpec& spec) {
   const std::string json = fmt::format(
       R"({{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","metadata":{{"name":"{}"}},"spec":{{"framework":"PyTorch",)"
       R"("roles":[{{"name":"worker","replicas":{},"template":{{"metadata":{{"annotations":{}}},"spec":{}}}}}]{}{}}}}})",
-      name, spec.workers, annotations(spec.runFor, spec.exitCode), podSpec(spec.gpus),
+      name, spec.workers, annotations(spec.runFor, spec.exitCode, spec.log), podSpec(spec.gpus),
       spec.extra.empty() ? "" : ",", spec.extra);
   const auto made = cluster_->create(json);
   if (!made) FAIL(made.error().message);

@@ -21,6 +21,7 @@ struct GangSpec {
   int gpus = 8;
   std::string runFor = "5s";  // empty: until it is deleted
   int exitCode = 0;
+  std::string log = {};    // what its members say before they end
   std::string extra = {};  // further members of spec, as JSON: `"locality":{…}`
 };
 

@@ -42,6 +42,8 @@ class LivingCluster {
       feedback.busy = busy_.contains(name);
       feedback.auxiliariesReady = true;
       feedback.templateError = "";
+      if (const auto asked = failures_.find({name, each->status.gang.lastEpoch}); asked != failures_.end())
+        feedback.failure = asked->second;
       input.feedback.emplace(name, feedback);
     }
     busy_.clear();
@@ -129,7 +131,7 @@ class LivingCluster {
     const model::Job each = made.created(now_);
     auto whole = std::make_shared<model::Job>(each);
     drawWishes(whole->spec);
-    whole->spec.restartScope = rng_.chance(1, 2) ? model::RestartScope::kGang : model::RestartScope::kPod;
+    whole->spec.failure.scope = rng_.chance(1, 2) ? model::RestartScope::kGang : model::RestartScope::kPod;
     whole->spec.run.cleanPodPolicy =
         rng_.chance(1, 2) ? model::CleanPodPolicy::kRunning : model::CleanPodPolicy::kAll;
     whole->hasReleaseFinalizer = true;
@@ -293,6 +295,15 @@ class LivingCluster {
     });
   }
   void act(const model::ObjectKey&, const core::DeletePod& action) { pods_.erase(action.pod); }
+  void act(const model::ObjectKey& name, const core::CollectEvidence&) {
+    const auto classes = model::allFailureClasses();
+    core::Failure failure;
+    failure.failure = classes[rng_.below(classes.size())];
+    change(name, [&](model::Job& job) { failures_[{name, job.status.gang.lastEpoch}] = failure; });
+  }
+  void act(const model::ObjectKey& name, const core::DeleteJob&) {
+    change(name, [](model::Job& job) { job.deleting = true; });
+  }
 
   static constexpr int kNodes = 6;
   static constexpr int kQueues = 5;
@@ -310,6 +321,7 @@ class LivingCluster {
   model::SharedList<model::PriorityClass> priorities_;
   model::Policy policy_;
   std::set<model::ObjectKey> busy_;
+  std::map<std::pair<model::ObjectKey, std::int64_t>, core::Failure> failures_;  // of which epoch
 };
 
 }  // namespace trainyard::test

@@ -38,6 +38,7 @@ model::Pod podOf(const PodText& text) {
 class Moment {
  public:
   explicit Moment(const Scenario& scenario) {
+    const model::Policy policy = policyOf(scenario);
     builder_.now(scenario.now);
     for (const Step& step : scenario.steps) {
       try {
@@ -48,7 +49,7 @@ class Moment {
     }
     snapshot_ = builder_.build();
     for (const auto& [name, space] : namespaces_) snapshot_.namespaces.push_back(space);
-    snapshot_.policy = policyOf(scenario);
+    snapshot_.policy = policy;
   }
 
   [[nodiscard]] const model::Snapshot& snapshot() const { return snapshot_; }

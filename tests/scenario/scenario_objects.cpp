@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "codec/policy.h"
+#include "model/gpu_resources.h"
 #include "model/names.h"
 #include "sim/api/json.h"
 #include "support/builders.h"
@@ -186,6 +187,8 @@ model::Policy policyOf(const Scenario& scenario) {
   const std::string above(static_cast<std::size_t>(std::max(0, scenario.policyLine - 1)), '\n');
   auto policy = codec::decodePolicy(above + scenario.policy, scenario.file);
   if (!policy) refuse(policy.error().message);
+  // As a program does that starts; before anything is decoded.
+  model::setGpuResources(policy->gpuResources);
   if (!scenario.levels.empty()) {
     policy->topology.clear();
     for (const auto& [name, label] : scenario.levels) policy->topology.push_back({name, label});

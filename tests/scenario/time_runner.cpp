@@ -370,7 +370,7 @@ class World {
     const std::map<std::string, std::string> facts = {
         {"runs", fmt::to_string(runs)},
         {"waits", fmt::to_string(waits)},
-        {"gpus", fmt::to_string(status.usage.amount(model::names::kGpuResource))},
+        {"gpus", fmt::to_string(status.gpus ? status.gpus->used : 0)},
         {"share", fmt::to_string(status.share)},
         {"fair-share", fmt::to_string(status.fairShare)},
         {"waiting", fmt::to_string(status.waiting)},

@@ -9,15 +9,15 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json podTemplate(int gpus, std::chrono::milliseconds runFor, int exitCode, const std::string& image,
-                 bool asksCpu = true) {
+Json podTemplate(int gpus, const JobPlan& plan, const std::string& image, bool asksCpu) {
   Json resources = {{"requests", {{"memory", "1Gi"}}}};
   if (asksCpu) resources["requests"]["cpu"] = "1";
   if (gpus > 0) resources["limits"] = {{std::string(model::names::kGpuResource), std::to_string(gpus)}};
   return {{"metadata",
            {{"annotations",
-             {{"sim.trainyard.dev/run-for", std::to_string(runFor.count()) + "ms"},
-              {"sim.trainyard.dev/exit-code", std::to_string(exitCode)}}}}},
+             {{"sim.trainyard.dev/run-for", std::to_string(plan.runFor.count()) + "ms"},
+              {"sim.trainyard.dev/exit-code", std::to_string(plan.exitCode)},
+              {"sim.trainyard.dev/log", plan.log}}}}},
           {"spec",
            {{"terminationGracePeriodSeconds", 5},
             {"containers", {{{"name", "main"}, {"image", image}, {"resources", resources}}}}}}};
@@ -28,7 +28,7 @@ Json roles(const JobPlan& plan, const std::string& image, bool asksCpu) {
   for (const RolePlan& role : plan.roles) {
     list.push_back({{"name", role.name},
                     {"replicas", role.replicas},
-                    {"template", podTemplate(role.gpus, plan.runFor, plan.exitCode, image, asksCpu)}});
+                    {"template", podTemplate(role.gpus, plan, image, asksCpu)}});
   }
   return list;
 }
@@ -42,6 +42,7 @@ std::string jobJson(const JobPlan& plan, bool asksCpu) {
   if (!plan.preemptible) spec["preemptible"] = false;
   if (!plan.queue.empty()) spec["queue"] = plan.queue;
   if (!plan.priority.empty()) spec["priorityClassName"] = plan.priority;
+  if (plan.deadline.count() > 0) spec["run"] = {{"activeDeadlineSeconds", plan.deadline.count()}};
   if (plan.estimate.count() > 0) spec["estimate"] = {{"durationSeconds", plan.estimate.count()}};
   if (!plan.required.empty()) spec["locality"] = {{"required", plan.required}};
   if (plan.elastic) {
@@ -101,7 +102,9 @@ std::string limitRangeJson(int cpus) {
 }
 
 std::string strangerJson(const std::string& name, int gpus, std::chrono::milliseconds runFor) {
-  Json pod = podTemplate(gpus, runFor, 0, "other:1");
+  JobPlan plan;
+  plan.runFor = runFor;
+  Json pod = podTemplate(gpus, plan, "other:1", true);
   pod["apiVersion"] = "v1";
   pod["kind"] = "Pod";
   pod["metadata"]["name"] = name;

@@ -57,7 +57,8 @@ std::string boundKey(const model::Uid& job, std::int64_t epoch, const std::strin
 ProtocolLaws::ProtocolLaws(sim::ClusterObserver& truth, base::Executor& executor)
     : truth_(truth),
       executor_(executor),
-      claims_(truth, executor, [this](std::string what) { violated(std::move(what)); }) {
+      claims_(truth, executor, [this](std::string what) { violated(std::move(what)); }),
+      failures_([this](std::string what) { violated(std::move(what)); }) {
   truth_.cache().jobs.onChange(
       [this](const JobPtr& before, const JobPtr& after) { jobChanged(before, after); });
   truth_.cache().pods.onChange(
@@ -75,7 +76,10 @@ void ProtocolLaws::violated(std::string what) {
 // -----------------------------------------------------------------------------------------------------
 
 void ProtocolLaws::jobChanged(const JobPtr& before, const JobPtr& after) {
-  if (before && after && before->uid == after->uid) return checkRecord(*before, *after);
+  if (before && after && before->uid == after->uid) {
+    failures_.check(*before, *after);
+    return checkRecord(*before, *after);
+  }
   // A gang of one has no finalizer and goes with its owner.
   if (!before || !before->hasReleaseFinalizer) return;
   for (const PodPtr& pod : truth_.cache().pods.all()) {

@@ -9,6 +9,7 @@
 #include "net/http.h"
 #include "sim/cluster/observer.h"
 #include "simulation/claim_laws.h"
+#include "simulation/failure_laws.h"
 #include "simulation/faults.h"
 
 namespace trainyard::simulation {
@@ -28,8 +29,8 @@ namespace trainyard::simulation {
 //  - nobody writes while another one holds the Lease
 //  - a pod is deleted by force only where its kubelet cannot be running it
 //  - a gated pod is made only for a job with the finalizer, and such a job goes only after its running pods
-// Who may be stopped for whom is in ClaimLaws; what must hold of every cluster, whoever runs gangs on it, in
-// sim::Invariants.
+// Who may be stopped for whom is in ClaimLaws, what follows failures in FailureLaws; what must hold of every
+// cluster, whoever runs gangs on it, in sim::Invariants.
 class ProtocolLaws {
  public:
   ProtocolLaws(sim::ClusterObserver& truth, base::Executor& executor);
@@ -68,6 +69,7 @@ class ProtocolLaws {
   base::Executor& executor_;
   std::vector<std::string> violations_;
   ClaimLaws claims_;
+  FailureLaws failures_;
   std::string holder_;               // of the Lease
   std::set<std::string> everBound_;  // "JOB-UID/EPOCH/POD"
   std::set<std::string> late_;  // names of pods whose creation was held up: they may come after everything

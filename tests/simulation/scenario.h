@@ -24,6 +24,7 @@ struct JobPlan {
   std::chrono::milliseconds submitAt{0};
   std::chrono::milliseconds runFor{1'000};
   int exitCode = 0;
+  std::string log;           // what its members say before they end
   bool restartWhole = true;  // restartScope Gang, else Pod
   bool elastic = false;      // the first role
   std::string required;      // locality level, empty: anywhere
@@ -31,6 +32,7 @@ struct JobPlan {
   std::string priority;      // name of a PriorityClass, empty: none
   bool preemptible = true;
   std::chrono::seconds estimate{0};  // 0: none
+  std::chrono::seconds deadline{0};  // activeDeadlineSeconds, 0: none
 };
 
 // GPUs, of a Queue.

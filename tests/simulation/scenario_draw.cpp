@@ -8,6 +8,14 @@
 namespace trainyard::simulation {
 namespace {
 
+// Of a job that fails: hopeless, worth another node, worth another try, and of no known class.
+constexpr const char* kLastWords[] = {
+    "ModuleNotFoundError: No module named 'apex'",
+    "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.",
+    "RuntimeError: NCCL error in: ProcessGroupNCCL.cpp:1269, unhandled system error, NCCL version 2.14.3",
+    "epoch 3 done",
+};
+
 using std::chrono::milliseconds;
 
 class Draw {
@@ -61,6 +69,8 @@ class Draw {
     plan.submitAt = milliseconds(rng_.between(0, scenario_.length.count() / 2));
     plan.runFor = milliseconds(rng_.between(200, 6'000));
     plan.exitCode = rng_.chance(1, 8) ? 1 : 0;
+    if (plan.exitCode != 0) plan.log = kLastWords[rng_.below(std::size(kLastWords))];
+    if (rng_.chance(1, 10)) plan.deadline = std::chrono::seconds(rng_.between(1, 5));
     plan.restartWhole = rng_.chance(1, 2);
     if (rng_.chance(1, 5)) plan.required = "rack";
     const auto gpus = [&] { return static_cast<int>(1 << rng_.below(scenario_.gpusOnNode == 8 ? 4 : 3)); };

@@ -60,12 +60,14 @@ std::string describe(const Scenario& scenario) {
   }
   for (const JobPlan& job : scenario.jobs) {
     text += fmt::format(
-        "  {:>6} ms job {} runs {} ms, exit {}, restarts {}{}{}{}{}{}{}:", job.submitAt.count(), job.name,
+        "  {:>6} ms job {} runs {} ms, exit {}, restarts {}{}{}{}{}{}{}{}{}:", job.submitAt.count(), job.name,
         job.runFor.count(), job.exitCode, job.restartWhole ? "whole" : "pods", job.elastic ? ", elastic" : "",
         job.required.empty() ? "" : ", within one " + job.required,
         job.queue.empty() ? "" : ", in " + job.queue, job.priority.empty() ? "" : ", " + job.priority,
         job.preemptible ? "" : ", cannot be stopped",
-        job.estimate.count() == 0 ? "" : fmt::format(", says {} s", job.estimate.count()));
+        job.estimate.count() == 0 ? "" : fmt::format(", says {} s", job.estimate.count()),
+        job.deadline.count() == 0 ? "" : fmt::format(", ends after {} s", job.deadline.count()),
+        job.log.empty() ? "" : fmt::format(", says \"{}\"", job.log));
     for (const RolePlan& role : job.roles)
       text += fmt::format(" {} {} x {} GPUs", role.name, role.replicas, role.gpus);
     text += '\n';

@@ -33,7 +33,7 @@ sim::ClusterOptions clusterOptions(const Scenario& scenario, Chaos& chaos) {
   // Short patience everywhere: what takes minutes in a cluster should happen within a short virtual life.
   options.settings.startDeadline = 25s;
   options.settings.unschedulableGrace = 5s;
-  options.settings.unreachableGrace = 8s;
+  options.policy.unreachableGrace = 8s;
   options.settings.backoffMax = 8s;
   options.nodeLifecycle = {.monitorPeriod = 2s, .monitorGrace = 4s, .orphanGrace = 6s};
   options.scheduler.queue.maxBackoff = 4s;

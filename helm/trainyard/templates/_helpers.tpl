@@ -86,6 +86,10 @@ affinity:
 prometheus.io/scrape: "true"
 prometheus.io/port: {{ .port | quote }}
 {{- end }}
+{{- with .root.Values.policy.gpuResources }}
+# Read when the program starts.
+trainyard.dev/gpu-resources: {{ toJson . | sha256sum | trunc 16 | quote }}
+{{- end }}
 {{- with .values.podAnnotations }}
 {{ toYaml . }}
 {{- end }}
@@ -119,9 +123,14 @@ livenessProbe:
     keyFile: {{ .folder }}/tls.key
     caFile: {{ .folder }}/ca.crt
   managedResources:
-  {{- range .root.Values.scheduler.managedResources }}
+  {{- range include "trainyard.gpuResources" .root | fromJsonArray }}
   - {name: {{ . }}, ignoredByScheduler: false}
   {{- end }}
+{{- end }}
+
+{{/* What the policy calls GPUs, as JSON: programs and kube-scheduler must mean the same. */}}
+{{- define "trainyard.gpuResources" -}}
+{{ .Values.policy.gpuResources | default (list "nvidia.com/gpu") | toJson }}
 {{- end }}
 
 {{/* Annotations of what runs before an uninstallation; the dot is its place in the order. */}}

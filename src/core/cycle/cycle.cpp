@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/cycle/admission.h"
+#include "core/cycle/failed_gang.h"
 #include "core/cycle/schedule.h"
 #include "core/gang/gang_proposals.h"
 #include "core/gang/gang_protocol.h"
@@ -51,6 +52,7 @@ class Cycle {
         ledger_(cache.ledger()),
         queues_(input.snapshot, cache.queues()) {
     settings_.maxGrace = input.snapshot.policy.preemption.maxGrace;
+    settings_.unreachableGrace = input.snapshot.policy.unreachableGrace;
   }
 
   Plan run() {
@@ -92,7 +94,7 @@ class Cycle {
     for (position_ = 0; position_ < input_.snapshot.jobs.size(); ++position_) {
       const JobPtr& job = input_.snapshot.jobs[position_];
       // A gang that has nothing to do itself may still have to make room.
-      const bool settled = cache_.notes().of(position_).settled;
+      const bool settled = staysSettled(cache_.notes().of(position_));
       if (settled && (evictions_.empty() || !evictions_.contains(job->key))) continue;
       feedback_ = &input_.otherFeedback;
       for (; told != input_.feedback.end(); ++told) {
@@ -102,6 +104,12 @@ class Cycle {
       }
       decide(job);
     }
+  }
+
+  bool staysSettled(const JobNotes::Note& note) {
+    if (!note.settled || !note.settledUntil) return note.settled;
+    wakeAt(note.settledUntil);
+    return input_.snapshot.now < *note.settledUntil;
   }
 
   void decide(const JobPtr& job) {
@@ -220,14 +228,27 @@ class Cycle {
   }
 
   void cleanUpFinished(const JobPtr& job) {
+    const std::optional<base::WallTime> goneAt = timeToGo(*job);
+    if (goneAt && input_.snapshot.now >= *goneAt) {
+      add(job).actions.emplace_back(DeleteJob{});
+      return;
+    }
     Removal removal(ledger_, settings_, input_.snapshot.now);
     for (const auto& pod : podsOf(*job)) {
       if (cleansUp(*job, *pod)) removal.remove(*pod);
     }
+    wakeAt(goneAt);
     if (!removal.done()) return finishRemoval(removal, add(job));
     const JobPods& pods = podsOf(*job);
     // As long as one runs on its queue is charged for it.
-    if (std::all_of(pods.begin(), pods.end(), [](const auto& pod) { return pod->finished(); })) settle();
+    if (std::all_of(pods.begin(), pods.end(), [](const auto& pod) { return pod->finished(); }))
+      settle(goneAt);
+  }
+
+  // spec.run.ttlSecondsAfterFinished.
+  static std::optional<base::WallTime> timeToGo(const Job& job) {
+    if (!job.spec.run.ttlAfterFinished || !job.status.completionTime) return std::nullopt;
+    return *job.status.completionTime + *job.spec.run.ttlAfterFinished;
   }
 
   // A job that has ended cannot be stopped to make room for anybody: no pod of it may go on holding GPUs.
@@ -252,7 +273,12 @@ class Cycle {
     if (const auto claimant = evictions_.find(job->key); claimant != evictions_.end() && !ended) {
       return evict(job, claimant->second);
     }
+    const std::optional<base::WallTime> deadline = deadlineOf(*job, input_.snapshot.now);
+    if (deadline && input_.snapshot.now >= *deadline && news.verdict.outcome != Outcome::kSucceeded)
+      return follow(job, endAtDeadline(*job, input_.snapshot.now));
+    wakeAt(deadline);
     if (news.verdict.outcome == Outcome::kLost) return replaceLostMembers(job, members, news);
+    if (news.verdict.outcome == Outcome::kFailed) return followFailed(job, members, news.verdict);
     JobDecision& decision = derive(job, job->status.gang, news);
     // Every member has its pod here; only where there are more is it worth looking for strays.
     const bool strays = podsOf(*job).size() > members.size();
@@ -263,14 +289,39 @@ class Cycle {
     }
     if (news.verdict.outcome == Outcome::kRunning) {
       if (job->recordUnwritten && comesUp(*job, job->status.gang)) decision.urgency = Urgency::kSoon;
-      if (!strays && *decision.status == job->status) settle();
+      if (!strays && *decision.status == job->status) settle(deadline);
       return;
     }
     decision.urgency = Urgency::kNow;
-    decision.events.push_back(
-        {news.verdict.outcome == Outcome::kFailed, news.verdict.reason, news.verdict.message});
-    // Whoever starts in this cycle on its places must not look like more of the queue's.
-    queues_.discharge(queues_.queueOf(*job), queues_.holdingsOf(*job), !model::chargedPreemptible(*job));
+    decision.events.push_back({false, news.verdict.reason, news.verdict.message});
+    discharge(*job);
+  }
+
+  // Whoever starts in this cycle on the places of a job that has ended must not look like more of the
+  // queue's.
+  void discharge(const Job& job) {
+    queues_.discharge(queues_.queueOf(job), queues_.holdingsOf(job), !model::chargedPreemptible(job));
+  }
+
+  // Members ended with an error. What of is asked first: it decides what follows.
+  void followFailed(const JobPtr& job, const std::vector<Member>& members, const Verdict& verdict) {
+    if (!feedback_->failure) {
+      add(job).actions.emplace_back(CollectEvidence{});
+      return;
+    }
+    FailedGang gang = followFailure(*job, members, verdict, *feedback_->failure, mayStartAnewHere(*job),
+                                    ledger_, cache_.domains(), author());
+    take(*job, gang.places);
+    if (!gang.places.empty())
+      gang.news.where = describePlaces(gang.places, ledger_, input_.snapshot.policy.topology);
+    follow(job, std::move(gang));
+  }
+
+  void follow(const JobPtr& job, FailedGang gang) {
+    JobDecision& decision = derive(job, std::move(gang.record), gang.news);
+    decision.urgency = Urgency::kNow;
+    decision.events.push_back(std::move(gang.event));
+    if (gang.news.verdict.outcome == Outcome::kFailed) discharge(*job);
   }
 
   // It makes room by going elsewhere, once the claim stands that it does so for; without that it stays.
@@ -331,6 +382,8 @@ class Cycle {
                           {}};
     take(*job, replacement.places);
     const std::string lost = news.verdict.message;
+    news.failure = failureOfLost(news.verdict.lost, lost, input_.snapshot.now);
+    news.restarts = RestartNews::kNotCounted;
     news.verdict = {};
     if (!replacement.places.empty()) {
       news.where = describePlaces(replacement.places, ledger_, input_.snapshot.policy.topology);
@@ -399,6 +452,14 @@ class Cycle {
       return keepTurn(job);
     }
     StatusNews news;
+    if (const model::Pod* former = podOfFormerJob(*job)) {
+      ++plan_.waiting;
+      news.pending = model::Pending{
+          model::PendingReason::kCleaningUp,
+          fmt::format("pod {} of the TrainingJob that had this name before {}", former->key.name,
+                      former->terminating ? "is still ending" : "has not been deleted yet")};
+      return write(job, job->status.gang, {}, news);
+    }
     if (news.pending = backingOff(*job); news.pending) {
       ++plan_.waiting;
       return write(job, job->status.gang, {}, news);
@@ -412,19 +473,45 @@ class Cycle {
     wait(job);
   }
 
+  // A pod that goes with a deleted job whose name this one has taken: until then its own cannot be made. Of a
+  // gang of one, which has no finalizer; a larger one's name becomes free only when its pods are gone.
+  const model::Pod* podOfFormerJob(const Job& job) const {
+    if (model::gangMembers(job) != 1) return nullptr;
+    const auto role =
+        std::find_if(job.spec.roles.begin(), job.spec.roles.end(),
+                     [&](const model::Role& each) { return model::gangMembers(job, each) == 1; });
+    if (role == job.spec.roles.end()) return nullptr;
+    const model::ObjectKey key{job.key.ns, model::podName(job.key.name, role->name, 0)};
+    const auto& pods = input_.snapshot.pods.items();
+    const auto at = std::lower_bound(pods.begin(), pods.end(), key,
+                                     [](const auto& pod, const auto& wanted) { return pod->key < wanted; });
+    const bool found = at != pods.end() && (*at)->key == key;
+    return found && isOfFormerJob(**at, job) ? at->get() : nullptr;
+  }
+
   void wait(const JobPtr& job) {
     ++plan_.waiting;
     waiting_.push_back({job});
   }
 
-  // Nothing is to be done for the job that is being decided.
-  void settle() { cache_.notes().of(position_).settled = true; }
+  // Nothing is to be done for the job that is being decided, before that time at least.
+  void settle(std::optional<base::WallTime> until = std::nullopt) {
+    JobNotes::Note& note = cache_.notes().of(position_);
+    note.settled = true;
+    note.settledUntil = until;
+    wakeAt(until);
+  }
 
   // Why the next attempt has to wait; nothing when it need not.
   std::optional<model::Pending> backingOff(const Job& job) {
     const auto& backoff = job.status.gang.backoff;
     if (!backoff || input_.snapshot.now >= backoff->until) return std::nullopt;
     wakeAt(backoff->until);
+    if (backoff->count == 0) {
+      return model::Pending{
+          model::PendingReason::kBackingOff,
+          fmt::format("{}; the next start follows at {}", backoff->reason, base::formatTime(backoff->until))};
+    }
     return model::Pending{model::PendingReason::kBackingOff,
                           fmt::format("attempt {} was given up ({}); the next follows at {}", backoff->count,
                                       backoff->reason, base::formatTime(backoff->until))};
@@ -650,7 +737,7 @@ class Cycle {
     JobDecision& decision = add(job);
     const std::vector<Member> members = membersOf(*job, record);
     decision.status = deriveStatus(*job, std::move(record), members, news, input_.snapshot.now);
-    if (!decision.status->gang.placed) tellCharged(*job, *decision.status);
+    tellCharged(*job, *decision.status);
     decision.urgency = decision.status->phase == job->status.phase ? Urgency::kSpare : Urgency::kNow;
     return decision;
   }
@@ -658,9 +745,12 @@ class Cycle {
   // Whether any Queue is charged for it, where there are Queues: without the object the default one has no
   // limit, and nobody sees what is used.
   void tellCharged(const Job& job, model::JobStatus& status) const {
-    const QueueTree::Index index = queues_.queueOf(job);
-    const bool nobody = index != QueueTree::kCluster && queues_.node(index).queue == nullptr &&
-                        !input_.snapshot.queues.empty();
+    // Of one that has ended nobody asks any more, and one that waits for a Queue that is not there says so.
+    if (job.finished()) return;
+    const model::QueueName& name = queues_.queueNameOf(job);
+    const auto index = queues_.find(name);
+    if (!index && !status.gang.placed) return;
+    const bool nobody = !input_.snapshot.queues.empty() && (!index || queues_.node(*index).queue == nullptr);
     const bool told = std::any_of(status.conditions.begin(), status.conditions.end(),
                                   [](const auto& each) { return each.type == model::conditions::kCharged; });
     if (!nobody && !told) return;
@@ -668,12 +758,19 @@ class Cycle {
         status.conditions, model::conditions::kCharged,
         nobody ? model::ConditionStatus::kFalse : model::ConditionStatus::kTrue,
         nobody ? "NoQueue" : "Charged",
-        nobody ? fmt::format(
-                     "the job is charged to nobody: there are Queues, but it names none, and none is named "
-                     "\"default\"; set spec.queue, or the label {} of namespace {}",
-                     model::names::kDefaultQueueLabel, job.key.ns)
-               : fmt::format("the job is charged to queue {}", queues_.node(index).name),
+        nobody ? chargedToNobody(job, name) : fmt::format("the job is charged to queue {}", name),
         input_.snapshot.now, job.generation);
+  }
+
+  static std::string chargedToNobody(const Job& job, const model::QueueName& name) {
+    if (name.str() != model::names::kDefaultQueue)
+      return fmt::format("the job is charged to nobody: the Queue \"{}\" that it was placed for is gone",
+                         name);
+    return fmt::format(
+        "the job is charged to nobody: there are Queues, but it names none, and none is named \"default\"; "
+        "set "
+        "spec.queue, or the label {} of namespace {}",
+        model::names::kDefaultQueueLabel, job.key.ns);
   }
 
   void write(const JobPtr& job, GangRecord record, std::vector<JobEvent> events, const StatusNews& news) {

@@ -28,6 +28,11 @@ bool sameQueue(const std::shared_ptr<const model::Queue>& a, const std::shared_p
                     a->allowedPriorityClasses == b->allowedPriorityClasses && a->specError == b->specError);
 }
 
+bool sameNames(const model::SharedList<model::Queue>& a, const model::SharedList<model::Queue>& b) {
+  return a.isSameAs(b) || std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                                     [](const auto& x, const auto& y) { return x->name == y->name; });
+}
+
 }  // namespace
 
 void CycleCache::begin(const model::Snapshot& snapshot) {
@@ -43,6 +48,8 @@ void CycleCache::begin(const model::Snapshot& snapshot) {
   schedule_.notes.follow(snapshot.jobs);
   followPods();
   if (!admitsAlike(snapshot)) schedule_.notes.clearAdmissions();
+  // Jobs that run say whether there is a Queue that is charged for them.
+  if (!sameNames(queueList_, snapshot.queues)) schedule_.notes.unsettle();
   queueList_ = snapshot.queues;
   priorityClasses_ = snapshot.priorityClasses;
   namespaces_ = snapshot.namespaces;

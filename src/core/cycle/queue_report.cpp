@@ -12,12 +12,33 @@
 namespace trainyard::core {
 namespace {
 
-constexpr std::size_t kGpu = 0;
-constexpr std::size_t kCpu = 1;
 constexpr std::chrono::minutes kDecayedEvery{1};
 
 std::int64_t thousandths(std::int64_t part, std::int64_t whole) {
   return whole <= 0 ? 0 : base::scaled(part, 1000, whole);
+}
+
+// Of the resources that are GPUs the one that there is most of; cpu where there are none.
+std::size_t sharedBy(const QueueTree& tree) {
+  const auto& capacity = tree.capacity();
+  const auto gpus = capacity.begin() + static_cast<std::ptrdiff_t>(tree.cpu());
+  const auto most = std::max_element(capacity.begin(), gpus);
+  return *most > 0 ? static_cast<std::size_t>(most - capacity.begin()) : tree.cpu();
+}
+
+model::QueueGpus gpusOf(const QueueTree& tree, const QueueTree::Node& node) {
+  model::QueueGpus gpus;
+  gpus.limit = 0;
+  for (std::size_t d = 0; d < tree.cpu(); ++d) {
+    gpus.used = base::saturatingAdd(gpus.used, base::saturatingAdd(node.usage[d], node.leaving[d]));
+    gpus.guaranteed = base::saturatingAdd(gpus.guaranteed, node.guaranteed[d]);
+    if (node.limit[d] == QueueTree::kNoLimit) {
+      gpus.limit.reset();
+    } else if (gpus.limit) {
+      gpus.limit = base::saturatingAdd(*gpus.limit, node.limit[d]);
+    }
+  }
+  return gpus;
 }
 
 // Written with other news, and every minute of its own accord.
@@ -43,7 +64,7 @@ void keepDecayed(const model::QueueStatus& before, const std::vector<std::string
 
 void QueueReport::countWaiting(const std::vector<Contender>& contenders) {
   // What a cluster is shared by: its GPUs, where it has any.
-  dimension_ = tree_.capacity()[kGpu] > 0 ? kGpu : kCpu;
+  dimension_ = sharedBy(tree_);
   waitingDemand_.assign(tree_.size(), 0);
   waiting_.assign(tree_.size(), 0);
   for (const Contender& contender : contenders) {
@@ -120,6 +141,7 @@ model::QueueStatus QueueReport::statusOf(QueueTree::Index index, const model::Sn
     if (held != 0) status.usage.set(tree_.dimensions()[d], held);
     if (tree_.counts(d)) share = std::max(share, thousandths(held, tree_.capacity()[d]));
   }
+  status.gpus = gpusOf(tree_, node);
   status.share = share;
   status.fairShare = thousandths(fairShares_[index], tree_.capacity()[dimension_]);
   status.waiting = waiting_[index];

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/lifecycle/follow_up.h"
 #include "model/gang.h"
 #include "model/ids.h"
 #include "model/job.h"
@@ -60,8 +61,18 @@ struct DeletePod {
   friend bool operator==(const DeletePod&, const DeletePod&) = default;
 };
 
+// Find out what the gang failed of: JobFeedback::failure answers it.
+struct CollectEvidence {
+  friend bool operator==(const CollectEvidence&, const CollectEvidence&) = default;
+};
+
+// The job itself, whose time after its end is over.
+struct DeleteJob {
+  friend bool operator==(const DeleteJob&, const DeleteJob&) = default;
+};
+
 using Action = std::variant<CheckTemplates, AddFinalizer, RemoveFinalizer, EnsureAuxiliaries, CreateMember,
-                            ReleaseMember, DeletePod>;
+                            ReleaseMember, DeletePod, CollectEvidence, DeleteJob>;
 
 // One line of the job's history, for `kubectl describe`.
 struct JobEvent {
@@ -89,6 +100,8 @@ struct JobFeedback {
     std::string message;
   };
   std::optional<CreationRefused> creationRefused = std::nullopt;
+  // What the gang that is placed failed of; absent: not yet known.
+  std::optional<Failure> failure = std::nullopt;
 };
 
 }  // namespace trainyard::core

@@ -146,8 +146,9 @@ GangRecord mergeProposal(const Job& job) {
   GangRecord record = job.status.gang;
   const Proposal proposal = *record.proposal;
   record.proposal.reset();
-  record.backoff.reset();
   const bool whole = proposal.kind == ProposalKind::kStart || proposal.kind == ProposalKind::kRestart;
+  // One that goes back to waiting, because it failed, may have to wait for a set time.
+  if (!whole || !proposal.add.empty()) record.backoff.reset();
   if (whole) {
     record.placed.reset();
     if (!proposal.add.empty()) record.placed = model::Placed{proposal.epoch, proposal.add};

@@ -50,8 +50,8 @@ std::optional<base::WallTime> Removal::forceTime(const model::Pod& pod) const {
   if (!at) return due;
   const model::Node& node = *ledger_.nodes()[*at].node;
   if (outOfService(node)) return due;
-  if (node.ready) return std::nullopt;
-  return std::max(due, node.readyChanged + settings_.unreachableGrace);
+  if (node.ready || !settings_.unreachableGrace) return std::nullopt;
+  return std::max(due, node.readyChanged + *settings_.unreachableGrace);
 }
 
 }  // namespace trainyard::core

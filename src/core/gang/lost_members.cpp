@@ -50,7 +50,7 @@ std::vector<model::Assignment> assignmentsOf(const std::vector<Member>& members)
 
 Replacement replaceLost(const Job& job, const std::vector<Member>& members, const std::vector<Member>& lost,
                         Ledger& ledger, const Domains& domains, const Author& author) {
-  const bool whole = job.spec.restartScope == model::RestartScope::kGang;
+  const bool whole = job.spec.failure.scope == model::RestartScope::kGang;
   const std::vector<Member>& replaced = whole ? members : lost;
   const NodeAmounts room = roomOf(job, replaced, ledger);
   WhatIf gone(ledger);

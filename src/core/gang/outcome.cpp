@@ -40,19 +40,6 @@ bool successHolds(const Job& job, const std::vector<Member>& members) {
   return job.spec.success.op == model::SuccessOperator::kAny ? done > 0 : done == total;
 }
 
-std::string describeFailure(const model::Pod& pod) {
-  if (!pod.exit) {
-    const std::string& why = pod.statusReason.empty() ? pod.disruptionReason : pod.statusReason;
-    return fmt::format("pod {} failed on node {}: {}", pod.key.name, pod.node,
-                       why.empty() ? "no reason given" : why);
-  }
-  std::string text =
-      fmt::format("pod {} on node {} ended with exit code {}", pod.key.name, pod.node, pod.exit->code);
-  if (!pod.exit->reason.empty()) text += fmt::format(" ({})", pod.exit->reason);
-  if (!pod.exit->message.empty()) text += fmt::format(": {}", pod.exit->message);
-  return text;
-}
-
 // Reasons in status.reason with which the node, not the program, ended a pod.
 bool endedByNode(const std::string& reason) {
   static constexpr std::array<std::string_view, 6> kReasons = {
@@ -86,11 +73,23 @@ std::string lossOf(const Job& job, const Member& member) {
 
 }  // namespace
 
+std::string describeFailure(const model::Pod& pod) {
+  if (!pod.exit) {
+    const std::string& why = pod.statusReason.empty() ? pod.disruptionReason : pod.statusReason;
+    return fmt::format("pod {} failed on node {}: {}", pod.key.name, pod.node,
+                       why.empty() ? "no reason given" : why);
+  }
+  std::string text =
+      fmt::format("pod {} on node {} ended with exit code {}", pod.key.name, pod.node, pod.exit->code);
+  if (!pod.exit->reason.empty()) text += fmt::format(" ({})", pod.exit->reason);
+  if (!pod.exit->message.empty()) text += fmt::format(": {}", pod.exit->message);
+  return text;
+}
+
 Verdict judge(const Job& job, const std::vector<Member>& members) {
   if (successHolds(job, members))
-    return {
-        Outcome::kSucceeded, "RolesSucceeded", "all that spec.success asks for ended with exit code 0", {}};
-  Verdict lost{Outcome::kLost, "MemberLost", {}, {}};
+    return {Outcome::kSucceeded, "RolesSucceeded", "all that spec.success asks for ended with exit code 0"};
+  Verdict lost{Outcome::kLost, "MemberLost"};
   for (const Member& member : members) {
     const std::string why = lossOf(job, member);
     if (why.empty()) continue;
@@ -98,12 +97,13 @@ Verdict judge(const Job& job, const std::vector<Member>& members) {
     lost.lost.push_back(member);
   }
   if (!lost.lost.empty()) return lost;
+  Verdict failed{Outcome::kFailed, "MemberFailed"};
   for (const Member& member : members) {
-    if (member.pod->phase == PodPhase::kFailed) {
-      return {Outcome::kFailed, "MemberFailed", describeFailure(*member.pod), {}};
-    }
+    if (member.pod->phase == PodPhase::kFailed) failed.failed.push_back(member);
   }
-  return {};
+  if (failed.failed.empty()) return {};
+  failed.message = describeFailure(*failed.failed.front().pod);
+  return failed;
 }
 
 }  // namespace trainyard::core

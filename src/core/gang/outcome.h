@@ -15,7 +15,8 @@ struct Verdict {
   Outcome outcome = Outcome::kRunning;
   std::string reason = {};  // of the condition: "RolesSucceeded", "MemberFailed", "MemberLost"
   std::string message = {};
-  std::vector<Member> lost = {};  // of kLost
+  std::vector<Member> lost = {};    // of kLost
+  std::vector<Member> failed = {};  // of kFailed: all that ended with an error
 };
 
 // How a placed gang stands.
@@ -27,5 +28,8 @@ struct Verdict {
 // In this order: a success that holds is not undone by what happens to the others, and an error that shows
 // while the infrastructure takes the gang down is likely its consequence.
 [[nodiscard]] Verdict judge(const model::Job& job, const std::vector<Member>& members);
+
+// "pod bert-worker-1 on node n3 ended with exit code 1 (Error)", of a pod that has failed.
+[[nodiscard]] std::string describeFailure(const model::Pod& pod);
 
 }  // namespace trainyard::core

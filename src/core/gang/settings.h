@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 
 namespace trainyard::core {
 
@@ -23,9 +24,8 @@ struct Settings {
   // message often clears by itself: a terminating pod leaves, a cache catches up.
   std::chrono::milliseconds unschedulableGrace{10'000};
   // A pod that is being deleted on a node that has not been ready for this long is deleted by force: its
-  // kubelet will not confirm. Longer than a reboot takes, so that a machine which comes back does not run a
-  // member twice.
-  std::chrono::milliseconds unreachableGrace{60'000};
+  // kubelet will not confirm. Absent: never. The cycle takes it from the policy.
+  std::optional<std::chrono::milliseconds> unreachableGrace{60'000};
   // So long a pod that is told to end may take, whatever it asks for; the cycle takes it from the policy.
   std::chrono::seconds maxGrace{600};
   // Wait after the n-th aborted attempt in a row: base * 2^(n-1), at most max.

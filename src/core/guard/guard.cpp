@@ -1,6 +1,7 @@
 #include "core/guard/guard.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -10,6 +11,7 @@
 
 #include "core/ledger/members.h"
 #include "model/gang_size.h"
+#include "model/gpu_resources.h"
 #include "model/names.h"
 
 namespace trainyard::core {
@@ -211,21 +213,25 @@ class RefusalTexts {
   }
 
  private:
-  using Numbers = std::tuple<GuardReason, std::int64_t, std::int64_t>;
+  // And which of the resources that are GPUs; -1: none.
+  using Numbers = std::tuple<GuardReason, std::int64_t, std::int64_t, std::ptrdiff_t>;
 
   std::string_view textFor(GuardReason reason, const StrangerRoom::Room& room) {
     if (room.lacking == nullptr) return plain(reason);
-    const std::int64_t wanted = pod_.shape.requests.gpus();
-    const std::int64_t free = room.lacking->gpus();
     const model::Resources& requests = pod_.shape.requests;
     // GPUs first: they are what people wait for.
-    if (wanted > free) {
+    const auto& gpus = model::gpuResources();
+    const auto lacks = [&](const std::string& name) {
+      return requests.extended(name) > std::max<std::int64_t>(room.lacking->extended(name), 0);
+    };
+    if (const auto gpu = std::find_if(gpus.begin(), gpus.end(), lacks); gpu != gpus.end()) {
+      const std::int64_t wanted = requests.extended(*gpu);
+      const std::int64_t free = room.lacking->extended(*gpu);
       const GuardNode& node = *room.node;
       const std::int64_t beside = reason == GuardReason::kRunning ? node.runningGpus : node.reservedGpus;
-      return remember({reason, free, beside}, [&] {
-        return fmt::format("trainyard: wants {} {}, has {} free beside {} {}", wanted,
-                           model::names::kGpuResource, std::max<std::int64_t>(free, 0), beside,
-                           holders(reason));
+      return remember({reason, free, beside, gpu - gpus.begin()}, [&] {
+        return fmt::format("trainyard: wants {} {}, has {} free beside {} {}", wanted, *gpu,
+                           std::max<std::int64_t>(free, 0), beside, holders(reason));
       });
     }
     const auto lacking = room.lacking->shortfallFor(requests);
@@ -247,7 +253,7 @@ class RefusalTexts {
   }
 
   std::string_view plain(GuardReason reason) {
-    return remember({reason, 0, 0}, [&]() -> std::string {
+    return remember({reason, 0, 0, -1}, [&]() -> std::string {
       if (reason == GuardReason::kUnknownNode) return "trainyard: the node is not known yet";
       return "trainyard: has places reserved for gangs, and another such node was offered";
     });

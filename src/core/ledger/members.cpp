@@ -93,6 +93,11 @@ std::vector<Member> removedMembers(const model::Job& job, const model::Proposal&
   return members;
 }
 
+bool isOfFormerJob(const model::Pod& pod, const model::Job& job) {
+  return pod.controllerKind == model::names::kTrainingJobKind && pod.controllerUid != job.uid &&
+         pod.key.ns == job.key.ns && namedAsMember(pod, job);
+}
+
 std::vector<const model::Pod*> strayPods(const model::Job& job, const JobPods& pods) {
   const model::GangRecord& gang = job.status.gang;
   std::vector<const model::Pod*> strays;

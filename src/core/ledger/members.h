@@ -33,6 +33,9 @@ struct Member {
 [[nodiscard]] std::vector<Member> removedMembers(const model::Job& job, const model::Proposal& proposal,
                                                  const JobPods& pods);
 
+// Whether the pod belonged to a TrainingJob of the same name that is gone.
+[[nodiscard]] bool isOfFormerJob(const model::Pod& pod, const model::Job& job);
+
 // Pods of the job that no record names: of an older epoch, or created late by a leader that had lost its
 // lease.
 [[nodiscard]] std::vector<const model::Pod*> strayPods(const model::Job& job, const JobPods& pods);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/place/suspicion.h"
 #include "core/queues/eligibility.h"
 #include "model/gang_size.h"
 
@@ -78,17 +79,30 @@ PlaceRequest GangPlacer::request(const Job& job, std::size_t widest) {
 std::optional<Placement> GangPlacer::place(const Job& job, std::uint32_t shape, std::size_t widest) {
   const auto& backoff = job.status.gang.backoff;
   if (backoff && !backoff->avoidNodes.empty()) {
-    PlaceRequest asked = request(job, widest);
-    return avoidingAsPossible(backoff->avoidNodes, [&](std::vector<model::NodeName> avoided) {
-      asked.avoidNodes = std::move(avoided);
-      return tryPlace(asked);
-    });
+    std::vector<model::NodeName> failed = suspects();
+    failed.insert(failed.end(), backoff->avoidNodes.begin(), backoff->avoidNodes.end());
+    return placeAvoiding(job, widest, failed);
   }
   const PlacementCache::Question question{shape, widest};
   if (cache_.failed(question, ledger_)) return std::nullopt;
-  auto placement = tryPlace(request(job, widest));
+  auto placement = placeAvoiding(job, widest, suspects());
   if (!placement) cache_.remember(question, ledger_);
   return placement;
+}
+
+std::optional<Placement> GangPlacer::placeAvoiding(const Job& job, std::size_t widest,
+                                                   const std::vector<model::NodeName>& failed) {
+  PlaceRequest asked = request(job, widest);
+  return avoidingAsPossible(failed, [&](std::vector<model::NodeName> avoided) {
+    asked.avoidNodes = std::move(avoided);
+    return tryPlace(asked);
+  });
+}
+
+const std::vector<model::NodeName>& GangPlacer::suspects() {
+  if (!suspects_)
+    suspects_ = suspectedNodes(cache_.notes.accusing(), snapshot_.policy.failures, snapshot_.now);
+  return *suspects_;
 }
 
 std::optional<Placement> GangPlacer::tryClaim(const Job& job, std::size_t widest) {

@@ -51,7 +51,8 @@ class GangPlacer {
   // All members, at the size that it starts with. Refers to the job, the policy and this.
   [[nodiscard]] PlaceRequest request(const model::Job& job, std::size_t widest);
 
-  // Its places in what is free now, off the nodes that failed its last attempt where that is possible.
+  // Its places in what is free now, off the nodes that failed its last attempt, or several gangs lately,
+  // where that is possible.
   [[nodiscard]] std::optional<Placement> place(const model::Job& job, std::uint32_t shape,
                                                std::size_t widest);
   // The same, of any request, and of a ledger of which something is asked (WhatIf): nothing is remembered.
@@ -70,6 +71,9 @@ class GangPlacer {
 
  private:
   [[nodiscard]] std::size_t attainable(const model::Job& job, std::uint32_t shape);
+  [[nodiscard]] std::optional<Placement> placeAvoiding(const model::Job& job, std::size_t widest,
+                                                       const std::vector<model::NodeName>& failed);
+  [[nodiscard]] const std::vector<model::NodeName>& suspects();
   [[nodiscard]] std::int64_t nodes() const { return static_cast<std::int64_t>(ledger_.nodes().size()) + 1; }
 
   const model::Snapshot& snapshot_;
@@ -83,7 +87,8 @@ class GangPlacer {
   // How shapes relax, by what their jobs are expected to take.
   std::map<std::pair<std::uint32_t, std::optional<std::chrono::seconds>>, Steps> steps_;
   [[nodiscard]] bool keepsToOneType(const PlaceRequest& request);
-  std::optional<JobMix> mix_;  // asked for by the first that is placed
+  std::optional<std::vector<model::NodeName>> suspects_;  // likewise
+  std::optional<JobMix> mix_;                             // asked for by the first that is placed
 };
 
 }  // namespace trainyard::core

@@ -27,6 +27,8 @@ class JobNotes {
     // Nothing is to be done for it, and only a change of itself, of its pods or of the nodes' names and
     // labels can give it anything to do: it runs or has ended.
     bool settled = false;
+    // Until then, where time alone gives it something to do.
+    std::optional<base::WallTime> settledUntil = std::nullopt;
     // Without pods, admitted (its template aside), and waits for nothing but places.
     bool waits = false;
     // Since when it waits; absent: not looked up yet.
@@ -47,6 +49,11 @@ class JobNotes {
     }
   }
 
+  // Whoever runs may have something to say again.
+  void unsettle() {
+    for (Note& note : notes_) note.settled = false;
+  }
+
   // By position in the list.
   [[nodiscard]] Note& of(std::size_t position) { return notes_[position]; }
   // Where the job is, which is in the list; looks at `hint` first.
@@ -55,6 +62,8 @@ class JobNotes {
   // In the order of the list: jobs that have a proposal; those that may be stopped, time aside.
   [[nodiscard]] const std::vector<JobPtr>& proposing() const { return proposing_; }
   [[nodiscard]] const std::vector<JobPtr>& stoppable() const { return stoppable_; }
+  // Those whose last failure accuses a node.
+  [[nodiscard]] const std::vector<JobPtr>& accusing() const { return accusing_; }
   // observedMix() of the list.
   [[nodiscard]] JobMix mix() const { return heaviest(members_); }
 
@@ -65,6 +74,7 @@ class JobNotes {
   std::vector<Note> notes_;
   std::vector<JobPtr> proposing_;
   std::vector<JobPtr> stoppable_;
+  std::vector<JobPtr> accusing_;
   MemberCounts members_;
 };
 

@@ -278,7 +278,6 @@ void Preemption::listAlike() {
 // Of other branches of the tree: its own queue's guarantee is the claimant's, too.
 std::int64_t Preemption::deficitWithout(const Claimant& claimant, const std::vector<Concession>& candidates,
                                         const Chosen& gone) {
-  constexpr std::size_t kGpu = 0;
   std::set<QueueTree::Index> queues;
   for (const std::size_t index : gone) {
     if (candidates[index].queue != claimant.queue) queues.insert(candidates[index].queue);
@@ -288,7 +287,8 @@ std::int64_t Preemption::deficitWithout(const Claimant& claimant, const std::vec
   std::int64_t deficit = 0;
   for (const QueueTree::Index queue : queues) {
     const QueueTree::Node& node = tree_.node(queue);
-    deficit += std::max<std::int64_t>(node.guaranteed[kGpu] - node.usage[kGpu], 0);
+    for (std::size_t gpu = 0; gpu < tree_.cpu(); ++gpu)
+      deficit += std::max<std::int64_t>(node.guaranteed[gpu] - node.usage[gpu], 0);
   }
   for (const std::size_t index : gone) chargeAgain(candidates[index]);
   return deficit;

@@ -13,6 +13,7 @@
 #include "core/queues/namespaces.h"
 #include "model/charge.h"
 #include "model/gang_size.h"
+#include "model/gpu_resources.h"
 #include "model/names.h"
 #include "model/words.h"
 
@@ -23,10 +24,6 @@ using Amounts = QueueTree::Amounts;
 using Index = QueueTree::Index;
 
 constexpr std::int64_t kShareUnit = 1'000'000'000'000;
-constexpr std::size_t kGpu = 0;
-constexpr std::size_t kCpu = 1;
-constexpr std::size_t kMemory = 2;
-
 }  // namespace
 
 QueueTree::QueueTree(const model::Snapshot& snapshot) {
@@ -56,7 +53,9 @@ void QueueTree::nameDimensions(const model::Snapshot& snapshot) {
       }
     }
   }
-  dimensions_ = {std::string(model::names::kGpuResource), "cpu", "memory"};
+  dimensions_ = model::gpuResources();
+  cpu_ = dimensions_.size();
+  dimensions_.insert(dimensions_.end(), {"cpu", "memory"});
   for (const std::string& name : dimensions_) others.erase(name);
   dimensions_.insert(dimensions_.end(), others.begin(), others.end());
   firstType_ = dimensions_.size();
@@ -64,8 +63,8 @@ void QueueTree::nameDimensions(const model::Snapshot& snapshot) {
   counts_.assign(dimensions_.size(), 0);
   for (std::size_t i = 0; i < dimensions_.size(); ++i)
     counts_[i] = guaranteed.contains(dimensions_[i]) ? 1 : 0;
-  counts_[kGpu] = 1;
-  if (guaranteed.empty()) counts_[kCpu] = counts_[kMemory] = 1;
+  std::fill_n(counts_.begin(), cpu_, char{1});
+  if (guaranteed.empty()) counts_[cpu_] = counts_[cpu_ + 1] = 1;
 }
 
 Amounts QueueTree::amountsOf(const model::Quota& quota, std::int64_t absent) const {
@@ -213,10 +212,10 @@ void QueueTree::addRequests(const model::Resources& requests, std::int64_t count
   const auto add = [&](std::size_t dimension, std::int64_t amount) {
     into[dimension] = base::saturatingAdd(into[dimension], base::saturatingMultiply(amount, count));
   };
-  add(kGpu, requests.gpus());
-  add(kCpu, requests.cpu.value);
-  add(kMemory, requests.memory.value);
-  for (std::size_t d = kMemory + 1; d < firstType_; ++d) {
+  for (std::size_t d = 0; d < cpu_; ++d) add(d, requests.extended(dimensions_[d]));
+  add(cpu_, requests.cpu.value);
+  add(cpu_ + 1, requests.memory.value);
+  for (std::size_t d = cpu_ + 2; d < firstType_; ++d) {
     if (dimensions_[d] == "ephemeral-storage") {
       add(d, requests.ephemeralStorage.value);
     } else if (dimensions_[d] == "pods") {

@@ -91,6 +91,8 @@ class QueueTree {
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   [[nodiscard]] const std::vector<std::string>& dimensions() const { return dimensions_; }
   [[nodiscard]] const Amounts& capacity() const { return capacity_; }
+  // Dimensions below this one are GPUs, it is cpu itself.
+  [[nodiscard]] std::size_t cpu() const { return cpu_; }
   // Whether the dimension counts in shares.
   [[nodiscard]] bool counts(std::size_t dimension) const { return counts_[dimension] != 0; }
 
@@ -197,6 +199,7 @@ class QueueTree {
   std::unordered_map<std::string, model::QueueName> defaultOf_;  // by namespace, where its label names one
   std::vector<std::string> dimensions_;
   std::vector<char> counts_;
+  std::size_t cpu_ = 0;        // dimensions before it are the resources that are GPUs, after it comes memory
   std::size_t firstType_ = 0;  // dimensions from here on are types of GPUs
   Amounts capacity_;
   // Dimension of each node's GPU type where some quota names it.

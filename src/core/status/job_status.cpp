@@ -82,6 +82,7 @@ void fillScale(const Job& job, JobStatus& status) {
 
 constexpr std::string_view kPreempted = "Preempted";
 constexpr std::string_view kMoved = "Moved";
+constexpr std::string_view kMemberFailed = "MemberFailed";
 
 class ConditionWriter {
  public:
@@ -122,6 +123,7 @@ void describeWaiting(ConditionWriter& write, const StatusNews& news) {
 void describeEnd(ConditionWriter& write, const Verdict& verdict) {
   const bool success = verdict.outcome == Outcome::kSucceeded;
   write.set(success ? conditions::kSucceeded : conditions::kFailed, true, verdict.reason, verdict.message);
+  write.set(conditions::kFinished, true, success ? "Succeeded" : "Failed", verdict.message);
   write.clear(conditions::kQueued, "Finished", "the job has ended");
   write.clear(conditions::kRunning, "Finished", "the job has ended");
 }
@@ -196,11 +198,13 @@ void describeRestarting(ConditionWriter& write, const model::Proposal& proposal,
   // Why it stops was said when it began to.
   if (proposal.add.empty() && write.holdsFor(conditions::kRestarting, kPreempted)) return;
   if (!proposal.add.empty() && !aborting && write.holdsFor(conditions::kRestarting, kMoved)) return;
-  std::string text = aborting               ? proposal.abortReason
-                     : proposal.add.empty() ? "there is no room for the gang; it goes back to waiting"
-                                            : fmt::format("starts anew on {}", news.where);
+  const bool failed = news.membersFailed || write.holdsFor(conditions::kRestarting, kMemberFailed);
+  std::string text = aborting                ? proposal.abortReason
+                     : !proposal.add.empty() ? fmt::format("starts anew on {}", news.where)
+                     : failed                ? "its pods end; then it waits for its next start"
+                                             : "there is no room for the gang; it goes back to waiting";
   text += stuck;
-  write.set(conditions::kRestarting, true, "MemberLost", text);
+  write.set(conditions::kRestarting, true, failed ? kMemberFailed : "MemberLost", text);
   write.set(conditions::kRunning, false, "Restarting", text);
   write.set(conditions::kScheduled, false, "Restarting", std::move(text));
 }
@@ -281,6 +285,9 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
   }
   addDelay(job.status, status, now);
   addService(job.spec, job.status, status, news.verdict.outcome, now);
+  if (news.failure) status.lastFailure = news.failure;
+  if (news.restarts != RestartNews::kNone)
+    status.restarts.add(news.failure->failure, news.restarts == RestartNews::kCounted);
   if (news.preemptedBy) status.preemptions = {job.status.preemptions.count + 1, now};
 
   ConditionWriter write(status.conditions, now, job.generation);

@@ -10,6 +10,9 @@
 
 namespace trainyard::core {
 
+// Whether a gang that failed starts anew.
+enum class RestartNews { kNone, kCounted, kNotCounted };
+
 // What of a job's status is news in this cycle; everything else is derived from the record and the pods.
 struct StatusNews {
   std::optional<model::Pending> pending = std::nullopt;  // set while the job waits or is refused
@@ -17,7 +20,10 @@ struct StatusNews {
   bool suspended = false;
   std::optional<model::ObjectKey> preemptedBy = std::nullopt;  // it has to make room for this job
   Verdict verdict = {};
-  std::string where = {};  // "4 nodes in rack zone-a/block-1/rack-3", for a gang that has its places
+  std::optional<model::LastFailure> failure = std::nullopt;  // it has just been found out what it failed of
+  RestartNews restarts = RestartNews::kNone;
+  bool membersFailed = false;  // why it starts anew: by themselves, and not because they were lost
+  std::string where = {};      // "4 nodes in rack zone-a/block-1/rack-3", for a gang that has its places
 };
 
 // The status as people should read it: counts, phase, conditions. `record` is the gang record to be written

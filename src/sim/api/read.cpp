@@ -169,6 +169,16 @@ Outcome<Answer> ApiServer::Impl::get(const RequestInfo& info) const {
   return Answer{200, *std::move(scale)};
 }
 
+// No container runs here: what one would have written stands in an annotation.
+Outcome<Answer> ApiServer::Impl::log(const RequestInfo& info) const {
+  const ObjectPtr object = store.get(info.type->table, info.key());
+  if (object == nullptr) return failNotFound(info.type->name, info.path.name);
+  const Json seen = shown(*info.type, *object);
+  if (textAt(seen, {"spec", "nodeName"}).empty())
+    return failBadRequest(fmt::format("pod {} does not have a host assigned", info.path.name));
+  return Answer{200, textAt(seen, {"metadata", "annotations", "sim.trainyard.dev/log"})};
+}
+
 Outcome<Answer> ApiServer::Impl::list(const RequestInfo& info) const {
   auto selector = selectorOf(info);
   if (!selector) return tl::unexpected<Failure>(selector.error());

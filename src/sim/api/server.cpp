@@ -129,7 +129,7 @@ Outcome<RequestInfo> ApiServer::Impl::resolve(const net::HttpRequest& request) c
     info.part = Part::kScale;
   } else if (sub == "finalize" && info.type->name.plural == "namespaces") {
     info.part = Part::kFinalize;
-  } else if (!sub.empty() && !(sub == "binding" && info.type->name.plural == "pods")) {
+  } else if (!sub.empty() && !((sub == "binding" || sub == "log") && info.type->name.plural == "pods")) {
     return failUnknownPath();
   }
   const std::string dryRun = queryText(info.path.query, "dryRun");
@@ -162,6 +162,7 @@ Outcome<Answer> ApiServer::Impl::route(const net::HttpRequest& request) {
   if (!info.path.resource) return request.method == Method::kGet ? discovery(info.path) : methodNotAllowed();
   if (info.path.subresource == "binding")
     return request.method == Method::kPost ? bind(info) : methodNotAllowed();
+  if (info.path.subresource == "log") return request.method == Method::kGet ? log(info) : methodNotAllowed();
   if (info.path.name.empty()) {
     if (info.type->namespaced && info.path.space.empty() && request.method != Method::kGet)
       return methodNotAllowed();

@@ -53,6 +53,7 @@ struct ApiServer::Impl {
 
   // Reading.
   [[nodiscard]] Outcome<Answer> get(const RequestInfo& info) const;
+  [[nodiscard]] Outcome<Answer> log(const RequestInfo& info) const;
   [[nodiscard]] Outcome<Answer> list(const RequestInfo& info) const;
   [[nodiscard]] Outcome<Answer> discovery(const ApiPath& path) const;
 

@@ -25,6 +25,7 @@ constexpr KnownKind kKinds[] = {
     {"v1", "Pod", kube::kPods},
     {"v1", "Service", kube::kServices},
     {"v1", "ConfigMap", kube::kConfigMaps},
+    {"v1", "Secret", kube::kSecrets},
     {"v1", "Node", kube::kNodes},
     {"v1", "Namespace", kube::kNamespaces},
     {"v1", "LimitRange", {"", "v1", "limitranges"}},
@@ -245,6 +246,11 @@ void SimulatedCluster::pauseOperator(int number) {
 
 void SimulatedCluster::resumeOperator(int number) {
   if (const auto found = operators_.find(number); found != operators_.end()) found->second->executor.resume();
+}
+
+std::string SimulatedCluster::metricsOf(int number) const {
+  const auto found = operators_.find(number);
+  return found == operators_.end() ? "" : found->second->metrics.text();
 }
 
 void SimulatedCluster::setExtenderUp(bool up) {

@@ -105,6 +105,8 @@ class SimulatedCluster {
   [[nodiscard]] std::vector<int> operators() const;
   // The one that leads, if one does.
   [[nodiscard]] std::optional<int> leader() const;
+  // What an operator's /metrics would answer.
+  [[nodiscard]] std::string metricsOf(int number) const;
   // Down, kube-scheduler's calls of the extender fail; it comes back without its memory.
   void setExtenderUp(bool up);
 

@@ -203,8 +203,7 @@ void Scheduler::attemptNext() {
 
 void Scheduler::attempt(const PodPtr& pod) {
   Search search = filterNodes(pod->pod);
-  const bool managed =
-      deps_.extender != nullptr && pod->pod.shape.requests.extended(options_.extenderResource) > 0;
+  const bool managed = deps_.extender != nullptr && pod->pod.shape.requests.gpus() > 0;
   if (managed && !search.left.empty()) {
     if (const auto asked = askExtender(pod->pod, search); !asked) {
       queue_.failed(pod->pod.uid, SchedulingQueue::Waits::kBackoffOnly, deps_.executor.now());
@@ -252,8 +251,7 @@ base::Result<void> Scheduler::askExtender(const model::Pod& pod, Search& search)
 
 model::NodeName Scheduler::choose(const model::Pod& pod, const Search& search) {
   if (search.left.size() == 1) return model::NodeName(search.left.front());
-  const bool managed =
-      deps_.extender != nullptr && pod.shape.requests.extended(options_.extenderResource) > 0;
+  const bool managed = deps_.extender != nullptr && pod.shape.requests.gpus() > 0;
   const std::vector<int> advice =
       managed ? deps_.extender->prioritize(pod, search.left) : std::vector<int>(search.left.size(), 0);
   std::tuple<std::int64_t, std::string> best{1, {}};

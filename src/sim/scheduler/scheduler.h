@@ -21,14 +21,14 @@
 namespace trainyard::sim {
 
 struct SchedulerOptions {
-  std::string name = "default-scheduler";           // of spec.schedulerName; others' pods are only counted
-  std::chrono::microseconds attemptTime{1'000};     // pods are tried one at a time; this long each
-  std::string extenderResource = "nvidia.com/gpu";  // pods that ask for it go through the extender
+  std::string name = "default-scheduler";        // of spec.schedulerName; others' pods are only counted
+  std::chrono::microseconds attemptTime{1'000};  // pods are tried one at a time; this long each
   SchedulingQueueTimes queue = {};
 };
 
 // kube-scheduler as far as gangs lean on it: one pod at a time, ignores gated pods, filters by cordon,
-// taints, node affinity and resources, asks the extender, takes the best node by score and then by name,
+// taints, node affinity and resources, asks the
+// extender about pods with GPUs, takes the best node by score and then by name,
 // counts the pod there at once, binds it in the background. A pod that finds no node gets PodScheduled=False
 // and waits for an occasion. What it lacks: preemption, pod affinity, ports, volumes, spreading.
 class Scheduler {

@@ -14,6 +14,7 @@
 #include "codec/status.h"
 #include "model/limits.h"
 #include "model/names.h"
+#include "support/gpu_resources.h"
 
 // Objects as large and as wide as the API server takes them, which a tenant may write.
 using namespace trainyard;
@@ -153,6 +154,17 @@ TEST_CASE("of a stranger's pod with 45,000 names few are counted, and its GPUs a
                   amounts(22'000));
   CHECK(codec::decodePod(podOf(twice))->shape.requests.extendedAll().size() == kMostNames);
   CHECK(codec::decodePod(podOf(R"({"containers":[{"name":"c"}]})"))->uncountedResources == 0);
+}
+
+TEST_CASE("GPUs cannot be hidden behind made-up names, whatever the setting calls them") {
+  const test::GpuResources setting({"amd.com/gpu", "nvidia.com/mig-1g.5gb"});
+  const std::string spec =
+      fmt::format(R"({{"nodeName":"n","containers":[{}]}})",
+                  container("c", amounts(100) + R"(,"nvidia.com/gpu":"8","nvidia.com/mig-1g.5gb":"2")"));
+  const auto pod = codec::decodePod(podOf(spec));
+  REQUIRE(pod);
+  CHECK(pod->shape.requests.gpus() == 2);
+  CHECK(pod->shape.requests.extended("nvidia.com/gpu") == 0);
 }
 
 TEST_CASE("of a node that offers too many resources few are counted, and its GPUs among them") {

@@ -280,8 +280,9 @@ TEST_CASE("a spec that contradicts itself is said with its field") {
         R"(spec.locality.levels[1].level: must be used once only, is "rack")");
   CHECK(withSpec("{}").specError == "spec.framework: is required");
   CHECK(decoded(R"({"metadata":{"name":"j"}})").specError == "spec: is required");
-  CHECK(withSpec(R"({"framework":"Caffe"})").specError ==
-        R"(spec.framework: must be one of PyTorch, TensorFlow, MXNet, Horovod, MPI, Custom, is "Caffe")");
+  CHECK(
+      withSpec(R"({"framework":"Caffe"})").specError ==
+      R"(spec.framework: must be one of PyTorch, TensorFlow, JAX, MXNet, Horovod, MPI, Custom, is "Caffe")");
   const std::string longName(60, 'a');
   const auto tooLong = decoded(fmt::format(
       R"({{"metadata":{{"name":"{}"}},"spec":{{"framework":"PyTorch","roles":{}}}}})", longName, worker));
@@ -309,9 +310,8 @@ TEST_CASE("what is asked for and not built is named, defaults are not") {
           .empty());
   CHECK(
       unsupported(
-          R"(,"plan":{"mode":"Auto"},"network":{"priority":3},"failure":{"maxRestarts":3,"restartScope":"Pod","rules":[{"action":"FailJob"}]})") ==
-      std::vector<std::string>{"spec.plan", "spec.network.priority", "spec.failure.maxRestarts",
-                               "spec.failure.rules"});
+          R"(,"plan":{"mode":"Auto"},"network":{"priority":3},"failure":{"maxRestarts":3,"restartScope":"Pod"})") ==
+      std::vector<std::string>{"spec.plan", "spec.network.priority"});
   CHECK(unsupported(R"(,"checkpoint":{"mode":"Signal"})").empty());
   CHECK(unsupported(R"(,"checkpoint":{"mode":"None"})").empty());
   for (const char* mode : {"Launcher", "Helper"}) {
@@ -320,6 +320,27 @@ TEST_CASE("what is asked for and not built is named, defaults are not") {
                                                "state; when it is stopped, its processes get SIGTERM)",
                                                mode)});
   }
+}
+
+TEST_CASE("a job whose members ran out of memory once asks for half as much again") {
+  const auto read = [](std::string_view restarts) {
+    return decoded(fmt::format(
+        R"({{"metadata":{{"name":"bert","namespace":"ml"}},"spec":{{"framework":"PyTorch","roles":[{{"name":"worker","template":
+        {{"spec":{{"containers":[{{"name":"c","image":"x","resources":{{"limits":{{"memory":"8Gi","nvidia.com/gpu":1}},
+        "requests":{{"memory":"4Gi","cpu":"2"}}}}}}]}}}}}}]}},"status":{{"restarts":{{"counted":1,"byClass":{{{}}}}}}}}})",
+        restarts));
+  };
+  const std::int64_t gib = std::int64_t{1} << 30;
+  const model::Job before = read(R"("Unknown":1)");
+  CHECK(before.spec.roles.front().shape.requests.memory.value == 4 * gib);
+  const model::Job after = read(R"("HostOutOfMemory":1)");
+  CHECK(after.spec.roles.front().shape.requests.memory.value == 6 * gib);
+  CHECK(after.spec.roles.front().shape.requests.cpu.value ==
+        before.spec.roles.front().shape.requests.cpu.value);
+  CHECK(after.spec.roles.front().shape.requests.gpus() == 1);
+  CHECK(after.spec.roles.front().templateJson.find(R"("limits":{"memory":"12884901888")") !=
+        std::string::npos);
+  CHECK(after.spec.templateHash == before.spec.templateHash);
 }
 
 TEST_CASE("how a job comes through a stop is read, with the schema's defaults and bounds") {

@@ -55,7 +55,8 @@ TEST_CASE("a gated member is made from the template") {
     "metadata":{"name":"bert-worker-1","namespace":"ml",
       "labels":{"app":"nlp","trainyard.dev/job-name":"bert","trainyard.dev/job-uid":"j1","trainyard.dev/epoch":"3",
                 "trainyard.dev/role":"worker","trainyard.dev/index":"1"},
-      "annotations":{"note":"kept"},
+      "annotations":{"note":"kept","karpenter.sh/do-not-disrupt":"true",
+                     "cluster-autoscaler.kubernetes.io/safe-to-evict":"false"},
       "ownerReferences":[{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","name":"bert","uid":"j1",
                           "controller":true,"blockOwnerDeletion":true}]},
     "spec":{"nodeSelector":{"disk":"ssd"},"restartPolicy":"Never","hostname":"bert-worker-1","subdomain":"bert",
@@ -206,7 +207,7 @@ TEST_CASE("the headless Service selects this job's pods by name and uid") {
 TEST_CASE("the ConfigMap lists the members") {
   const auto document = codec::JsonDocument::parse(codec::encodeConfigMap(jobWith(kPlain)));
   REQUIRE(document);
-  CHECK(document->root().find("metadata").find("name").string() == "bert-members");
+  CHECK(document->root().find("metadata").find("name").string() == "bert-members-j1");
   const codec::JsonValue data = document->root().find("data");
   CHECK(data.find("hosts.txt").string() == "bert-worker-0.bert.ml.svc\nbert-worker-1.bert.ml.svc\n");
   CHECK(

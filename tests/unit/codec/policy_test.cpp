@@ -69,6 +69,7 @@ TEST_CASE("every key of a policy is read") {
 topology:
 - {name: zone, label: topology.kubernetes.io/zone}
 - {name: leaf, label: example.com/leaf}
+gpuResources: [nvidia.com/gpu, amd.com/gpu]
 gpuTypeLabel: example.com/gpu
 ordering: srsf
 relaxation: {base: 2m, perGpu: 1s500ms, ofEstimate: 0.125, cap: 3h}
@@ -82,6 +83,7 @@ preemption: {minRuntime: 10m, maxLostWork: 0s, maxGrace: 1h}
 timeSlicing: {enabled: true, interval: 5m}
 defragmentation: {enabled: false, gain: 3.5}
 usageHalfLife: 168h
+unreachableGrace: never
 chargeOtherPods: true
 requireQueue: true
 )");
@@ -89,6 +91,7 @@ requireQueue: true
   expected.topology = {{"zone", "topology.kubernetes.io/zone"},
                        {"leaf", "example.com/leaf"},
                        {"node", "kubernetes.io/hostname"}};
+  expected.gpuResources = {"nvidia.com/gpu", "amd.com/gpu"};
   expected.gpuTypeLabel = "example.com/gpu";
   expected.ordering = model::Ordering::kSrsf;
   expected.relaxation = {.base = 2min, .perGpu = 1500ms, .permilleOfEstimate = 125, .cap = 3h};
@@ -98,6 +101,7 @@ requireQueue: true
   expected.timeSlicing = {.enabled = true, .interval = 5min};
   expected.defragmentation = {.enabled = false, .gainPermille = 3500};
   expected.usageHalfLife = 168h;
+  expected.unreachableGrace.reset();
   expected.chargeOtherPods = true;
   expected.requireQueue = true;
   CHECK(policy == expected);
@@ -135,20 +139,20 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
       {"\nrelaxation:\n\n  perGPU: 5s",
        "policy.yaml:4: relaxation.perGPU: is no key here; known are base, perGpu, ofEstimate, cap"},
       {"orderring: fifo",
-       "policy.yaml:1: orderring: is no key here; known are topology, gpuTypeLabel, mixGpuTypes, ordering, "
-       "relaxation, "
-       "shapeCosts, backfill, preemption, timeSlicing, defragmentation, usageHalfLife, chargeOtherPods, "
-       "requireQueue"},
+       "policy.yaml:1: orderring: is no key here; known are topology, gpuResources, gpuTypeLabel, "
+       "mixGpuTypes, "
+       "ordering, relaxation, shapeCosts, backfill, preemption, timeSlicing, defragmentation, usageHalfLife, "
+       "unreachableGrace, chargeOtherPods, requireQueue, failures"},
       {"ordering: sjf", "policy.yaml:1: ordering: must be fifo, las, srtf, srsf or default, not sjf"},
       {"ordering:", "policy.yaml:1: ordering: has no value"},
       {"ordering: fifo\nordering: las", "policy.yaml:2: key \"ordering\" is there twice"},
       {"ordering: fifo\n---\nordering: las", "policy.yaml:2: only one document is read"},
       {"ordering: [", "policy.yaml:1: end of sequence flow not found"},
       {"- a",
-       "policy.yaml:1: must be a map with the keys topology, gpuTypeLabel, mixGpuTypes, ordering, "
-       "relaxation, "
-       "shapeCosts, backfill, preemption, timeSlicing, defragmentation, usageHalfLife, chargeOtherPods, "
-       "requireQueue"},
+       "policy.yaml:1: must be a map with the keys topology, gpuResources, gpuTypeLabel, mixGpuTypes, "
+       "ordering, "
+       "relaxation, shapeCosts, backfill, preemption, timeSlicing, defragmentation, usageHalfLife, "
+       "unreachableGrace, chargeOtherPods, requireQueue, failures"},
       {"? {a: b}\n: c", "policy.yaml:1: a key must be a text"},
       {"topology: mine",
        "policy.yaml:1: topology: must be a list of levels or one of default, topograph, topograph-legacy, "
@@ -201,6 +205,14 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
        "policy.yaml:1: relaxation.ofEstimate: must be a part of the estimated duration from 0 to 1 such as "
        "0.05, "
        "not 1.0001"},
+      {"gpuResources: nvidia.com/gpu", "policy.yaml:1: gpuResources: must be a list"},
+      {"gpuResources: []", "policy.yaml:1: gpuResources: must name a resource"},
+      {"gpuResources: [gpu]",
+       "policy.yaml:1: gpuResources[0]: must be an extended resource such as nvidia.com/gpu, not gpu"},
+      {"gpuResources: [amd.com/gpu, amd.com/gpu]",
+       "policy.yaml:1: gpuResources[1]: must be there once only, not amd.com/gpu"},
+      {"unreachableGrace: soon",
+       "policy.yaml:1: unreachableGrace: must be a duration such as 90s, 10m or 1h30m, or never, not soon"},
       {"usageHalfLife: 0s", "policy.yaml:1: usageHalfLife: must be at least 1s, not 0s"},
       {"usageHalfLife: 1s5ms", "policy.yaml:1: usageHalfLife: must be whole seconds, not 1s5ms"},
       {"chargeOtherPods: 1", "policy.yaml:1: chargeOtherPods: must be true or false, not 1"},

@@ -153,6 +153,16 @@ TEST_CASE("a status reads as it was written") {
   CHECK(decoded("{}", text).status == status);
 }
 
+TEST_CASE("a status tells the GPUs of all names together, and a missing limit is none") {
+  model::QueueStatus status;
+  status.gpus = model::QueueGpus{.used = 8, .guaranteed = 16};
+  const std::string text = codec::encodeQueueStatus(status);
+  CHECK_THAT(text, Catch::Contains(R"("gpus":{"used":8,"guaranteed":16})"));
+  CHECK(decoded("{}", text).status == status);
+  status.gpus->limit = 0;
+  CHECK(decoded("{}", codec::encodeQueueStatus(status)).status == status);
+}
+
 TEST_CASE("a status that cannot be read counts as not written") {
   for (const char* status : {R"({"usage":{"cpu":"lots"}})", R"({"waiting":-1})", R"({"share":"7"})", "[]"}) {
     CAPTURE(status);

@@ -345,6 +345,29 @@ TEST_CASE("a job without a queue is charged to its namespace's, or says that it 
     CHECK(starts(plan, "ml/bert"));
     CHECK(charged(plan) == "NoQueue");
   }
+  SECTION("one that runs says so, too, also where its Queue is deleted later") {
+    model::Job placed = running("default");
+    in.snapshot = twoNodes().add(queue("vision")).add(placed).add(podOf(placed, "n1")).build();
+    CHECK(charged(cycle(in)) == "NoQueue");
+    placed = running("vision");
+    in.snapshot = twoNodes().add(queue("vision")).add(placed).add(podOf(placed, "n1")).build();
+    CycleCache cache;
+    Plan plan = cycle(in, cache);
+    for (const auto& each : statusFor(plan, "ml/bert")->conditions)
+      CHECK(each.type != model::conditions::kCharged);
+    model::Job told = placed;
+    told.status = *statusFor(plan, "ml/bert");
+    in.snapshot.jobs.edit()[0] = std::make_shared<const model::Job>(told);
+    plan = cycle(in, cache);
+    CHECK(statusFor(plan, "ml/bert") == nullptr);
+    in.snapshot.queues = {};
+    in.snapshot.queues.push_back(std::make_shared<const model::Queue>(queue("other")));
+    plan = cycle(in, cache);
+    CHECK(charged(plan) == "NoQueue");
+    for (const auto& each : statusFor(plan, "ml/bert")->conditions) {
+      if (each.type == model::conditions::kCharged) CHECK_THAT(each.message, Catch::Contains("vision"));
+    }
+  }
   SECTION("the policy wants one") {
     in.snapshot.policy.requireQueue = true;
     CHECK(waitsFor(cycle(in), "ml/bert") == "NoQueue");

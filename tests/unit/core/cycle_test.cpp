@@ -228,7 +228,7 @@ TEST_CASE("a lost member restarts the whole gang, which may keep the places it h
 
 TEST_CASE("a lost member is replaced alone where the job asks for it") {
   model::Job bert = running();
-  bert.spec.restartScope = model::RestartScope::kPod;
+  bert.spec.failure.scope = model::RestartScope::kPod;
   const Plan plan = cycle(input(threeNodes().add(bert).add(memberOn(bert, 0, "n1"))));
   const model::Proposal* proposal = proposalFor(plan, "ml/bert");
   REQUIRE(proposal != nullptr);
@@ -284,7 +284,7 @@ TEST_CASE("a gang whose pods do not start says which one waits, and for what") {
 
 TEST_CASE("a replacement that was given up is tried again after its back-off, on another node first") {
   model::Job bert = running();
-  bert.spec.restartScope = model::RestartScope::kPod;
+  bert.spec.failure.scope = model::RestartScope::kPod;
   bert.status.gang.backoff = model::Backoff{at(107), 3, {model::NodeName("n2")}, "node n2 refused it"};
   const auto plan = [&](std::int64_t now) {
     return cycle(input(threeNodes().now(now).add(bert).add(memberOn(bert, 0, "n1"))));
@@ -482,8 +482,9 @@ TEST_CASE("an error of the program fails the job; an eviction does not") {
   failed.phase = model::PodPhase::kFailed;
   SECTION("exit code") {
     failed.exit = model::ContainerExit{3, "Error", ""};
-    const Plan plan = cycle(input(threeNodes().add(bert).add(memberOn(bert, 0, "n1")).add(failed)));
-    CHECK(decisionFor(plan, "ml/bert")->status->phase == "Failed");
+    CycleInput in = input(threeNodes().add(bert).add(memberOn(bert, 0, "n1")).add(failed));
+    in.feedback[key("ml/bert")].failure.emplace().failure = model::FailureClass::kImportError;
+    CHECK(decisionFor(cycle(in), "ml/bert")->status->phase == "Failed");
   }
   SECTION("eviction") {
     failed.statusReason = "Evicted";

@@ -36,8 +36,8 @@ model::Proposal proposal(model::ProposalKind kind, std::vector<int> add, std::ve
   return made;
 }
 
-std::string valueOf(const Environment& env, std::string_view name) {
-  for (const auto& [key, value] : env) {
+std::string valueOf(const model::Environment& env, std::string_view name) {
+  for (const auto& [key, value, file] : env) {
     if (key == name) return value;
   }
   return "(unset)";

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "support/builders.h"
+#include "support/gpu_resources.h"
 
 namespace {
 
@@ -265,6 +266,25 @@ TEST_CASE("a member that is bound no longer counts as reserved") {
   CHECK(n1->freeGpus == 2);
   CHECK(n1->reservedGpus == 4);
   CHECK(n1->reserved);
+}
+
+TEST_CASE("GPUs of every name that the setting has are kept for gangs, and told by that name") {
+  const GpuResources setting({"nvidia.com/gpu", "amd.com/gpu"});
+  model::Resources four;
+  four.pods = 1;
+  four.setExtended("amd.com/gpu", 4);
+  const model::Job bert = job("ml/bert").role("worker", 2, four).proposes("n1", "worker", "0-1");
+  const core::GuardView view(cluster()
+                                 .add(node("n1").extended("amd.com/gpu", 10))
+                                 .add(node("n2").extended("amd.com/gpu", 8))
+                                 .add(bert));
+  const core::Holds holds;
+  const model::Pod stranger = pod("other/x").requests(four);
+  const auto decision = core::filter(view, holds, stranger, Names{"n1", "n2"});
+  REQUIRE(decision);
+  CHECK(decision->accepted == Names{"n2"});
+  CHECK(textOf(*decision, "n1") == "trainyard: wants 4 amd.com/gpu, has 2 free beside 8 reserved for gangs");
+  CHECK(decision->hold == model::NodeName("n2"));
 }
 
 TEST_CASE("a pod without GPUs passes everywhere") {

@@ -4,6 +4,7 @@
 
 #include "core/queues/decayed_usage.h"
 #include "support/builders.h"
+#include "support/gpu_resources.h"
 
 namespace trainyard::core {
 namespace {
@@ -100,6 +101,29 @@ TEST_CASE("decayed usage halves every half-life and comes to what is always held
   status.decayedUsage.set("cpu", 1'000'000);
   CHECK(decayedUsage(status, "cpu", 0, start + 1h, 1h) == 500'000);
   CHECK(averageUse(decayedUsage(status, "cpu", 7, start + 100h, 1h), 1h) == 7);
+}
+
+TEST_CASE("each resource that is a GPU is a dimension of its own, and shares go by the largest") {
+  const GpuResources setting({"nvidia.com/gpu", "amd.com/gpu"});
+  model::Resources four;
+  four.pods = 1;
+  four.setExtended("amd.com/gpu", 4);
+  const auto snapshot =
+      threeNodes()
+          .add(node("n3").extended("amd.com/gpu", 8))
+          .add(queue("a", "", 3))
+          .add(queue("b"))
+          .add(job("ml/bert").queue("b").role("worker", 1, four).placed("n3", "worker", "0"))
+          .build();
+  const QueueTree tree(snapshot);
+  REQUIRE(tree.cpu() == 2);
+  CHECK(tree.dimensions()[1] == "amd.com/gpu");
+  CHECK(tree.counts(1));
+  CHECK(tree.capacity()[0] == 16);
+  CHECK(tree.capacity()[1] == 8);
+  CHECK(tree.node(indexOf(tree, "b")).usage[1] == 4);
+  CHECK(tree.shareWith(indexOf(tree, "b"), QueueTree::Amounts(tree.dimensions().size(), 0)) ==
+        500'000'000'000);
 }
 
 }  // namespace trainyard::core

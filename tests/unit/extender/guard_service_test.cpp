@@ -5,6 +5,7 @@
 #include "base/virtual_loop.h"
 #include "requests.h"
 #include "support/builders.h"
+#include "support/gpu_resources.h"
 
 namespace {
 
@@ -67,6 +68,24 @@ TEST_CASE("a gang member gets its node, a stranger what is left, and prioritize 
   CHECK(f.counted(R"(trainyard_extender_refusals_total{reason="Reserved"} 1)"));
   CHECK(f.counted(R"(trainyard_extender_requests_total{result="ok",verb="filter"} 2)"));
   CHECK(f.lines.text.find(R"("pod":"ml/bert-worker-0","job":"bert")") != std::string::npos);
+}
+
+TEST_CASE("a request for GPUs of another name is guarded where the setting has it") {
+  const std::string stranger =
+      R"({"metadata":{"namespace":"ml","name":"a","uid":"uid-a"},"spec":{"containers":)"
+      R"([{"name":"c","resources":{"limits":{"amd.com/gpu":"6"}}}]}})";
+  const auto filtered = [&] {
+    Fixture f;
+    model::Resources four;
+    four.setExtended("amd.com/gpu", 4);
+    f.publish(cluster()
+                  .add(node("n1").extended("amd.com/gpu", 8))
+                  .add(job("ml/bert").role("worker", 1, four).proposes("n1", "worker", "0")));
+    return f.ask("filter", argsJson(stranger, {"n1"})).body;
+  };
+  CHECK(filtered().find(R"("NodeNames":["n1"])") != std::string::npos);
+  const trainyard::test::GpuResources setting({"amd.com/gpu"});
+  CHECK(filtered().find("wants 6 amd.com/gpu, has 4 free beside 4 reserved for gangs") != std::string::npos);
 }
 
 TEST_CASE("a hold keeps the next pod off until the first is seen bound, or it runs out") {

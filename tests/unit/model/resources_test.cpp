@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "support/builders.h"
+#include "support/gpu_resources.h"
 
 using namespace trainyard;        // NOLINT(google-build-using-namespace): test
 using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
@@ -103,4 +104,20 @@ TEST_CASE("resources: raiseTo takes the larger of each") {
   amount.raiseTo(requests(4, 2));
   CHECK(amount.gpus() == 4);
   CHECK(amount.cpu.value == 8000);
+}
+
+TEST_CASE("resources: what counts as GPUs is what the setting names, all of it together") {
+  model::Resources node = with("nvidia.com/gpu", 8);
+  node.setExtended("amd.com/gpu", 4);
+  node.setExtended("nvidia.com/mig-1g.5gb", 7);
+  CHECK(node.gpus() == 8);
+  {
+    const GpuResources setting({"amd.com/gpu", "nvidia.com/mig-1g.5gb"});
+    CHECK(node.gpus() == 11);
+    CHECK(model::isGpuResource("amd.com/gpu"));
+    CHECK_FALSE(model::isGpuResource("nvidia.com/gpu"));
+    node.setExtended("amd.com/gpu", kHuge);
+    CHECK(node.gpus() == kHuge);
+  }
+  CHECK(node.gpus() == 8);
 }

@@ -48,6 +48,11 @@ TEST_CASE("Queues are told by name, and count nothing once they are gone") {
   CHECK(fixture.says("trainyard_queue_fair_share_permille{queue=\"vision\"} 333"));
   CHECK(fixture.says("trainyard_queue_waiting_jobs{queue=\"vision\"} 2"));
   CHECK(fixture.says("trainyard_queue_admitted_jobs{queue=\"vision\"} 5"));
+  // What the operator says of all that are GPUs goes before one name.
+  vision.status.gpus = model::QueueGpus{.used = 31};
+  snapshot.queues.edit()[0] = std::make_shared<const model::Queue>(vision);
+  fixture.metrics.describe(snapshot);
+  CHECK(fixture.says("trainyard_queue_gpus{queue=\"vision\"} 31"));
   fixture.metrics.describe({});
   CHECK(fixture.says("trainyard_queue_gpus{queue=\"vision\"} 0"));
 }

@@ -154,5 +154,21 @@ TEST_CASE("The same mistake made again after it was mended is told again") {
   CHECK(fixture.refused.size() == 2);
 }
 
+TEST_CASE("Which resources are GPUs is taken at the start, and a change of it is refused") {
+  Fixture fixture;
+  fixture.volume.put("gpuResources: [amd.com/gpu]");
+  const auto keeper = fixture.follow();
+  CHECK(keeper->policy().gpuResources == std::vector<std::string>{"amd.com/gpu"});
+  fixture.volume.put("gpuResources: [nvidia.com/gpu]\nordering: fifo");
+  fixture.loop.runFor(10s);
+  CHECK(fixture.taken.empty());
+  REQUIRE(fixture.refused.size() == 1);
+  CHECK_THAT(fixture.refused[0], Catch::Contains("gpuResources: is taken when a program starts"));
+  CHECK(fixture.says("trainyard_policy_last_reload_success 0"));
+  fixture.volume.put("gpuResources: [amd.com/gpu]\nordering: fifo");
+  fixture.loop.runFor(10s);
+  CHECK(fixture.taken.size() == 1);
+}
+
 }  // namespace
 }  // namespace trainyard::operator_

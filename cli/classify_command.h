@@ -1,0 +1,14 @@
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace trainyard::cli {
+
+// Adds `classify` to the program; what was chosen is given to `run`.
+void addClassifyCommand(CLI::App& app, const std::function<void(std::function<int()>)>& run);
+
+}  // namespace trainyard::cli

@@ -1,0 +1,128 @@
+#include "cli/drain_command.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/cluster_client.h"
+#include "cli/drain_plan.h"
+#include "kube/paths.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr int kEmpty = 0;
+constexpr int kSomeStay = 1;
+constexpr int kFailed = 2;
+// A person looks on; pods take seconds to go.
+constexpr std::chrono::seconds kLook{1};
+
+struct Flags {
+  ConnectFlags connect;
+  std::string node;
+  bool force = false;
+  bool dryRun = false;
+  int timeoutSeconds = 600;
+};
+
+base::Result<void> cordon(ClusterClient& client, const std::string& node) {
+  const auto done = client.patch(kube::kNodes.object("", node), R"({"spec":{"unschedulable":true}})");
+  if (!done)
+    return base::fail(done.error().code, fmt::format("cordoning {}: {}", node, done.error().message));
+  return {};
+}
+
+// Through the eviction API, which keeps to PodDisruptionBudgets. One that is gone already is as good.
+base::Result<void> evict(ClusterClient& client, const model::ObjectKey& pod) {
+  const std::string body = fmt::format(
+      R"({{"apiVersion":"policy/v1","kind":"Eviction","metadata":{{"name":"{}","namespace":"{}"}}}})",
+      pod.name, pod.ns);
+  const auto done = client.post(kube::kPods.object(pod.ns, pod.name, "eviction"), body, {});
+  if (done || done.error().code == base::ErrorCode::kNotFound) return {};
+  return base::fail(done.error().code, fmt::format("evicting {}: {}", pod, done.error().message));
+}
+
+base::Result<std::vector<DrainedGang>> look(ClusterClient& client, const Flags& flags) {
+  const auto snapshot = client.snapshot();
+  if (!snapshot) return base::fail(snapshot.error());
+  const model::NodeName node(flags.node);
+  const bool known = std::any_of(snapshot->nodes.begin(), snapshot->nodes.end(),
+                                 [&](const auto& each) { return each->name == node; });
+  if (!known)
+    return base::fail(base::ErrorCode::kNotFound,
+                      fmt::format("node {} not found ({})", node, client.source()));
+  return planDrain(*snapshot, node, flags.force);
+}
+
+bool noneLeaves(const std::vector<DrainedGang>& gangs) {
+  return std::all_of(gangs.begin(), gangs.end(), [](const DrainedGang& each) { return each.stays; });
+}
+
+// Until those that were asked to leave have left.
+base::Result<std::vector<DrainedGang>> await(ClusterClient& client, const Flags& flags) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(flags.timeoutSeconds);
+  for (;;) {
+    auto gangs = look(client, flags);
+    if (!gangs || noneLeaves(*gangs)) return gangs;
+    if (std::chrono::steady_clock::now() >= end) {
+      return base::fail(base::ErrorCode::kUnavailable,
+                        fmt::format("members of {} are still on node {} after {} s", gangs->front().job,
+                                    flags.node, flags.timeoutSeconds));
+    }
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+base::Result<int> drain(const Flags& flags) {
+  auto client = ClusterClient::connect(flags.connect);
+  if (!client) return base::fail(client.error());
+  auto gangs = look(**client, flags);
+  if (!gangs) return base::fail(gangs.error());
+  fmt::print("{}", drainTable(model::NodeName(flags.node), *gangs));
+  const auto outcome = [](const auto& left) { return left.empty() ? kEmpty : kSomeStay; };
+  if (flags.dryRun) return outcome(*gangs);
+  if (const auto done = cordon(**client, flags.node); !done) return base::fail(done.error());
+  for (const DrainedGang& gang : *gangs) {
+    if (gang.stays) continue;
+    // The gang goes as a whole once one member does; each is asked, so that none stays behind.
+    for (const model::ObjectKey& member : gang.members) {
+      if (const auto done = evict(**client, member); !done) return base::fail(done.error());
+    }
+  }
+  gangs = await(**client, flags);
+  if (!gangs) return base::fail(gangs.error());
+  fmt::print("node {} is cordoned; {} of its gangs are left\n", flags.node, gangs->size());
+  return outcome(*gangs);
+}
+
+}  // namespace
+
+void addDrainCommand(CLI::App& app, const std::string& program,
+                     const std::function<void(std::function<int()>)>& run) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand(
+      "drain",
+      "empty a node of gangs: cordon it, ask those with checkpoints to move, tell who stays in the way");
+  command->add_option("NODE", flags->node, "the node")->required();
+  command->add_flag("--force", flags->force, "those that lose their work as well");
+  command->add_flag("--dry-run", flags->dryRun, "only tell");
+  command->add_option("--timeout", flags->timeoutSeconds, "seconds to wait until they have left (600)")
+      ->check(CLI::Range(1, 86'400));
+  command->add_option("--kubeconfig", flags->connect.kubeconfig, "kubeconfig file");
+  command->add_option("--context", flags->connect.context, "context of it, instead of the current one");
+  command->callback([flags, program, run] {
+    run([flags, program] {
+      const auto status = drain(*flags);
+      if (status) return *status;
+      fmt::print(stderr, "{} drain: {}\n", program, status.error().message);
+      return kFailed;
+    });
+  });
+}
+
+}  // namespace trainyard::cli

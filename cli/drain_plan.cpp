@@ -1,0 +1,66 @@
+#include "cli/drain_plan.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/table.h"
+#include "core/order/stop_cost.h"
+
+namespace trainyard::cli {
+namespace {
+
+std::vector<model::ObjectKey> membersOn(const model::Snapshot& snapshot, const model::Job& job,
+                                        const model::NodeName& node) {
+  std::vector<model::ObjectKey> members;
+  for (const auto& pod : snapshot.pods) {
+    if (pod->controllerUid == job.uid && pod->key.ns == job.key.ns && pod->node == node && !pod->finished())
+      members.push_back(pod->key);
+  }
+  return members;
+}
+
+// GPU seconds as people say them.
+std::string gpuTime(std::int64_t seconds) {
+  constexpr std::int64_t kMinute = 60;
+  constexpr std::int64_t kHour = 3'600;
+  if (seconds < kHour) return fmt::format("{} GPU minutes", (seconds + kMinute - 1) / kMinute);
+  return fmt::format("{} GPU hours", (seconds + kHour - 1) / kHour);
+}
+
+}  // namespace
+
+std::vector<DrainedGang> planDrain(const model::Snapshot& snapshot, const model::NodeName& node, bool force) {
+  std::vector<DrainedGang> gangs;
+  for (const auto& job : snapshot.jobs) {
+    DrainedGang gang{.job = job->key, .members = membersOn(snapshot, *job, node)};
+    if (gang.members.empty()) continue;
+    gang.keepsWork = core::survivesStops(job->spec);
+    gang.stays = !gang.keepsWork && !force;
+    gang.lostGpuSeconds = core::stopCostInGpuSeconds(*job, snapshot);
+    gangs.push_back(std::move(gang));
+  }
+  return gangs;
+}
+
+std::string drainTable(const model::NodeName& node, const std::vector<DrainedGang>& gangs) {
+  if (gangs.empty()) return fmt::format("No member of a gang runs on node {}.\n", node);
+  std::vector<std::vector<std::string>> rows = {{"JOB", "MEMBERS HERE", "A STOP COSTS", "WHAT HAPPENS"}};
+  for (const DrainedGang& gang : gangs) {
+    rows.push_back({fmt::format("{}", gang.job), fmt::to_string(gang.members.size()),
+                    gpuTime(gang.lostGpuSeconds),
+                    gang.stays       ? "stays: it declares no checkpoint and would begin anew"
+                    : gang.keepsWork ? "goes on elsewhere from its checkpoint"
+                                     : "begins anew elsewhere (--force)"});
+  }
+  std::string text = formatTable(rows);
+  const auto staying = std::count_if(gangs.begin(), gangs.end(), [](const auto& each) { return each.stays; });
+  if (staying > 0) {
+    text += fmt::format(
+        "{} of {} gangs stay in the way: wait for their end, or say --force, and they lose that work.\n",
+        staying, gangs.size());
+  }
+  return text;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,63 @@
+"""A tenant who writes the largest objects that the API server takes, and as many as it takes. Each test says what came of
+it once.
+
+    make abuse
+"""
+from concurrent.futures import ThreadPoolExecutor
+
+import support
+from abuse import Abuse
+from support import EXTENDER, OPERATOR, given, job, wait_phase
+
+RUNS = "whole"
+CLUSTER = {"nodes": 4}  # of 8 GPUs
+# Of a condition's message, by the schema.
+LONGEST = 32_768
+
+
+class Large(Abuse):
+    def test_200_objects_of_1400_kilobytes(self):
+        """A page of 500 exceeded what a client reads, and was asked for again for ever: nothing synced any more."""
+        def create(number):
+            body = support.pod(f"large-{number}", gpus=0)
+            body["spec"]["schedulerName"] = "nobody"
+            body["spec"]["containers"][0].pop("resources")
+            body["spec"]["containers"][0]["args"] = ["x" * 1_400_000]
+            support.core().create_namespaced_pod(self.namespace, body)
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(create, range(200)))
+        # Whoever starts now has to list all of them.
+        for name in (OPERATOR, EXTENDER):
+            given().kill(name)
+            given().start(name, timeout=120)
+        with support.leases() as leases:
+            self.leader = leases.wait(lambda all_: (lambda who: who != self.leader and who)(support.holder(all_)),
+                                      "another operator leads", 2 * support.PATIENCE)
+
+    def test_8000_members(self):
+        """Their list did not fit into a ConfigMap: the attempt was given up again and again, after others had been
+        stopped for it."""
+        body = job("a-job-with-a-name-of-forty-two-characters", replicas=10_000, gpus=0)
+        body["spec"]["roles"][0]["name"] = "w"
+        space = self.make_namespace("a-namespace-with-a-name-of-fifty-two-characters-in-all")
+        support.create_job(space, body)
+        self.refused((space, body["metadata"]["name"]), "host names")
+        key = self.submit("many", replicas=8_000, gpus=1)
+        self.waits(key, "TooLarge")
+        self.assertNotIn("backoff", self.jobs.objects[key]["status"].get("gang", {}))
+
+    def test_an_answer_of_the_api_server_that_is_longer_than_a_condition(self):
+        """The schema refused the status, for ever, and the user was told nothing."""
+        body = job("wordy", replicas=1)
+        body["spec"]["roles"][0]["template"]["spec"]["containers"][0]["env"] = [
+            {"name": f"no=name-of-a-variable-{i}", "value": "x"} for i in range(1_000)]
+        support.create_job(self.namespace, body)
+        said = self.refused((self.namespace, "wordy"), "no=name-of-a-variable")
+        self.assertLessEqual(len(said["message"]), LONGEST)
+
+    def test_replicas_times_template(self):
+        """1,500 bodies of 0.6 MB were built at once: 1.8 GB, where the chart gives one, and the successor again."""
+        key = self.submit("heavy", container={"args": ["x" * 600_000]}, replicas=1500, gpus=0)
+        self.refused(key, "MiB together")
+        fits = self.submit("fits", container={"args": ["x" * 600_000]}, replicas=200, gpus=0)
+        wait_phase(self.jobs, *fits, "Running", 2 * support.PATIENCE)

@@ -1,0 +1,171 @@
+#include "operator/evidence_collector.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "codec/member_evidence.h"
+#include "kube/paths.h"
+
+namespace trainyard::operator_ {
+namespace {
+
+using Answer = base::Result<kube::ApiResponse>;
+
+// Who failed first is among the first that ended; a hundred others would say the same as these.
+constexpr std::size_t kMostWitnesses = 64;
+constexpr std::size_t kRequestsAtOnce = 8;  // of one collection
+constexpr std::size_t kCollectionsAtOnce = 16;
+constexpr base::Instant::duration kOthersEnd = std::chrono::seconds(2);
+constexpr base::Instant::duration kPatience = std::chrono::seconds(10);
+// The kubelet counts bytes from the first of these lines on: more than they take as a rule, and more than is
+// read.
+constexpr int kTailLines = 300;
+constexpr std::size_t kLimitBytes = std::size_t{1} << 20;
+constexpr std::size_t kKeptBytes = std::size_t{128} << 10;
+constexpr std::chrono::milliseconds kRequestTimeout{5'000};
+
+// Made for the first gang that fails, once in a process: some hundred expressions take their time.
+const core::FailureClassifier& builtIn() {
+  static const core::FailureClassifier made = *core::FailureClassifier::make();
+  return made;
+}
+
+}  // namespace
+
+struct EvidenceCollector::Collection {
+  std::vector<Witness> witnesses;
+  std::vector<std::optional<model::MemberEvidence>> evidence;
+  Done done;
+  std::size_t next = 0;
+  std::size_t open = 0;
+  base::TimerId timer{};
+  bool concluded = false;
+};
+
+EvidenceCollector::EvidenceCollector(kube::ApiClient& api, base::Executor& executor)
+    : api_(api), executor_(executor) {}
+
+EvidenceCollector::~EvidenceCollector() { *alive_ = false; }
+
+base::Result<void> EvidenceCollector::setRules(const std::vector<model::FailureRule>& rules) {
+  if (rules.empty()) {
+    own_.reset();
+    return {};
+  }
+  auto made = core::FailureClassifier::make(rules);
+  if (!made) return tl::unexpected(made.error());
+  own_ = *std::move(made);
+  return {};
+}
+
+void EvidenceCollector::collect(std::vector<Witness> witnesses, Done done) {
+  auto collection = std::make_shared<Collection>();
+  std::stable_partition(witnesses.begin(), witnesses.end(), [](const Witness& each) { return each.ended; });
+  const bool allEnded = witnesses.empty() || witnesses.back().ended;
+  if (witnesses.size() > kMostWitnesses) witnesses.resize(kMostWitnesses);
+  collection->witnesses = std::move(witnesses);
+  collection->evidence.resize(collection->witnesses.size());
+  collection->done = std::move(done);
+  executor_.postAfter(allEnded ? base::Instant::duration::zero() : kOthersEnd,
+                      [this, collection, alive = alive_] {
+                        if (!*alive) return;
+                        waiting_.push_back(collection);
+                        beginNext();
+                      });
+}
+
+void EvidenceCollector::beginNext() {
+  while (underWay_ < kCollectionsAtOnce && !waiting_.empty()) {
+    const CollectionPtr next = std::move(waiting_.front());
+    waiting_.pop_front();
+    ++underWay_;
+    begin(next);
+  }
+}
+
+void EvidenceCollector::begin(const CollectionPtr& collection) {
+  collection->timer = executor_.postAfter(kPatience, [this, collection, alive = alive_] {
+    if (*alive) conclude(collection);
+  });
+  if (collection->witnesses.empty()) return conclude(collection);
+  askNext(collection);
+}
+
+void EvidenceCollector::askNext(const CollectionPtr& collection) {
+  while (collection->open < kRequestsAtOnce && collection->next < collection->witnesses.size()) {
+    ++collection->open;
+    askPod(collection, collection->next++);
+  }
+}
+
+void EvidenceCollector::askPod(const CollectionPtr& collection, std::size_t witness) {
+  const Witness& member = collection->witnesses[witness];
+  api_.request({.path = kube::kPods.object(member.pod.ns, member.pod.name), .timeout = kRequestTimeout},
+               [this, collection, witness, alive = alive_](const Answer& answer) {
+                 if (!*alive) return;
+                 auto evidence = answer ? codec::decodePodEnd(answer->body)
+                                        : base::Result<model::MemberEvidence>(tl::unexpected(answer.error()));
+                 if (!evidence) return answered(collection);
+                 evidence->role = collection->witnesses[witness].role;
+                 evidence->index = collection->witnesses[witness].index;
+                 collection->evidence[witness] = *std::move(evidence);
+                 askLog(collection, witness);
+               });
+}
+
+void EvidenceCollector::askLog(const CollectionPtr& collection, std::size_t witness) {
+  const Witness& member = collection->witnesses[witness];
+  kube::ApiRequest request{
+      .path = kube::kPods.object(member.pod.ns, member.pod.name, "log"),
+      .query = {{"tailLines", fmt::to_string(kTailLines)}, {"limitBytes", fmt::to_string(kLimitBytes)}},
+      .timeout = kRequestTimeout,
+      .maxAnswerBytes = 2 * kLimitBytes};
+  if (!member.container.empty()) request.query.emplace_back("container", member.container);
+  api_.request(std::move(request), [this, collection, witness, alive = alive_](const Answer& answer) {
+    if (!*alive) return;
+    // No log is to be had of a container that never started, or from a node that is gone.
+    if (answer) {
+      const std::string_view whole = answer->body;
+      collection->evidence[witness]->log = whole.substr(whole.size() - std::min(whole.size(), kKeptBytes));
+    }
+    answered(collection);
+  });
+}
+
+void EvidenceCollector::answered(const CollectionPtr& collection) {
+  --collection->open;
+  if (collection->concluded) return;
+  askNext(collection);
+  if (collection->open == 0) conclude(collection);
+}
+
+void EvidenceCollector::conclude(const CollectionPtr& collection) {
+  if (std::exchange(collection->concluded, true)) return;
+  executor_.cancel(collection->timer);
+  --underWay_;
+  executor_.post([this, alive = alive_] {
+    if (*alive) beginNext();
+  });
+  std::vector<model::MemberEvidence> known;
+  std::vector<std::size_t> from;
+  for (std::size_t i = 0; i < collection->evidence.size(); ++i) {
+    if (!collection->evidence[i]) continue;
+    known.push_back(*std::move(collection->evidence[i]));
+    from.push_back(i);
+  }
+  const core::Classification found = (own_ ? *own_ : builtIn()).classify(known);
+  core::Failure failure;
+  failure.failure = found.failure;
+  failure.message = found.line;
+  failure.action = found.action;
+  if (found.root) {
+    failure.pod = collection->witnesses[from[*found.root]].pod.name;
+    failure.node = model::NodeName(known[*found.root].node);
+  }
+  collection->done(std::move(failure));
+}
+
+}  // namespace trainyard::operator_

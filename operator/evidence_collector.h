@@ -1,0 +1,70 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/executor.h"
+#include "core/lifecycle/classify.h"
+#include "core/lifecycle/follow_up.h"
+#include "kube/api_client.h"
+#include "model/ids.h"
+
+namespace trainyard::operator_ {
+
+// A member that may tell why its gang failed.
+struct Witness {
+  model::ObjectKey pod;
+  std::string role;
+  int index = 0;
+  std::string container = {};  // whose log; empty: the pod's only one
+  bool ended = false;          // of one that still runs the log counts little: it is asked last
+};
+
+// Finds out what a gang failed of: reads its members' pods and the ends of their logs, and has them
+// classified. Bounded in members, bytes and time: what has not answered by then is left out; where very many
+// fail at once, some wait for others, so that the operator's writes find their way. Lives on the executor's
+// loop.
+class EvidenceCollector {
+ public:
+  using Done = std::function<void(core::Failure)>;
+
+  EvidenceCollector(kube::ApiClient& api, base::Executor& executor);
+  ~EvidenceCollector();
+  EvidenceCollector(const EvidenceCollector&) = delete;
+  EvidenceCollector& operator=(const EvidenceCollector&) = delete;
+
+  // From the next collection on. What is kept when `rules` cannot be used: kInvalid names the rule.
+  [[nodiscard]] base::Result<void> setRules(const std::vector<model::FailureRule>& rules);
+
+  // `done` is called once, later. Where some have not ended it waits for a moment first: others that die of
+  // the same cause are about to, and who was first is told by all of them together.
+  void collect(std::vector<Witness> witnesses, Done done);
+
+ private:
+  struct Collection;
+  using CollectionPtr = std::shared_ptr<Collection>;
+
+  void beginNext();
+  void begin(const CollectionPtr& collection);
+  void askNext(const CollectionPtr& collection);
+  void askPod(const CollectionPtr& collection, std::size_t witness);
+  void askLog(const CollectionPtr& collection, std::size_t witness);
+  void answered(const CollectionPtr& collection);
+  void conclude(const CollectionPtr& collection);
+
+  kube::ApiClient& api_;
+  base::Executor& executor_;
+  std::optional<core::FailureClassifier>
+      own_;  // with rules of the policy file; absent: the built-in ones alone
+  std::deque<CollectionPtr> waiting_;
+  std::size_t underWay_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace trainyard::operator_

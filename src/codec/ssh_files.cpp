@@ -1,0 +1,138 @@
+#include "codec/ssh_files.h"
+
+#include <fmt/format.h>
+
+#include "codec/ssh_secret.h"
+#include "model/framework_files.h"
+
+namespace trainyard::codec {
+namespace {
+
+namespace files = model::files;
+
+// One host key for all members, which the client knows: nothing is to be asked, and nobody else is believed.
+// The alias keeps the list of known hosts at one line.
+std::string clientConfig(std::string_view domain) {
+  return fmt::format(R"(Host *.{domain}
+    Port {port}
+    IdentityFile {run}/{key}
+    IdentitiesOnly yes
+    HostKeyAlias {alias}
+    UserKnownHostsFile {keys}/{known}
+    GlobalKnownHostsFile /dev/null
+    StrictHostKeyChecking yes
+    BatchMode yes
+    ConnectTimeout 10
+    ConnectionAttempts 10
+    ServerAliveInterval 15
+    ServerAliveCountMax 4
+    LogLevel ERROR
+)",
+                     fmt::arg("domain", domain), fmt::arg("port", files::kSshPort),
+                     fmt::arg("run", files::kRunFolder), fmt::arg("key", kUserKey),
+                     fmt::arg("alias", kHostAlias), fmt::arg("keys", files::kKeyFolder),
+                     fmt::arg("known", kKnownHosts));
+}
+
+// StrictModes would refuse files that are mounted. The port is one that needs no root.
+std::string serverConfig() {
+  return fmt::format(R"(Port {port}
+HostKey {run}/{key}
+AuthorizedKeysFile {keys}/{authorized}
+StrictModes no
+PermitRootLogin prohibit-password
+PubkeyAuthentication yes
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+PidFile none
+X11Forwarding no
+MaxStartups 1024
+MaxSessions 1024
+LogLevel ERROR
+ForceCommand {folder}/{session}
+)",
+                     fmt::arg("port", files::kSshPort), fmt::arg("run", files::kRunFolder),
+                     fmt::arg("key", kHostKey), fmt::arg("keys", files::kKeyFolder),
+                     fmt::arg("authorized", kAuthorizedKeys), fmt::arg("folder", files::kFolder),
+                     fmt::arg("session", files::kSession));
+}
+
+std::string client() {
+  return fmt::format("#!/bin/sh\nexec ssh -F {}/{} \"$@\"\n", files::kFolder, files::kSshConfig);
+}
+
+// ssh takes no key that others may read, and a Secret belongs to root whoever the program runs as: each
+// copies them for himself.
+std::string server() {
+  return fmt::format(R"sh(#!/bin/sh
+# A worker: an ssh server, in which the launcher starts processes.
+set -eu
+(umask 077
+ cat {keys}/{host} > {run}/{host}
+ cat {keys}/{user} > {run}/{user}
+ export -p > {run}/environment)
+mkdir -p /run/sshd 2> /dev/null || true
+sshd=$(command -v sshd || echo /usr/sbin/sshd)
+exec "$sshd" -D -e -f {folder}/{config}
+)sh",
+                     fmt::arg("keys", files::kKeyFolder), fmt::arg("run", files::kRunFolder),
+                     fmt::arg("host", kHostKey), fmt::arg("user", kUserKey),
+                     fmt::arg("folder", files::kFolder), fmt::arg("config", files::kSshdConfig));
+}
+
+std::string session() {
+  return fmt::format(R"sh(#!/bin/sh
+# A process is to see what the container was started with: an ssh server gives its sessions next to nothing.
+. {run}/environment
+exec /bin/sh -c "${{SSH_ORIGINAL_COMMAND:-exec /bin/sh}}"
+)sh",
+                     fmt::arg("run", files::kRunFolder));
+}
+
+// mpirun gives up at the first worker that it does not reach.
+std::string wait() {
+  return fmt::format(R"sh(#!/bin/sh
+# Ends when every worker takes connections; fails when one of them still does not after TRAINYARD_WAIT_SECONDS.
+set -u
+(umask 077; cat {keys}/{user} > {run}/{user}) || exit 1
+deadline=$(($(date +%s) + ${{TRAINYARD_WAIT_SECONDS:-600}}))
+while read -r host _; do
+  until said=$(ssh -F {folder}/{config} -o ConnectionAttempts=1 -n "$host" true 2>&1); do
+    if [ "$(date +%s)" -ge "$deadline" ]; then
+      echo "worker $host cannot be reached by ssh: $said" >&2
+      exit 1
+    fi
+    sleep 1
+  done
+done < {folder}/{hosts}
+)sh",
+                     fmt::arg("keys", files::kKeyFolder), fmt::arg("run", files::kRunFolder),
+                     fmt::arg("user", kUserKey), fmt::arg("folder", files::kFolder),
+                     fmt::arg("config", files::kSshConfig), fmt::arg("hosts", files::kHostfile));
+}
+
+std::string discoverHosts() {
+  return fmt::format(R"sh(#!/bin/sh
+# host:slots of every worker whose name resolves now, for horovodrun --host-discovery-script.
+while read -r host slots; do
+  if ! command -v getent > /dev/null || getent hosts "$host" > /dev/null; then
+    echo "$host:${{slots#slots=}}"
+  fi
+done < {}/{}
+)sh",
+                     files::kFolder, files::kHostfile);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string_view, std::string>> sshFiles(std::string_view domain) {
+  return {{files::kSshConfig, clientConfig(domain)},
+          {files::kSshdConfig, serverConfig()},
+          {files::kSsh, client()},
+          {files::kSshd, server()},
+          {files::kSession, session()},
+          {files::kWait, wait()},
+          {files::kDiscoverHosts, discoverHosts()}};
+}
+
+}  // namespace trainyard::codec

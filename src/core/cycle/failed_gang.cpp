@@ -1,0 +1,174 @@
+#include "core/cycle/failed_gang.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/cut_text.h"
+#include "core/gang/lost_members.h"
+#include "core/lifecycle/follow_up.h"
+#include "core/lifecycle/user_rules.h"
+#include "core/order/job_times.h"
+#include "core/order/stop_cost.h"
+#include "model/limits.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Job;
+using model::PodFailureRule;
+
+const Member& rootOf(const Failure& failure, const Verdict& verdict) {
+  const auto at = std::find_if(verdict.failed.begin(), verdict.failed.end(),
+                               [&](const Member& member) { return member.pod->key.name == failure.pod; });
+  return at == verdict.failed.end() ? verdict.failed.front() : *at;
+}
+
+const PodFailureRule* ruleFor(const Job& job, const Member& root, const Verdict& verdict) {
+  if (const PodFailureRule* rule = matchRule(job.spec.failure, root.role, *root.pod)) return rule;
+  for (const Member& member : verdict.failed) {
+    if (const PodFailureRule* rule = matchRule(job.spec.failure, member.role, *member.pod)) return rule;
+  }
+  return nullptr;
+}
+
+model::LastFailure lastFailure(const Failure& failure, const Member& root, std::string message,
+                               base::WallTime now) {
+  model::LastFailure last;
+  last.failure = failure.failure;
+  last.message = base::cutText(message, model::limits::kEventNote);
+  last.node = root.node;
+  last.pod = root.pod->key.name;
+  if (root.pod->exit) last.exitCode = root.pod->exit->code;
+  last.time = now;
+  return last;
+}
+
+std::string describe(const Failure& failure, const Member& root) {
+  std::string text = describeFailure(*root.pod);
+  if (!failure.message.empty() && text.find(failure.message) == std::string::npos)
+    text += ": " + failure.message;
+  return text;
+}
+
+// A start that ran for so long and kept its work has come further: what befalls it now is no repetition.
+constexpr std::chrono::hours kComesFurther{1};
+
+// The restarts to hold against it. A month of training meets the network's failures more often than any
+// budget, and must not end for it; what would fail again and again in vain keeps no work, or fails sooner.
+model::Restarts heldAgainst(const Job& job, model::FailureClass failure, base::WallTime now) {
+  model::Restarts restarts = job.status.restarts;
+  const bool further = survivesStops(job.spec) && now - placedSince(job, now) >= kComesFurther;
+  if (further && partyOf(failure) == model::Party::kInfrastructure)
+    std::erase_if(restarts.byClass, [&](const auto& each) { return each.first == failure; });
+  return restarts;
+}
+
+// A pod that is gone without a word was deleted, by whomever: as one that was told to end.
+model::FailureClass classOfLoss(const model::Pod* pod) {
+  using enum model::FailureClass;
+  if (pod == nullptr) return kInterrupted;
+  const std::string& disruption = pod->disruptionReason;
+  if (disruption == "DeletionByTaintManager" || disruption == "DeletionByPodGC") return kNodeLost;
+  if (disruption == "TerminationByKubelet") return kEvicted;
+  if (!disruption.empty()) return kPreempted;
+  const std::string& reason = pod->statusReason;
+  if (reason.empty()) return kInterrupted;
+  if (reason == "Evicted") return kEvicted;
+  if (reason == "NodeLost" || reason == "NodeShutdown" || reason == "Terminated") return kNodeLost;
+  return kAdmissionRefused;
+}
+
+// Back to waiting, where there is a pause, or nobody has admitted what its spec says now.
+model::GangRecord giveBack(const Job& job, const FollowUp& next, const Member& root, const Author& author) {
+  model::GangRecord record =
+      propose(job, model::ProposalKind::kRestart, {}, job.status.gang.placed->assignments, {}, author);
+  model::Backoff backoff;
+  backoff.until = author.now + next.pause;
+  if (next.elsewhere) backoff.avoidNodes.push_back(root.node);
+  backoff.reason = next.why;
+  record.backoff = std::move(backoff);
+  return record;
+}
+
+Replacement startAnew(const Job& job, const std::vector<Member>& members, const Verdict& verdict,
+                      const FollowUp& next, const Member& root, Ledger& ledger, const Domains& domains,
+                      const Author& author) {
+  if (!next.elsewhere) return replaceLost(job, members, verdict.failed, ledger, domains, author);
+  Job avoiding = job;
+  avoiding.status.gang.backoff = model::Backoff{author.now, 0, {root.node}, next.why};
+  return replaceLost(avoiding, members, verdict.failed, ledger, domains, author);
+}
+
+}  // namespace
+
+FailedGang followFailure(const Job& job, const std::vector<Member>& members, const Verdict& verdict,
+                         const Failure& failure, bool mayStartAnew, Ledger& ledger, const Domains& domains,
+                         const Author& author) {
+  const Member& root = rootOf(failure, verdict);
+  const FollowUp next = followUp(job.spec.failure, heldAgainst(job, failure.failure, author.now), failure,
+                                 ruleFor(job, root, verdict));
+  const std::string what = describe(failure, root);
+  FailedGang gang;
+  gang.news.failure = lastFailure(failure, root, what, author.now);
+  const std::string message = fmt::format("{}; {}", what, next.why);
+  gang.event = {true, verdict.reason, message};
+  if (!next.restart) {
+    gang.record = job.status.gang;
+    gang.news.failure->action = "Failed";
+    gang.news.verdict = verdict;
+    gang.news.verdict.message = message;
+    return gang;
+  }
+  gang.news.failure->action = "Restarted";
+  gang.news.membersFailed = true;
+  gang.news.restarts = next.counts ? RestartNews::kCounted : RestartNews::kNotCounted;
+  // With more memory than it was admitted for it is another gang to its queue, which may not have room for
+  // it.
+  if (next.pause.count() > 0 || !mayStartAnew || next.moreMemory) {
+    gang.record = giveBack(job, next, root, author);
+    return gang;
+  }
+  Replacement replacement = startAnew(job, members, verdict, next, root, ledger, domains, author);
+  gang.record = std::move(replacement.record);
+  gang.places = std::move(replacement.places);
+  return gang;
+}
+
+model::LastFailure failureOfLost(const std::vector<Member>& lost, const std::string& message,
+                                 base::WallTime now) {
+  const Member& first = lost.front();
+  model::LastFailure last;
+  last.failure = classOfLoss(first.pod);
+  last.action = "Restarted";
+  last.message = base::cutText(message, model::limits::kEventNote);
+  last.node = first.node;
+  if (first.pod != nullptr) last.pod = first.pod->key.name;
+  last.time = now;
+  return last;
+}
+
+std::optional<base::WallTime> deadlineOf(const Job& job, base::WallTime now) {
+  if (!job.spec.run.activeDeadline) return std::nullopt;
+  return now + (*job.spec.run.activeDeadline - ranSoFar(job, now));
+}
+
+FailedGang endAtDeadline(const Job& job, base::WallTime now) {
+  const std::string message =
+      fmt::format("it has run for {} s, which is all that spec.run.activeDeadlineSeconds gives it",
+                  job.spec.run.activeDeadline->count());
+  FailedGang gang;
+  gang.record = job.status.gang;
+  gang.news.verdict = {Outcome::kFailed, "DeadlineExceeded", message};
+  model::LastFailure& last = gang.news.failure.emplace();
+  last.failure = model::FailureClass::kDeadlineExceeded;
+  last.action = "Failed";
+  last.message = message;
+  last.time = now;
+  gang.event = {true, "DeadlineExceeded", message};
+  return gang;
+}
+
+}  // namespace trainyard::core

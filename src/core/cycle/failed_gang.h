@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/gang/action.h"
+#include "core/gang/gang_proposals.h"
+#include "core/gang/outcome.h"
+#include "core/ledger/domains.h"
+#include "core/ledger/ledger.h"
+#include "core/status/job_status.h"
+
+namespace trainyard::core {
+
+// What becomes of a placed gang of which members ended with an error, once it is known what of.
+struct FailedGang {
+  model::GangRecord record;               // as it was where the job ends
+  std::vector<model::Assignment> places;  // of a restart that begins at once
+  StatusNews news;
+  JobEvent event;
+};
+
+// Assumes `verdict` is kFailed. Steps:
+//  1 rule     of the user's, for the root member, else for the first failed one that any matches
+//  2 follow   core/lifecycle/follow_up.h: the end, or a restart with or without a pause. Earlier restarts for
+//  the same
+//             class of the infrastructure's are forgotten where this start ran for an hour and kept its work
+//  3 record   without a pause the gang (or, with scope Pod, what failed) starts anew on places planned now,
+//             its own if they serve; with one it gives its places back and waits as others do
+// `mayStartAnew`: its queue would take it as it is now; else it waits to be admitted.
+[[nodiscard]] FailedGang followFailure(const model::Job& job, const std::vector<Member>& members,
+                                       const Verdict& verdict, const Failure& failure, bool mayStartAnew,
+                                       Ledger& ledger, const Domains& domains, const Author& author);
+
+// What is told of members that were lost: by which class.
+[[nodiscard]] model::LastFailure failureOfLost(const std::vector<Member>& lost, const std::string& message,
+                                               base::WallTime now);
+
+// When a job that runs now comes to spec.run.activeDeadlineSeconds; nothing without one.
+[[nodiscard]] std::optional<base::WallTime> deadlineOf(const model::Job& job, base::WallTime now);
+
+// That it has come there.
+[[nodiscard]] FailedGang endAtDeadline(const model::Job& job, base::WallTime now);
+
+}  // namespace trainyard::core

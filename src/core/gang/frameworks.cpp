@@ -1,0 +1,198 @@
+#include "core/gang/frameworks.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "model/framework_files.h"
+#include "model/gang_size.h"
+#include "model/process_group.h"
+#include "model/tensorflow_cluster.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Environment;
+using model::Role;
+
+constexpr int kPyTorchPort = 29'500;
+constexpr int kRendezvousPort = 29'400;
+constexpr int kJaxPort = 1'234;
+constexpr int kDmlcPort = 9'091;
+// Survivors of a lost member use one up each time.
+constexpr int kTorchRestarts = 10;
+
+int membersOf(const model::Job& job, std::string_view name) {
+  const Role* role = job.spec.findRole(name);
+  return role == nullptr ? 0 : model::gangMembers(job, *role);
+}
+
+std::optional<int> rankOf(const MemberPlace& place) {
+  return model::memberRank(place.job, place.role.name, place.index);
+}
+
+bool isElastic(const model::JobSpec& spec) {
+  if (!spec.elastic) return false;
+  const auto roles = model::rankedRoles(spec);
+  return std::any_of(roles.begin(), roles.end(),
+                     [&](const Role* role) { return role->name == spec.elastic->role; });
+}
+
+// "min:max" of the whole group, where it may change its size.
+std::string nodesOf(const MemberPlace& place) {
+  const model::JobSpec& spec = place.job.spec;
+  if (!isElastic(spec)) return fmt::to_string(place.groupSize);
+  const int others = place.groupSize - membersOf(place.job, spec.elastic->role);
+  return fmt::format("{}:{}", others + spec.elastic->minReplicas, others + spec.elastic->maxReplicas);
+}
+
+}  // namespace
+
+Environment pyTorchEnvironment(const MemberPlace& place) {
+  const std::optional<int> rank = rankOf(place);
+  if (!rank) return {};
+  const std::string master(place.coordinator);
+  const std::string port = fmt::to_string(kPyTorchPort);
+  Environment env{{"MASTER_ADDR", master},
+                  {"MASTER_PORT", port},
+                  {"WORLD_SIZE", fmt::to_string(place.groupSize)},
+                  {"RANK", fmt::to_string(*rank)},
+                  {"NODE_RANK", fmt::to_string(*rank)},
+                  {"PET_NNODES", nodesOf(place)},
+                  {"PET_NPROC_PER_NODE", fmt::to_string(model::slotsOf(place.role))},
+                  {"PYTHONUNBUFFERED", "1"}};
+  const bool mayChange =
+      isElastic(place.job.spec) || place.job.spec.failure.scope == model::RestartScope::kPod;
+  if (mayChange) {
+    // Not the epoch's: whoever takes a lost member's place joins those that are left.
+    env.push_back({"PET_RDZV_ID", place.job.uid.str()});
+    env.push_back({"PET_RDZV_BACKEND", "c10d"});
+    env.push_back({"PET_RDZV_ENDPOINT", fmt::format("{}:{}", master, kRendezvousPort)});
+    env.push_back({"PET_MAX_RESTARTS", fmt::to_string(kTorchRestarts)});
+  } else {
+    env.push_back({"PET_NODE_RANK", fmt::to_string(*rank)});
+    env.push_back({"PET_MASTER_ADDR", master});
+    env.push_back({"PET_MASTER_PORT", port});
+  }
+  return env;
+}
+
+std::string tensorFlowShared(const model::Job& job) {
+  if (!model::hasParameterServers(job.spec)) return {};
+  std::string shared;
+  for (const Role& role : job.spec.roles) {
+    if (role.name == "worker" || role.name == "evaluator") continue;
+    if (!shared.empty()) shared += ',';
+    shared += model::tensorFlowRole(job, role);
+  }
+  return shared;
+}
+
+// With parameter servers a worker sees itself and them, a server itself and the chief. Everybody else sees
+// everybody: the list is a file, which the variable before takes in, or stands there where there are no
+// files.
+Environment tensorFlowEnvironment(const MemberPlace& place, std::string_view shared) {
+  const model::Job& job = place.job;
+  const std::string task =
+      fmt::format(R"("task":{{"type":"{}","index":{}}},"environment":"cloud")", place.role.name, place.index);
+  const auto config = [&](std::string_view cluster) {
+    return model::Variable{"TF_CONFIG", fmt::format(R"({{"cluster":{},{}}})", cluster, task)};
+  };
+  const bool servers = model::hasParameterServers(job.spec);
+  if (servers && place.role.name == "worker") {
+    const std::string self = model::tensorFlowTask(job, place.role.name, place.index);
+    return {config(fmt::format("{{{},{}}}", shared, self))};
+  }
+  if (servers && place.role.name == "ps") {
+    std::string cluster = model::tensorFlowTask(job, place.role.name, place.index);
+    for (const std::string_view first : {"chief", "master"}) {
+      const Role* role = job.spec.findRole(first);
+      if (role != nullptr) cluster = fmt::format("{},{}", model::tensorFlowRole(job, *role), cluster);
+    }
+    return {config(fmt::format("{{{}}}", cluster))};
+  }
+  if (model::gangMembers(job) == 1) return {config(fmt::format("{{{}}}", model::tensorFlowCluster(job)))};
+  return {{"TRAINYARD_TF_CLUSTER", {}, std::string(model::files::kTensorFlowCluster)},
+          config("$(TRAINYARD_TF_CLUSTER)")};
+}
+
+Environment jaxEnvironment(const MemberPlace& place) {
+  const std::optional<int> rank = rankOf(place);
+  if (!rank) return {};
+  return {{"JAX_COORDINATOR_ADDRESS", fmt::format("{}:{}", place.coordinator, kJaxPort)},
+          {"JAX_COORDINATOR_PORT", fmt::to_string(kJaxPort)},
+          {"JAX_NUM_PROCESSES", fmt::to_string(place.groupSize)},
+          {"JAX_PROCESS_ID", fmt::to_string(*rank)},
+          {"PYTHONUNBUFFERED", "1"}};
+}
+
+Environment mxNetEnvironment(const MemberPlace& place) {
+  const std::string& role = place.role.name;
+  if (role != "scheduler" && role != "server" && role != "worker") return {};
+  const int workers = membersOf(place.job, "worker");
+  const int servers = membersOf(place.job, "server");
+  Environment env{{"DMLC_ROLE", role},
+                  {"DMLC_PS_ROOT_URI", model::memberHost(place.job, "scheduler", 0)},
+                  {"DMLC_PS_ROOT_PORT", fmt::to_string(kDmlcPort)},
+                  {"DMLC_NUM_WORKER", fmt::to_string(workers)},
+                  {"DMLC_NUM_SERVER", fmt::to_string(servers)},
+                  {"DMLC_USE_KUBERNETES", "1"},
+                  {"PYTHONUNBUFFERED", "1"}};
+  if (role == "worker") {
+    env.push_back({"DMLC_WORKER_ID", fmt::to_string(place.index)});
+    env.push_back({"BYTEPS_LOCAL_SIZE", fmt::to_string(model::slotsOf(place.role))});
+  }
+  // Else BytePS leaves the servers alone, which wait for their worker for ever.
+  if (workers == 1 && servers > 0) env.push_back({"BYTEPS_FORCE_DISTRIBUTED", "1"});
+  return env;
+}
+
+Environment mpiEnvironment(const MemberPlace& place) {
+  if (!model::launchesOverSsh(place.job)) return {};
+  const auto path = [](std::string_view key) { return fmt::format("{}/{}", model::files::kFolder, key); };
+  const std::string hosts = path(model::files::kHostfile);
+  const std::string hydraHosts = path(model::files::kHydraHosts);
+  const std::string sshArguments = "-F " + path(model::files::kSshConfig);
+  const std::string ssh = path(model::files::kSsh);
+  std::int64_t processes = 0;
+  std::int64_t perHost = 1;
+  for (const Role* role : model::rankedRoles(place.job.spec)) {
+    processes += model::slotsOf(*role) * model::gangMembers(place.job, *role);
+    perHost = std::max(perHost, model::slotsOf(*role));
+  }
+  Environment env{{"TRAINYARD_HOSTFILE", hosts},
+                  {"TRAINYARD_PROCESSES", fmt::to_string(processes)},
+                  {"OMPI_MCA_orte_default_hostfile", hosts},
+                  {"OMPI_MCA_orte_keep_fqdn_hostnames", "true"},
+                  {"OMPI_MCA_plm_rsh_args", sshArguments},
+                  {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                  {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                  {"PRTE_MCA_prte_default_hostfile", hosts},
+                  {"PRTE_MCA_prte_keep_fqdn_hostnames", "true"},
+                  {"PRTE_MCA_plm_ssh_args", sshArguments},
+                  {"PRTE_ALLOW_RUN_AS_ROOT", "1"},
+                  {"PRTE_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                  {"HYDRA_HOST_FILE", hydraHosts},
+                  {"HYDRA_LAUNCHER", "ssh"},
+                  {"HYDRA_LAUNCHER_EXEC", ssh},
+                  {"I_MPI_HYDRA_HOST_FILE", hydraHosts},
+                  {"I_MPI_HYDRA_BOOTSTRAP", "ssh"},
+                  {"I_MPI_HYDRA_BOOTSTRAP_EXEC", ssh},
+                  {"I_MPI_PERHOST", fmt::to_string(perHost)},
+                  {"PYTHONUNBUFFERED", "1"}};
+  if (place.job.spec.framework == model::Framework::kHorovod) {
+    env.push_back({"TRAINYARD_DISCOVER_HOSTS", path(model::files::kDiscoverHosts)});
+    // Of horovodrun: for all processes to say that they run. Its 30 s are too short for large images.
+    env.push_back({"HOROVOD_START_TIMEOUT", "600"});
+    env.push_back({"HOROVOD_GLOO_TIMEOUT_SECONDS", "600"});
+  }
+  // A launcher without GPUs must not see those of the node that it happens to be on.
+  if (place.role.name == model::kLauncherRole && place.role.shape.requests.gpus() == 0) {
+    env.push_back({"NVIDIA_VISIBLE_DEVICES", ""});
+    env.push_back({"NVIDIA_DRIVER_CAPABILITIES", ""});
+  }
+  return env;
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,60 @@
+#include "core/lifecycle/classify.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/cut_text.h"
+#include "core/lifecycle/failure_class.h"
+#include "core/lifecycle/failure_rules.h"
+#include "core/lifecycle/root_cause.h"
+
+namespace trainyard::core {
+namespace {
+
+constexpr std::size_t kShownBytes = 256;
+
+std::string shown(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return std::string(base::cutText(line.substr(first), kShownBytes));
+}
+
+}  // namespace
+
+struct FailureClassifier::Impl {
+  explicit Impl(RuleBook all) : book(std::move(all)) {}
+  RuleBook book;
+};
+
+std::string memberName(const model::MemberEvidence& member) {
+  return fmt::format("{}-{}", member.role, member.index);
+}
+
+base::Result<FailureClassifier> FailureClassifier::make(const std::vector<model::FailureRule>& own) {
+  std::vector<model::FailureRule> rules = own;
+  for (model::FailureRule& rule : builtInRules()) rules.push_back(std::move(rule));
+  auto book = RuleBook::make(std::move(rules));
+  if (!book) return base::fail(book.error());
+  return FailureClassifier(std::make_shared<const Impl>(std::move(*book)));
+}
+
+Classification FailureClassifier::classify(std::span<const model::MemberEvidence> members) const {
+  std::vector<MemberVerdict> verdicts;
+  verdicts.reserve(members.size());
+  for (const model::MemberEvidence& member : members) verdicts.push_back(judgeMember(member, impl_->book));
+  Classification result;
+  result.root = rootMember(verdicts, impl_->book);
+  result.action = whatFollows(result.failure).action;
+  if (!result.root || verdicts[*result.root].rule < 0) return result;
+  const MemberVerdict& verdict = verdicts[*result.root];
+  const model::FailureRule& rule = impl_->book.rules()[static_cast<std::size_t>(verdict.rule)];
+  result.failure = rule.failure;
+  result.rule = rule.name;
+  result.confidence = rule.confidence;
+  result.line = shown(verdict.line);
+  result.action = rule.action.value_or(whatFollows(rule.failure).action);
+  return result;
+}
+
+}  // namespace trainyard::core

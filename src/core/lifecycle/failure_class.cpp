@@ -1,0 +1,64 @@
+#include "core/lifecycle/failure_class.h"
+
+namespace trainyard::core {
+namespace {
+
+using enum model::FailureAction;
+
+// Once: it may have been chance, and a second time tells that it was not.
+constexpr WhatFollows kHopeless{kEndNow, 0};
+constexpr WhatFollows kOnce{kRestart, 1};
+constexpr WhatFollows kAgain{kRestart, 3};
+constexpr WhatFollows kOtherNode{kRestartElsewhere, 3};
+
+}  // namespace
+
+WhatFollows whatFollows(model::FailureClass failure) {
+  using enum model::FailureClass;
+  switch (failure) {
+    // The same program with the same input ends in the same way.
+    case kUserCodeError:
+    case kSyntaxError:
+    case kImportError:
+    case kArgumentError:
+    case kInputError:
+    case kPermissionDenied:
+    case kCheckpointError:
+    case kModelDiverged:
+    case kGpuOutOfMemory:
+    case kSharedMemory:
+    case kLibraryMissing:
+    case kCudaVersionMismatch:
+    case kCommandNotFound:
+    // Somebody set the limit that it ran into.
+    case kDeadlineExceeded: return kHopeless;
+    case kHostOutOfMemory: return {kRestartMoreMemory, 1};
+    case kUnknown:
+    case kSegmentationFault:
+    case kAborted:
+    // The kubelet tries these again by itself for as long as the pod lives.
+    case kImagePull:
+    case kContainerConfig: return kOnce;
+    case kNcclError:
+    case kCollectiveTimeout:
+    case kRendezvousTimeout:
+    case kConnectionLost:
+    case kDnsFailure:
+    case kMpiError:
+    case kStorageUnavailable:
+    case kInterrupted: return kAgain;
+    // The node may be what is broken, full or gone.
+    case kGpuHardware:
+    case kCudaInitFailed:
+    case kCudaError:
+    case kMpiRuntimeFailure:
+    case kDiskFull:
+    case kEvicted:
+    case kNodeLost:
+    case kAdmissionRefused: return kOtherNode;
+    case kPreempted: return {kRestart, std::nullopt};
+  }
+  return kOnce;
+}
+
+}  // namespace trainyard::core

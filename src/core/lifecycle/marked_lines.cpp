@@ -1,0 +1,109 @@
+#include "core/lifecycle/marked_lines.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/lifecycle/log_lines.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Sign;
+
+// So many lines of training prove that the program outlived what stands before them. Not one: the ranks of a
+// gang write into one log, and those beside the dead one end their step.
+constexpr int kOutlived = 3;
+// A traceback is not looked for further than that: its last line may have been lost among others'.
+constexpr std::size_t kLongestTraceback = 120;
+
+// What the patterns say of one line, besides the signs.
+struct Marks {
+  bool noise = false;
+  bool quiet = false;
+  bool final = false;
+  bool progress = false;
+  bool indented = false;
+};
+
+bool opensTraceback(std::string_view text) {
+  return text.find("Traceback (most recent call last)") != std::string_view::npos;
+}
+
+// Whether the line in front says that what follows was only logged.
+bool announcesWarning(std::string_view text) { return text.find("WARN") != std::string_view::npos; }
+
+Marks readMarks(const LogLine& line, const std::vector<int>& found, const RuleBook& book, MarkedLine& into) {
+  Marks marks;
+  marks.indented = line.indented;
+  for (const int each : found) {
+    switch (book.rules()[static_cast<std::size_t>(each)].sign) {
+      case Sign::kNoise: marks.noise = true; break;
+      case Sign::kQuiet: marks.quiet = true; break;
+      case Sign::kFinal: marks.final = true; break;
+      case Sign::kProgress: marks.progress = true; break;
+      default: into.signs.push_back(each);
+    }
+  }
+  if (marks.final) marks.noise = marks.quiet = false;
+  into.evidence = !marks.noise;
+  into.quiet = marks.quiet;
+  return marks;
+}
+
+// The source code that tracebacks show, and tracebacks that somebody only logged.
+void readTracebacks(std::vector<MarkedLine>& lines, const std::vector<Marks>& marks) {
+  for (std::size_t head = 0; head < lines.size(); ++head) {
+    if (!opensTraceback(lines[head].text)) continue;
+    std::size_t at = head + 1;
+    const std::size_t most = std::min(lines.size(), head + kLongestTraceback);
+    while (at < most && marks[at].indented) lines[at++].evidence = false;
+    if (at == most || head == 0) continue;
+    const bool logged =
+        announcesWarning(lines[head - 1].text) || marks[head - 1].noise || announcesWarning(lines[head].text);
+    if (logged && lines[at].wentOn) lines[at].evidence = false;
+  }
+}
+
+void countBehind(std::vector<MarkedLine>& lines, const std::vector<Marks>& marks) {
+  int ordinary = 0;
+  int progress = 0;
+  bool another = false;
+  for (std::size_t i = lines.size(); i-- > 0;) {
+    MarkedLine& line = lines[i];
+    line.wentOn = progress > 0 || another;
+    line.laterLines = ordinary;
+    if (progress >= kOutlived) line.evidence = false;
+    another = another || (line.evidence && !line.quiet && !line.signs.empty());
+    if (!line.signs.empty() || marks[i].noise || marks[i].indented) continue;
+    ++ordinary;
+    if (marks[i].progress) ++progress;
+  }
+}
+
+std::vector<LogLine> allLines(const model::MemberEvidence& member) {
+  std::vector<LogLine> lines = lastLines(member.log);
+  for (const model::ContainerEvidence& container : member.containers) {
+    if (container.message.empty()) continue;
+    for (LogLine& line : lastLines(container.message)) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::vector<MarkedLine> markLines(const model::MemberEvidence& member, const RuleBook& book) {
+  std::vector<LogLine> plain = allLines(member);
+  std::vector<MarkedLine> lines(plain.size());
+  std::vector<Marks> marks(plain.size());
+  std::vector<int> found;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    book.inLine(plain[i].text, found);
+    marks[i] = readMarks(plain[i], found, book, lines[i]);
+    lines[i].text = std::move(plain[i].text);
+  }
+  countBehind(lines, marks);
+  readTracebacks(lines, marks);
+  return lines;
+}
+
+}  // namespace trainyard::core

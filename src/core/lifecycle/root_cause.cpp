@@ -1,0 +1,82 @@
+#include "core/lifecycle/root_cause.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <tuple>
+
+namespace trainyard::core {
+namespace {
+
+using model::Sign;
+using State = MemberVerdict::State;
+
+// From the log of a member that still runs, only what is specific is taken for a cause.
+constexpr int kSpecific = 60;
+
+enum Standing {
+  kNone,
+  kTellsNothing,
+  kLostSomebody,
+  kWentSilently,
+  kMayComeFromElsewhere,
+  kVague,
+  kCauseOfLiving,
+  kNamesCause
+};
+
+Standing standingOf(const MemberVerdict& verdict, const RuleBook& book) {
+  if (verdict.state == State::kEndedWell) return kNone;
+  if (verdict.rule < 0) return verdict.state == State::kLost ? kTellsNothing : kNone;
+  const model::FailureRule& rule = book.rules()[static_cast<std::size_t>(verdict.rule)];
+  if (verdict.state == State::kAlive && verdict.sign != Sign::kFact)
+    return verdict.sign == Sign::kCause && rule.weight >= kSpecific ? kCauseOfLiving : kNone;
+  switch (verdict.sign) {
+    case Sign::kFact:
+    case Sign::kCause: return kNamesCause;
+    case Sign::kDerived: return kMayComeFromElsewhere;
+    case Sign::kSymptom:
+      if (rule.failure == model::FailureClass::kUserCodeError) return kVague;
+      // An exit code says less than words, and collectives that time out end in the same ones.
+      return verdict.fromLog ? kMayComeFromElsewhere : kLostSomebody;
+    default: return kLostSomebody;
+  }
+}
+
+// Smaller is earlier. Without a time: a member that Kubernetes took away or never started, before all others;
+// else after them.
+std::int64_t endOf(const MemberVerdict& verdict) {
+  if (verdict.endedAt) return verdict.endedAt->time_since_epoch().count();
+  return verdict.sign == Sign::kFact ? std::numeric_limits<std::int64_t>::min()
+                                     : std::numeric_limits<std::int64_t>::max();
+}
+
+// Whether a member that tells nothing ended before all that lost somebody: then it is whom they lost.
+bool wentFirst(const MemberVerdict& silent, std::span<const MemberVerdict> verdicts, const RuleBook& book) {
+  if (!silent.endedAt) return false;
+  return std::none_of(verdicts.begin(), verdicts.end(), [&](const MemberVerdict& other) {
+    return standingOf(other, book) == kLostSomebody && endOf(other) <= endOf(silent);
+  });
+}
+
+}  // namespace
+
+std::optional<std::size_t> rootMember(std::span<const MemberVerdict> verdicts, const RuleBook& book) {
+  std::optional<std::size_t> root;
+  const auto rank = [&](std::size_t i) {
+    const MemberVerdict& verdict = verdicts[i];
+    Standing standing = standingOf(verdict, book);
+    if (standing == kTellsNothing && wentFirst(verdict, verdicts, book)) standing = kWentSilently;
+    const int weight = verdict.rule < 0 ? 0 : book.rules()[static_cast<std::size_t>(verdict.rule)].weight;
+    // What may come from elsewhere shows at many members in general words, and at one in particular ones.
+    const int before = standing == kMayComeFromElsewhere ? -weight : 0;
+    return std::tuple(-static_cast<int>(standing), before, endOf(verdict), -weight);
+  };
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    if (standingOf(verdicts[i], book) == kNone) continue;
+    if (!root || rank(i) < rank(*root)) root = i;
+  }
+  return root;
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "model/pod.h"
+
+namespace trainyard::model {
+
+// How a container ended, or why it waits. Neither: it runs, or has not been looked at.
+struct ContainerEvidence {
+  std::string name;
+  bool init = false;
+  bool ended = false;
+  int exitCode = 0;
+  int signal = 0;  // 0 unless the runtime says so; most only show it as an exit code of 128 + signal
+  std::string reason = {};
+  std::string message = {};
+  std::optional<base::WallTime> finishedAt = std::nullopt;
+  std::string waitingReason = {};
+  std::string waitingMessage = {};
+};
+
+struct ConditionEvidence {
+  std::string type;
+  bool holds = false;
+  std::string reason = {};
+  std::string message = {};
+};
+
+// All that one member of a gang shows about its end: its pod in Kubernetes' words, and its last log lines.
+struct MemberEvidence {
+  std::string role;
+  int index = 0;
+  std::string node = {};
+  PodPhase phase = PodPhase::kUnknown;
+  std::string reason = {};
+  std::string message = {};
+  std::vector<ConditionEvidence> conditions = {};
+  std::vector<ContainerEvidence> containers = {};
+  std::string log = {};
+};
+
+}  // namespace trainyard::model

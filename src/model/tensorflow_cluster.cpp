@@ -1,0 +1,47 @@
+#include "model/tensorflow_cluster.h"
+
+#include <fmt/format.h>
+
+#include "model/gang_size.h"
+
+namespace trainyard::model {
+namespace {
+
+constexpr int kPort = 2'222;
+
+std::string addressOf(const Job& job, std::string_view role, int index) {
+  return fmt::format("\"{}:{}\"", memberHost(job, role, index), kPort);
+}
+
+}  // namespace
+
+// Written by hand: names of roles and hosts hold nothing that JSON would have to escape.
+std::string tensorFlowRole(const Job& job, const Role& role) {
+  if (role.name == "evaluator") return {};
+  const int members = gangMembers(job, role);
+  std::string hosts;
+  for (int i = 0; i < members; ++i) {
+    if (i > 0) hosts += ',';
+    hosts += addressOf(job, role.name, i);
+  }
+  return fmt::format("\"{}\":[{}]", role.name, hosts);
+}
+
+std::string tensorFlowCluster(const Job& job) {
+  std::string cluster;
+  for (const Role& role : job.spec.roles) {
+    const std::string each = tensorFlowRole(job, role);
+    if (each.empty()) continue;
+    if (!cluster.empty()) cluster += ',';
+    cluster += each;
+  }
+  return cluster;
+}
+
+std::string tensorFlowTask(const Job& job, std::string_view role, int index) {
+  return fmt::format("\"{}\":{{\"{}\":{}}}", role, index, addressOf(job, role, index));
+}
+
+bool hasParameterServers(const JobSpec& spec) { return spec.findRole("ps") != nullptr; }
+
+}  // namespace trainyard::model

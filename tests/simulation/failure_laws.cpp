@@ -1,0 +1,51 @@
+#include "simulation/failure_laws.h"
+
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "model/conditions.h"
+
+namespace trainyard::simulation {
+namespace {
+
+using model::FailureClass;
+
+// How often programs of a life may start anew, by what they say: written down once more, lest a mistake in
+// what decides is one in what judges. Of other classes nothing is said: members that are lost come back as
+// often as it takes.
+std::optional<int> mostRestarts(FailureClass failure) {
+  switch (failure) {
+    case FailureClass::kImportError:
+    case FailureClass::kDeadlineExceeded: return 0;
+    case FailureClass::kUnknown: return 1;
+    case FailureClass::kGpuHardware:
+    case FailureClass::kNcclError: return 3;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+void FailureLaws::check(const model::Job& before, const model::Job& after) const {
+  if (before.finished() && !after.finished()) violated_(fmt::format("{} had ended and has not", after.key));
+  if (after.finished() && !after.conditionTrue(model::conditions::kFinished))
+    violated_(fmt::format("{} has ended without saying so", after.key));
+  int more = 0;
+  for (const auto& [failure, count] : after.status.restarts.byClass) {
+    const int grown = count - before.status.restarts.of(failure);
+    if (grown == 0) continue;
+    more += grown;
+    if (!after.status.lastFailure || after.status.lastFailure->failure != failure)
+      violated_(fmt::format("{} starts anew because of {}, and tells of something else", after.key,
+                            toString(failure)));
+    if (count > mostRestarts(failure).value_or(count))
+      violated_(
+          fmt::format("{} starts anew for the {}th time because of {}", after.key, count, toString(failure)));
+  }
+  if (more > 1 || (more == 1 && after.status.gang.lastEpoch != before.status.gang.lastEpoch + 1))
+    violated_(fmt::format("{} counts {} restarts from epoch {} to {}", after.key, more,
+                          before.status.gang.lastEpoch, after.status.gang.lastEpoch));
+}
+
+}  // namespace trainyard::simulation
