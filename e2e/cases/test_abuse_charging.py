@@ -155,7 +155,7 @@ class Names(Abuse):
         self.hold("again")
         uid = self.again("again", replicas=1)
         said = self.waits((self.namespace, "again"), "CleaningUp")
-        self.assertIn("of the TrainingJob that had this name before is still ending", said["message"])
+        self.assertIn("of the TrainingJob that had this name before", said["message"])
         time.sleep(5)
         self.let_go("again")
         begun = time.monotonic()

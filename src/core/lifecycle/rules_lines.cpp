@@ -19,7 +19,7 @@ void addLineRules(Rules& rules) {
       R"((?i)\bretry(ing)?\b|\bretries (left|remaining)|will (try|be retried)|trying again|try again in|\bre-?attempt|)"
       R"(attempt \d+ ?(/|of) ?\d+|\bskipp(ed|ing)\b|\bignor(ed|ing)\b|falling back|fallback to|fall back|)"
       R"(\brecover(ed|ing)\b|resum(ed|ing) (after|from)|\bcontinuing\b|reconnect(ed|ing)|not (a )?fatal|non-fatal|)"
-      R"(is not a failure|caught and handled|handled|succeeded after|backing off|reduc\w+ (the )?batch|smaller batch|(decay|decreas|lower|shrink)\w* (the )?(micro)?-?batch|retried \d+ times?, ok|)"
+      R"(is not a failure|caught and handled|\bhandled\b|succeeded after|backing off|reduc\w+ (the )?batch|smaller batch|(decay|decreas|lower|shrink)\w* (the )?(micro)?-?batch|retried \d+ times?, ok|)"
       R"(halving|will use|using .{0,30}instead|this is expected|harmless|can be (safely )?ignored)"));
   rules.push_back(line(
       "help-text", kNoise,
