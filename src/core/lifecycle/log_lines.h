@@ -9,7 +9,7 @@ namespace trainyard::core {
 
 // Of a log that is longer only the end is read: what ended a program stands there, and a gang of any size is
 // read in bounded time.
-constexpr std::size_t kLogBytes = 64 * 1024;
+constexpr std::size_t kLogBytes = std::size_t{64} << 10;
 constexpr std::size_t kLogLines = 400;
 // Of one line, its beginning and its end: messages stand in front, and reasons at the end of long ones.
 constexpr std::size_t kLineBytes = 1024;
