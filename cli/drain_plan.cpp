@@ -1,6 +1,7 @@
 #include "cli/drain_plan.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -10,14 +11,14 @@
 namespace trainyard::cli {
 namespace {
 
-std::vector<model::ObjectKey> membersOn(const model::Snapshot& snapshot, const model::Job& job,
-                                        const model::NodeName& node) {
-  std::vector<model::ObjectKey> members;
+// By owner, those that have not ended.
+std::map<model::Uid, std::vector<model::ObjectKey>> podsOn(const model::Snapshot& snapshot,
+                                                           const model::NodeName& node) {
+  std::map<model::Uid, std::vector<model::ObjectKey>> pods;
   for (const auto& pod : snapshot.pods) {
-    if (pod->controllerUid == job.uid && pod->key.ns == job.key.ns && pod->node == node && !pod->finished())
-      members.push_back(pod->key);
+    if (pod->node == node && !pod->finished()) pods[pod->controllerUid].push_back(pod->key);
   }
-  return members;
+  return pods;
 }
 
 // GPU seconds as people say them.
@@ -32,9 +33,11 @@ std::string gpuTime(std::int64_t seconds) {
 
 std::vector<DrainedGang> planDrain(const model::Snapshot& snapshot, const model::NodeName& node, bool force) {
   std::vector<DrainedGang> gangs;
+  const auto pods = podsOn(snapshot, node);
   for (const auto& job : snapshot.jobs) {
-    DrainedGang gang{.job = job->key, .members = membersOn(snapshot, *job, node)};
-    if (gang.members.empty()) continue;
+    const auto here = pods.find(job->uid);
+    if (here == pods.end()) continue;
+    DrainedGang gang{.job = job->key, .members = here->second};
     gang.keepsWork = core::survivesStops(job->spec);
     gang.stays = !gang.keepsWork && !force;
     gang.lostGpuSeconds = core::stopCostInGpuSeconds(*job, snapshot);
