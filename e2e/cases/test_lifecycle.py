@@ -1,5 +1,6 @@
 """A job's life from its start to after its end: restarts, rules, deadlines, what is cleaned up and when."""
 import json
+import subprocess
 import unittest
 
 import support
@@ -118,6 +119,34 @@ class Lifecycle(support.Case):
                                   "it runs again")
                 self.assertNotIn(node, {node_of(each) for each in members(pods.objects, name).values()})
                 self.assertEqual(restarts(moved).get("counted", 0), 0)
+            finally:
+                kubectl("uncordon", node)
+
+    def drain(self, *arguments):
+        program = next(path for path in (support.ROOT / support.bin_dir() / "cli" / "trainyard",
+                                         support.ROOT / support.bin_dir() / "trainyard") if path.is_file())
+        return subprocess.run([program, "drain", "--kubeconfig", given().kubeconfig, *arguments],
+                              capture_output=True, text=True, timeout=support.PATIENCE, check=False)
+
+    def test_drained_by_the_program(self):
+        """Who goes on from a checkpoint leaves; who would begin anew stays until somebody insists."""
+        with support.watch_jobs(self.namespace) as jobs:
+            self.create(job("saves", replicas=1, gpus=4, checkpoint={"mode": "Signal", "gracePeriodSeconds": 1}))
+            # A node that was opened a moment ago may cost an attempt: kube-scheduler has not heard of it yet.
+            running = wait_phase(jobs, self.namespace, "saves", "Running", timeout=120)
+            node = running["status"]["gang"]["placed"]["assignments"][0]["node"]
+            body = job("begins", replicas=1, gpus=4)
+            body["spec"]["roles"][0]["template"]["spec"]["nodeSelector"] = {"kubernetes.io/hostname": node}
+            self.create(body)
+            wait_phase(jobs, self.namespace, "begins", "Running", timeout=120)
+            try:
+                done = self.drain(node, "--timeout", "50")
+                self.assertEqual((done.returncode, done.stderr), (1, ""))
+                self.assertIn("1 of 2 gangs stay in the way", done.stdout)
+                self.assertEqual(restarts(jobs.objects[(self.namespace, "begins")]), {})
+                jobs.wait(lambda all_: restarts(all_[(self.namespace, "saves")]), "it starts anew")
+                done = self.drain(node, "--force", "--timeout", "50")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
             finally:
                 kubectl("uncordon", node)
 
