@@ -16,9 +16,14 @@
 #include "model/failure_policy.h"
 #include "model/gang.h"
 #include "model/ids.h"
+#include "model/progress.h"
 #include "model/reasons.h"
+#include "model/resize.h"
+#include "model/shape_plan.h"
 
 namespace trainyard::model {
+
+struct ModelProfile;  // model/model_profile.h
 
 enum class Framework { kPyTorch, kTensorFlow, kJax, kMxNet, kHorovod, kMpi, kCustom };
 
@@ -36,6 +41,8 @@ struct Elastic {
   int replicas = 0;
   int minReplicas = 0;
   int maxReplicas = 0;
+  std::chrono::seconds cooldown{300};   // between two resizes that nobody asked for
+  std::vector<SpeedPoint> speeds = {};  // as declared; what is measured goes before
 };
 
 // How a job comes through a stop.
@@ -52,6 +59,8 @@ struct Checkpoint {
   std::chrono::seconds gracePeriod{30};
   std::optional<std::chrono::seconds> every = std::nullopt;  // between two that it writes by itself
   std::chrono::seconds restart{60};                          // from its places to where it was
+  int httpPort = 0;                                          // kHttp: where to ask, in every pod
+  std::string httpPath = {};
 
   // Whether anything of what was done outlives a stop.
   [[nodiscard]] bool keepsWork() const { return mode != CheckpointMode::kNone || every.has_value(); }
@@ -84,6 +93,26 @@ struct SuccessPolicy {
   std::vector<std::string> roles;  // empty: the framework's rule decides
 };
 
+// spec.plan: whether the operator chooses the shape, and for what model.
+struct PlanRequest {
+  bool automatic = false;
+  std::optional<int> maxGpus = std::nullopt;
+  std::shared_ptr<const ModelProfile> profile = nullptr;
+};
+
+// spec.network: how the traffic of this job is ranked on nodes that it shares.
+struct NetworkRequest {
+  bool off = false;                        // left alone
+  std::optional<int> band = std::nullopt;  // 0 goes first; absent: the operator chooses
+};
+
+// spec.health.
+struct HealthPolicy {
+  bool preflight = false;
+  std::chrono::seconds stall{0};  // without a sign of life; 0: never
+  bool restartStalled = false;    // else it is only told
+};
+
 struct JobSpec {
   Framework framework = Framework::kCustom;
   QueueName queue;  // names::kDefaultQueue stands for that of its namespace, where this names one
@@ -92,6 +121,7 @@ struct JobSpec {
   std::vector<Role> roles;
   std::optional<Elastic> elastic = std::nullopt;
   std::optional<int> minAvailable = std::nullopt;
+  bool disruptionBudget = false;              // a PodDisruptionBudget guards the gang
   std::chrono::seconds schedulingTimeout{0};  // 0: wait for ever
   Locality locality;
   std::optional<std::chrono::seconds> estimatedDuration = std::nullopt;
@@ -99,6 +129,9 @@ struct JobSpec {
   RunPolicy run;
   SuccessPolicy success;
   FailurePolicy failure;
+  PlanRequest plan;
+  NetworkRequest network;
+  HealthPolicy health;
   // Over all templates and what else decides how pods look; equal hashes make equal pods.
   std::string templateHash;
   // Features that were asked for and are not built: named in the condition that says so.
@@ -227,6 +260,9 @@ struct JobStatus {
   Preemptions preemptions;
   Restarts restarts;
   std::optional<LastFailure> lastFailure = std::nullopt;
+  std::optional<Progress> progress = std::nullopt;
+  std::optional<ShapePlan> plan = std::nullopt;
+  ResizeStatus resize;
   std::optional<base::WallTime> startTime = std::nullopt;
   std::optional<base::WallTime> completionTime = std::nullopt;
   friend bool operator==(const JobStatus&, const JobStatus&) = default;

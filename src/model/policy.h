@@ -76,6 +76,25 @@ struct FailureHandling {
   friend bool operator==(const FailureHandling&, const FailureHandling&) = default;
 };
 
+// Sizes of elastic jobs, docs/elastic.md.
+struct ResizePolicy {
+  bool enabled = true;
+  std::chrono::milliseconds interval{60'000};  // between two looks at all sizes
+  // Theta 1: the sum of what queues and jobs may lack of their shares, as part of the most it can be.
+  int fairnessLossPermille = 100;
+  // Theta 2: of the running elastic jobs so many are resized at once, but at least one.
+  int touchedPermille = 100;
+  // The gain until the next look must be so many times what the resize costs.
+  int gainPermille = 2000;
+  friend bool operator==(const ResizePolicy&, const ResizePolicy&) = default;
+};
+
+// Orders for the agents on the nodes, docs/network.md.
+struct NetworkPolicy {
+  bool spreadServers = true;  // parameter servers of different jobs go to different nodes where they can
+  friend bool operator==(const NetworkPolicy&, const NetworkPolicy&) = default;
+};
+
 // What the administrators of a cluster decide: one YAML file, docs/policy.md.
 struct Policy {
   std::vector<TopologyLevel> topology = defaultTopologyLevels();
@@ -107,6 +126,8 @@ struct Policy {
   // Signs by which failures are known, before the built-in ones.
   std::vector<FailureRule> failureRules = {};
   FailureHandling failures;
+  ResizePolicy resize;
+  NetworkPolicy network;
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 
