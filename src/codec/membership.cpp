@@ -14,9 +14,11 @@ std::string encodeMembership(const model::Membership& membership) {
   return std::move(out).take();
 }
 
-std::string encodeMembershipPatch(const model::Uid& uid, const model::Membership& membership) {
+std::string encodeMembershipPatch(const model::Uid& uid, std::string_view resourceVersion,
+                                  const model::Membership& membership) {
   JsonWriter out;
   out.beginObject().key("metadata").beginObject().member("uid", uid.str());
+  out.member("resourceVersion", resourceVersion);
   out.key("annotations").beginObject();
   out.member(model::kMembershipAnnotation, encodeMembership(membership));
   out.endObject().endObject().endObject();
