@@ -207,7 +207,8 @@ class Cycle {
   bool comesUp(const Job& job, const GangRecord& record) const {
     if (!record.placed || record.proposal || job.deleting || job.spec.run.suspend) return false;
     // Nobody waits for more members to run before the job is told that it has fewer.
-    if (job.status.gang.proposal->kind == model::ProposalKind::kShrink) return false;
+    const auto& proposal = job.status.gang.proposal;
+    if (proposal && proposal->kind == model::ProposalKind::kShrink) return false;
     const std::vector<Member> members = placedMembers(job, *record.placed, podsOf(job));
     const auto isUp = [](const Member& m) {
       return m.pod != nullptr && m.pod->phase == model::PodPhase::kRunning;

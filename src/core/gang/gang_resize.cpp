@@ -98,6 +98,16 @@ std::string whyNotJoin(const Verdict& verdict) {
   return {};
 }
 
+// Of a gang that is not suspended nothing else can be edited that makes other templates. Once somebody was
+// let go it costs less to let it come true first.
+bool asksAnew(const Job& job, const std::vector<Member>& joining) {
+  const Proposal& proposal = *job.status.gang.proposal;
+  const bool same = proposal.generation == job.generation || proposal.templateHash == job.spec.templateHash;
+  return !same && !job.spec.run.suspend && std::none_of(joining.begin(), joining.end(), [](const Member& m) {
+    return m.pod != nullptr && !m.pod->gangGated;
+  });
+}
+
 struct Parts {
   std::vector<Member> leaving;
   std::vector<Member> staying;
@@ -200,8 +210,9 @@ std::optional<GangStep> stepGrow(const Job& job, const std::vector<Member>& join
     }
     return commit(mergeProposal(job));
   }
-  if (const std::string why = whyNotJoin(judge(job, before)); !why.empty())
-    return commit(abortProposal(job, why, {}, context.now, *context.settings));
+  std::string why = whyNotJoin(judge(job, before));
+  if (why.empty() && asksAnew(job, joining)) why = "another size is asked for meanwhile";
+  if (!why.empty()) return commit(abortProposal(job, why, {}, context.now, *context.settings));
   const bool bound = std::all_of(joining.begin(), joining.end(),
                                  [](const Member& m) { return m.pod != nullptr && m.pod->bound(); });
   if (!bound) return std::nullopt;
