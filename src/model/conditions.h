@@ -37,6 +37,8 @@ inline constexpr std::string_view kSucceeded = "Succeeded";
 inline constexpr std::string_view kFailed = "Failed";
 // Either of the two: what waits for the end of a job, well or not.
 inline constexpr std::string_view kFinished = "Finished";
+// Said of jobs only that were silent for longer than spec.health.stallSeconds.
+inline constexpr std::string_view kStalled = "Stalled";
 // Said of jobs only that no Queue is charged for.
 inline constexpr std::string_view kCharged = "Charged";
 

@@ -50,6 +50,8 @@ constexpr std::array kRows = {
     Row{FailureClass::kAdmissionRefused, "AdmissionRefused"},
     Row{FailureClass::kDeadlineExceeded, "DeadlineExceeded"},
     Row{FailureClass::kInterrupted, "Interrupted"},
+    Row{FailureClass::kPreflightFailed, "PreflightFailed"},
+    Row{FailureClass::kStalled, "Stalled"},
 };
 
 constexpr std::array kActions = {FailureAction::kEndNow, FailureAction::kRestart,
@@ -66,7 +68,7 @@ static_assert([] {
   for (std::size_t i = 0; i < kRows.size(); ++i) {
     if (static_cast<std::size_t>(kRows[i].failure) != i) return false;
   }
-  return static_cast<std::size_t>(FailureClass::kInterrupted) + 1 == kRows.size();
+  return static_cast<std::size_t>(FailureClass::kStalled) + 1 == kRows.size();
 }());
 
 }  // namespace
@@ -109,7 +111,7 @@ std::optional<FailureAction> parseFailureAction(std::string_view text) {
 }
 
 Party partyOf(FailureClass failure) {
-  if (failure == FailureClass::kUnknown) return Party::kUnknown;
+  if (failure == FailureClass::kUnknown || failure == FailureClass::kStalled) return Party::kUnknown;
   return failure < FailureClass::kGpuHardware ? Party::kUser : Party::kInfrastructure;
 }
 

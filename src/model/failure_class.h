@@ -48,6 +48,9 @@ enum class FailureClass {
   kAdmissionRefused,
   kDeadlineExceeded,
   kInterrupted,
+  kPreflightFailed,
+  // Of neither: it says nothing any more, and nobody can tell why.
+  kStalled,
 };
 
 // Whose matter a failure is, and so from whose budget a restart is taken.

@@ -76,6 +76,14 @@ struct FailureHandling {
   friend bool operator==(const FailureHandling&, const FailureHandling&) = default;
 };
 
+// The check that jobs with spec.health.preflight have run on each of their nodes before they start.
+struct Preflight {
+  std::string image = {};  // empty: none is configured
+  std::vector<std::string> command = {};
+  std::chrono::seconds timeout{120};
+  friend bool operator==(const Preflight&, const Preflight&) = default;
+};
+
 // Sizes of elastic jobs, docs/elastic.md.
 struct ResizePolicy {
   bool enabled = true;
@@ -126,6 +134,7 @@ struct Policy {
   // Signs by which failures are known, before the built-in ones.
   std::vector<FailureRule> failureRules = {};
   FailureHandling failures;
+  Preflight preflight;
   ResizePolicy resize;
   NetworkPolicy network;
   friend bool operator==(const Policy&, const Policy&) = default;

@@ -46,13 +46,15 @@ WhatFollows whatFollows(model::FailureClass failure) {
     case kDnsFailure:
     case kMpiError:
     case kStorageUnavailable:
-    case kInterrupted: return kAgain;
+    case kInterrupted:
+    case kStalled: return kAgain;
     // The node may be what is broken, full or gone.
     case kGpuHardware:
     case kCudaInitFailed:
     case kCudaError:
     case kMpiRuntimeFailure:
     case kDiskFull:
+    case kPreflightFailed:
     case kEvicted:
     case kNodeLost:
     case kAdmissionRefused: return kOtherNode;

@@ -11,7 +11,6 @@ namespace trainyard::core {
 namespace {
 
 using model::FailureAction;
-using model::FailureClass;
 using Rule = model::PodFailureRule::Action;
 using std::chrono::seconds;
 
@@ -42,7 +41,8 @@ Budget budgetOf(const model::FailurePolicy& policy, const Failure& failure,
   if (failure.action) budget.action = *failure.action;
   // A rule of the cluster's has it tried again, what its class would not.
   if (budget.action != FailureAction::kEndNow) budget.restarts = std::max(budget.restarts, 1);
-  const bool asManyAsTheySay = failure.failure == FailureClass::kUnknown && policy.maxRestarts.has_value();
+  const bool asManyAsTheySay =
+      partyOf(failure.failure) == model::Party::kUnknown && policy.maxRestarts.has_value();
   if (asManyAsTheySay || rule != nullptr) budget.restarts = kNoEnd;
   // Users know their programs: what a class would end at once starts anew where a rule says so.
   if (rule != nullptr && budget.action == FailureAction::kEndNow) budget.action = FailureAction::kRestart;

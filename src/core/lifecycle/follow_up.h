@@ -35,9 +35,9 @@ struct FollowUp {
 
 // In this order:
 //  1 rule     what the user's own rule says, where one matches
-//  2 class    its action and budget. Classes of the user's count against maxRestarts, and so does Unknown,
-//  for
-//             which a maxRestarts that is given is the budget itself; those of the infrastructure do not
+//  2 class    its action and budget. Classes of the user's count against maxRestarts, and so do
+//             Unknown and Stalled, for which a maxRestarts that is given is the budget itself; those of the
+//             infrastructure do not
 //  3 cap      maxRestarts of counted restarts, of whatever class
 // The first restart of a class comes at once: most that passes has passed by then. The n-th waits 10 s x
 // 2^(n-2), at most ten minutes.
