@@ -200,16 +200,23 @@ class ChartTest(unittest.TestCase):
         "everything": {"scheduler": {"second": {"enabled": True, "replicas": 2}},
                        "networkPolicy": {"enabled": True, "schedulerCIDRs": ["10.0.0.1/32"]},
                        "operator": {"tolerations": [{"operator": "Exists"}], "nodeSelector": {"a": "b"},
-                                    "podLabels": {"team": "x"}, "podAnnotations": {"note": "y"}},
+                                    "podLabels": {"team": "x"}, "podAnnotations": {"note": "y"},
+                                    "topologySpread": [{"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone",
+                                                        "whenUnsatisfiable": "ScheduleAnyway"}]},
+                       "commonLabels": {"cost-center": "42"},
+                       "admissionPolicy": {"schedulerNames": ["default-scheduler"], "exemptNamespaces": []},
                        "image": {"pullSecrets": [{"name": "mine"}]},
                        "extender": {"service": {"clusterIP": "10.0.200.1"}},
                        "crds": {"keep": False},
                        "policy": yaml.safe_load((support.ROOT / "examples" / "policy.yaml").read_text())},
         "one replica": {"operator": {"replicas": 1}, "extender": {"replicas": 1}},
         "existing": {"certificates": {"source": "existing", "existing": {"serverSecret": "s", "clientSecret": "c"}}},
-        "bare": {"rbac": {"create": False}, "crds": {"install": False}, "metrics": {"annotations": False},
+        "bare": {"rbac": {"create": False}, "admissionPolicy": {"reserved": False}, "crds": {"install": False}, "metrics": {"annotations": False},
                  "podDisruptionBudget": {"enabled": False}},
     }
+    # Kinds that only clusters with Prometheus' operator have.
+    MONITORED = {"metrics": {"serviceMonitor": {"enabled": True}, "rules": {"enabled": True},
+                             "dashboards": {"enabled": True}}}
     REFUSED = {
         "an unknown key": ({"operator": {"replica": 2}}, "replica"),
         "a wrong type": ({"extender": {"replicas": "two"}}, "replicas"),
@@ -219,6 +226,8 @@ class ChartTest(unittest.TestCase):
         "a duration without unit": ({"policy": {"usageHalfLife": "5"}}, "usageHalfLife"),
         "a GPU without a vendor": ({"policy": {"gpuResources": ["gpu"]}}, "gpuResources"),
         "neither a duration nor never": ({"policy": {"unreachableGrace": "soon"}}, "unreachableGrace"),
+        "a label that selects": ({"commonLabels": {"app.kubernetes.io/name": "x"}}, "commonLabels"),
+        "a spread without key": ({"operator": {"topologySpread": [{"maxSkew": 1}]}}, "topologySpread"),
         "a Secret missing": ({"certificates": {"source": "existing"}}, "certificates.existing.serverSecret"),
     }
 
@@ -232,6 +241,31 @@ class ChartTest(unittest.TestCase):
                 said = kubectl("apply", "--dry-run=server", "--validate=strict", "--server-side", "--force-conflicts",
                                "--field-manager=e2e-chart", "-f", "-", input=text)
                 self.assertEqual(len(mine), len(said.splitlines()), said)
+
+    def test_every_set_of_values_passes_helm_lint(self):
+        for name, values in {**self.VALUES, "monitored": self.MONITORED}.items():
+            with self.subTest(name):
+                helm.lint(given().tools["helm"], values)
+
+    def test_monitoring_is_for_those_who_have_its_kinds(self):
+        """Prometheus' operator is not on this cluster: what needs it is there only where asked for."""
+        def kinds(values):
+            text = helm.template(given().tools["helm"], values)
+            return {item["kind"] for item in yaml.safe_load_all(text) if item}
+        self.assertFalse({"ServiceMonitor", "PrometheusRule"} & kinds({}))
+        self.assertLessEqual({"ServiceMonitor", "PrometheusRule"}, kinds(self.MONITORED))
+
+    def test_common_labels_are_everywhere_and_select_nothing(self):
+        text = helm.template(given().tools["helm"], {**self.VALUES["everything"], "commonLabels": {"cost-center": "42"}})
+        for item in yaml.safe_load_all(text):
+            if not item or item["metadata"].get("annotations", {}).get("helm.sh/hook"):
+                continue
+            with self.subTest(f"{item['kind']} {item['metadata']['name']}"):
+                self.assertEqual("42", item["metadata"]["labels"]["cost-center"])
+                spec = item.get("spec", {})
+                if item["kind"] == "Deployment":
+                    self.assertEqual("42", spec["template"]["metadata"]["labels"]["cost-center"])
+                self.assertNotIn("cost-center", json.dumps(spec.get("selector", {})))
 
     def test_the_chart_is_of_the_programs_version(self):
         chart = yaml.safe_load((helm.CHART / "Chart.yaml").read_text())

@@ -14,7 +14,8 @@ _CONTROLLERS = (
     "pod-garbage-collector-controller", "node-lifecycle-controller", "taint-eviction-controller",
     "resourcequota-controller", "disruption-controller", "endpointslice-controller", "job-controller",
     "persistentvolume-binder-controller", "persistentvolume-protection-controller",
-    "persistentvolumeclaim-protection-controller")
+    "persistentvolumeclaim-protection-controller", "clusterrole-aggregation-controller",
+    "validatingadmissionpolicy-status-controller")
 
 # What real nodes run, some of it brought by charts.
 _WORKLOAD_CONTROLLERS = ("deployment-controller", "replicaset-controller", "daemonset-controller",

@@ -31,6 +31,11 @@ def template(program, values=None, only=(), namespace=NAMESPACE, kubernetes=None
     return _run(argv, input=json.dumps(values or {}))
 
 
+def lint(program, values=None):
+    """Raises with helm's words where the chart with these values is not good."""
+    return _run([program, "lint", "--strict", CHART, *_values_arguments(values)], input=json.dumps(values or {}))
+
+
 class Release:
     """One installation of the chart on a cluster."""
 

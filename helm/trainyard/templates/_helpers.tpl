@@ -4,6 +4,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{/* What selects the pods of a program: {root, name}. Never changes: a Deployment's selector cannot. */}}
@@ -16,7 +19,7 @@ app.kubernetes.io/instance: {{ .root.Release.Name }}
 {{- define "trainyard.podLabels" -}}
 app.kubernetes.io/part-of: trainyard
 {{ include "trainyard.selector" . }}
-{{- with .values.podLabels }}
+{{- with merge (dict) (.values.podLabels | default dict) .root.Values.commonLabels }}
 {{ toYaml . }}
 {{- end }}
 {{- end }}
@@ -77,6 +80,14 @@ affinity:
         topologyKey: kubernetes.io/hostname
         labelSelector:
           matchLabels: {{- include "trainyard.selector" . | nindent 12 }}
+{{- end }}
+{{- if .values.topologySpread }}
+topologySpreadConstraints:
+{{- range .values.topologySpread }}
+- labelSelector:
+    matchLabels: {{- include "trainyard.selector" $ | nindent 6 }}
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 {{- end }}
 

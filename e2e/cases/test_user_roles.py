@@ -1,0 +1,159 @@
+"""What users may do by Kubernetes' own roles, and what the admission policies refuse them, as the API server says."""
+import json
+
+import support
+from support import core, given, job, kubectl, wait_phase
+
+import yaml
+from lib import helm
+from lib.errors import E2EError
+
+CLUSTER = {"nodes": 2}
+SCHEDULER = "gpu-scheduler"
+# The chart's own objects, with rules about schedulers as a cluster with a second scheduler has them.
+VALUES = {"admissionPolicy": {"schedulerNames": ["default-scheduler", SCHEDULER]}}
+
+ELASTIC = {"role": "worker", "replicas": 1, "minReplicas": 1, "maxReplicas": 2}
+
+
+def setUpModule():
+    text = helm.template(given().tools["helm"], VALUES, only=["user-roles", "admission-policies"])
+    kubectl("apply", "--server-side", "--field-manager=e2e", "-f", "-", input=text)
+
+
+def tearDownModule():
+    kubectl("delete", "validatingadmissionpolicies,validatingadmissionpolicybindings", "--all")
+
+
+class UserCase(support.Case):
+    def setUp(self):
+        super().setUp()
+        for role in ("admin", "edit", "view"):
+            kubectl("create", "rolebinding", role, "-n", self.namespace, f"--clusterrole={role}", f"--user={role}")
+        # kube-controller-manager puts the aggregated rules into the roles.
+        support.await_value(lambda: [self.may(user, "get", "trainingjobs") for user in ("admin", "edit", "view")], all,
+                            "the roles are aggregated")
+
+    def may(self, user, verb, what, everywhere=False):
+        resource, _, subresource = what.partition("/")
+        asked = {"group": support.GROUP, "resource": resource, "subresource": subresource, "verb": verb,
+                 "namespace": "" if everywhere else self.namespace}
+        review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
+                  "spec": {"user": user, "resourceAttributes": asked}}
+        return given().api.call("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review)["status"]["allowed"]
+
+    def as_user(self, user, *args, **options):
+        return kubectl(*args, f"--as={user}", "-n", self.namespace, **options)
+
+    def refused(self, words, user, *args, **options):
+        with self.assertRaises(E2EError) as caught:
+            self.as_user(user, *args, **options)
+        self.assertIn(words, str(caught.exception))
+
+
+class RolesTest(UserCase):
+    def test_an_admin_of_a_namespace_creates_scales_and_deletes(self):
+        body = job("mine", replicas=1, gpus=1, elastic=ELASTIC)
+        for user in ("admin", "edit"):
+            with self.subTest(user), support.watch_jobs(self.namespace) as jobs:
+                self.as_user(user, "create", "-f", "-", input=json.dumps(body))
+                wait_phase(jobs, self.namespace, "mine", "Running")
+                self.as_user(user, "scale", "tj/mine", "--replicas=2")
+                self.assertEqual(2, support.get_job(self.namespace, "mine")["spec"]["elastic"]["replicas"])
+                self.as_user(user, "patch", "tj/mine", "--type=merge", "-p", '{"spec":{"run":{"suspend":true}}}')
+                self.as_user(user, "delete", "tj/mine", "--wait=false")
+                jobs.wait(lambda all_: not all_, "the job is gone")
+
+    def test_a_viewer_looks_and_no_more(self):
+        support.create_job(self.namespace, job("seen", replicas=1, gpus=1, elastic=ELASTIC))
+        self.assertIn("seen", self.as_user("view", "get", "tj"))
+        self.as_user("view", "get", "tj/seen", "--subresource=scale")
+        for args in (["delete", "tj/seen"], ["scale", "tj/seen", "--replicas=2"],
+                     ["patch", "tj/seen", "--type=merge", "-p", '{"spec":{"run":{"suspend":true}}}']):
+            self.refused("forbidden", "view", *args)
+        self.refused("forbidden", "view", "create", "-f", "-", input=json.dumps(job("not-mine")))
+
+    def test_nobody_writes_records_or_other_peoples_queues(self):
+        for user in ("admin", "edit", "view"):
+            for verb, what in (("patch", "trainingjobs/status"), ("update", "trainingjobs/status"),
+                               ("update", "trainingjobs/finalizers"), ("create", "queues")):
+                self.assertFalse(self.may(user, verb, what), f"{user} may {verb} {what}")
+
+    def test_queues_have_roles_of_their_own(self):
+        for user, role in (("keeper", "trainyard-queue-admin"), ("reader", "trainyard-queue-viewer")):
+            kubectl("create", "clusterrolebinding", f"e2e-{user}", f"--clusterrole={role}", f"--user={user}")
+            self.addCleanup(kubectl, "delete", "clusterrolebinding", f"e2e-{user}")
+        for user, verb, expected in (("keeper", "create", True), ("keeper", "delete", True), ("reader", "list", True),
+                                     ("reader", "create", False)):
+            self.assertEqual(expected, self.may(user, verb, "queues", everywhere=True), f"{user} {verb}")
+        self.assertFalse(self.may("keeper", "create", "trainingjobs"))
+
+
+class PoliciesTest(UserCase):
+    def test_the_names_of_gangs_are_the_operators(self):
+        for key in ("job-name", "job-uid", "epoch", "role", "index"):
+            body = support.pod("pretender", gpus=0)
+            body["metadata"]["labels"] = {f"trainyard.dev/{key}": "1"}
+            self.refused("are the operator's", "admin", "create", "-f", "-", input=json.dumps(body))
+        body = support.pod("gated", gpus=0)
+        body["spec"]["schedulingGates"] = [{"name": support.GATE}]
+        self.refused("gate trainyard.dev/gang", "admin", "create", "-f", "-", input=json.dumps(body))
+        body["spec"]["schedulingGates"] = [{"name": "example.com/mine"}]
+        body["metadata"]["labels"] = {"trainyard.dev/mine": "1"}
+        self.as_user("admin", "create", "-f", "-", input=json.dumps(body))
+
+    def test_members_stay_what_they_are(self):
+        support.create_job(self.namespace, job("gang", replicas=2, gpus=1))
+        with support.watch_jobs(self.namespace) as jobs:
+            wait_phase(jobs, self.namespace, "gang", "Running")
+        pod = "pod/gang-worker-0"
+        self.refused("are the operator's", "admin", "label", pod, "trainyard.dev/job-uid-")
+        self.refused("are the operator's", "admin", "label", pod, "trainyard.dev/index=7", "--overwrite")
+        self.refused("trainyard.dev/membership", "admin", "annotate", pod, "trainyard.dev/membership=x")
+        self.as_user("admin", "label", pod, "team=mine")
+        self.as_user("admin", "annotate", pod, "note=mine")
+
+    def test_a_gate_is_opened_by_the_operator(self):
+        body = support.pod("closed", gpus=0)
+        body["spec"]["schedulingGates"] = [{"name": support.GATE}]
+        core().create_namespaced_pod(self.namespace, body)  # by an administrator, who may
+        self.refused("gate trainyard.dev/gang", "admin", "patch", "pod/closed", "--type=json",
+                     "-p", '[{"op":"remove","path":"/spec/schedulingGates"}]')
+
+    def test_the_finalizer_is_taken_off_by_the_operator(self):
+        support.create_job(self.namespace, job("kept", replicas=2, gpus=1))
+        with support.watch_jobs(self.namespace) as jobs:
+            wait_phase(jobs, self.namespace, "kept", "Running")
+            self.assertIn("trainyard.dev/release", support.get_job(self.namespace, "kept")["metadata"]["finalizers"])
+            away = ["--type=merge", "-p", '{"metadata":{"finalizers":null}}']
+            self.refused("trainyard.dev/release", "admin", "patch", "tj/kept", *away)
+            self.as_user("admin", "annotate", "tj/kept", "note=mine")
+            # The operator may, and an administrator of the cluster.
+            self.as_user("admin", "delete", "tj/kept", "--wait=false")
+            jobs.wait(lambda all_: not all_, "the job is gone")
+
+    def test_gpus_are_given_by_who_asks_the_extender(self):
+        create = ["create", "-f", "-"]
+        self.refused("must have spec.schedulerName", "admin", *create,
+                     input=json.dumps(support.pod("past", gpus=1, scheduler="another")))
+        placed = support.pod("placed", gpus=1)
+        placed["spec"]["nodeName"] = "n0000"
+        self.refused("may not name its node", "admin", *create, input=json.dumps(placed))
+        self.as_user("admin", *create, input=json.dumps(support.pod("other", gpus=1, scheduler=SCHEDULER)))
+        without = support.pod("without", gpus=0, scheduler="another")
+        del without["spec"]["containers"][0]["resources"]
+        self.as_user("admin", *create, input=json.dumps(without))
+        self.as_user("admin", *create, "--dry-run=server", input=json.dumps(support.pod("plain", gpus=1)))
+
+    def test_the_rules_are_well_typed(self):
+        """kube-controller-manager checks every expression against the types of what it is about."""
+        names = [item["metadata"]["name"] for item in yaml.safe_load_all(
+            helm.template(given().tools["helm"], VALUES, only=["admission-policies"]))
+                 if item and item["kind"] == "ValidatingAdmissionPolicy"]
+        for name in names:
+            with self.subTest(name):
+                checked = support.await_value(
+                    lambda name=name: given().json("get", "validatingadmissionpolicy", name).get("status", {}),
+                    lambda status: "observedGeneration" in status, "the policy is checked")
+                self.assertEqual({}, checked.get("typeChecking", {}))
+        self.assertEqual(3, len(names))
