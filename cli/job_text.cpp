@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/progress_text.h"
 #include "cli/table.h"
 #include "codec/job_status.h"
 #include "codec/json_writer.h"
@@ -244,6 +245,7 @@ std::string jobDetails(const Job& job, const Nodes& nodes, base::WallTime now) {
                                   {"GPUs:", fmt::to_string(job.status.gpus)},
                                   {"Age:", formatAge(job.created, now)}});
   if (job.status.pending) text += explainPending(job, *job.status.pending, now);
+  text += progressText(job, now);
   if (const std::string roles = rolesTable(job); !roles.empty()) text += "\n" + roles;
   if (const auto* places = placesOf(job)) {
     text += fmt::format("\n  {}\n", describe(*places, nodes)) + placesTable(*places, nodes);

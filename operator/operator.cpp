@@ -67,7 +67,9 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
       queueStatus_({deps_.api, deps_.executor, cache_, metrics_, deps_.log.named("queues"),
                     [this] { requestCycle(); }}),
       runTimes_({.ns = options_.leaseNamespace}, {deps_.api, deps_.executor, cache_,
-                                                  deps_.log.named("run-times"), [this] { requestCycle(); }}) {
+                                                  deps_.log.named("run-times"), [this] { requestCycle(); }}),
+      progress_({deps_.api, deps_.executor, cache_, metrics_, [this] { return leading(); },
+                 [this] { requestCycle(); }}) {
   cache_.onAnyChange([this] { requestCycle(); });
   takeFailureRules();
   // What a queue's status tells asks for no cycle, but the metrics repeat it.
@@ -125,6 +127,7 @@ void Operator::startedLeading(std::int64_t term) {
   startReflectors();
   requestCycle();
   runTimes_.start();
+  progress_.start();
   if (!options_.certificates) return;
   certificates_ = std::make_unique<CertificateKeeper>(*options_.certificates, deps_.api, deps_.executor,
                                                       deps_.metrics, deps_.log.named("certificates"));
@@ -211,6 +214,7 @@ void Operator::runCycle() {
   input.term = term_;
   input.feedback = executor_.feedback(input.snapshot);
   input.otherFeedback = executor_.otherFeedback();
+  input.life = progress_.news();
   const core::Plan plan = core::cycle(input, cycleCache_);
   executor_.execute(plan);
   queueStatus_.take(plan.queues);

@@ -20,6 +20,7 @@
 #include "operator/job_events.h"
 #include "operator/operator_metrics.h"
 #include "operator/plan_executor.h"
+#include "operator/progress_reader.h"
 #include "operator/queue_status_writer.h"
 #include "operator/run_times_keeper.h"
 #include "operator/volume_keeper.h"
@@ -95,6 +96,7 @@ class Operator {
   PlanExecutor executor_;
   QueueStatusWriter queueStatus_;
   RunTimesKeeper runTimes_;
+  ProgressReader progress_;
   std::unique_ptr<kube::LeaderElection> election_;
   std::unique_ptr<CertificateKeeper> certificates_;  // on the leader, where options_ ask for it
   std::function<void()> leadershipLost_;

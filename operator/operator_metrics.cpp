@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/gang.h"
+#include "core/lifecycle/failure_class.h"
 #include "core/place/suspicion.h"
 #include "model/conditions.h"
 #include "model/names.h"
@@ -17,6 +18,18 @@ double seconds(base::Instant::duration duration) { return std::chrono::duration<
 telemetry::Counter delays(telemetry::MetricsRegistry& registry, const char* cause) {
   return registry.counter("trainyard_job_delay_seconds_total",
                           "What jobs have waited, in stretches that are over, by cause.", {{"cause", cause}});
+}
+
+bool reportedLately(const model::Job& job, base::WallTime now) {
+  constexpr std::chrono::minutes kLately{10};
+  return job.status.progress && job.status.gang.placed && !job.finished() &&
+         now - job.status.progress->at < kLately;
+}
+
+// Ended though nobody had set a limit that was reached: for it would have failed in the same way again.
+bool endedForGood(const model::LastFailure& last) {
+  return last.action == "Failed" && last.failure != model::FailureClass::kDeadlineExceeded &&
+         core::whatFollows(last.failure).action == model::FailureAction::kEndNow;
 }
 
 const std::vector<double> kCycleBounds = {0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5};
@@ -39,6 +52,16 @@ OperatorMetrics::OperatorMetrics(telemetry::MetricsRegistry& registry)
       gpusPlaced_(registry.gauge("trainyard_gpus_placed", "GPUs of gangs that have their places.")),
       suspectedNodes_(registry.gauge("trainyard_suspected_nodes",
                                      "Nodes that are avoided because gangs failed there lately.")),
+      logReads_(registry.counter("trainyard_progress_reads_total",
+                                 "Logs of running jobs that were read for what they report.")),
+      logReadErrors_(registry.counter("trainyard_progress_read_errors_total",
+                                      "Logs of running jobs that could not be read.")),
+      progressReports_(registry.counter("trainyard_progress_reports_total",
+                                        "Reads of logs that found a new progress report.")),
+      reportingJobs_(registry.gauge("trainyard_reporting_jobs",
+                                    "Running jobs that have reported progress within ten minutes.")),
+      stalledJobs_(registry.gauge("trainyard_stalled_jobs",
+                                  "Running jobs that were silent for longer than they may be.")),
       fairShareDelay_(delays(registry, "FairShare")),
       fragmentationDelay_(delays(registry, "Fragmentation")) {}
 
@@ -56,6 +79,13 @@ void OperatorMetrics::countWrite(std::string_view resource) {
   found->second.increment();
 }
 
+void OperatorMetrics::countLogRead(bool answered) {
+  logReads_.increment();
+  if (!answered) logReadErrors_.increment();
+}
+
+void OperatorMetrics::countReports() { progressReports_.increment(); }
+
 void OperatorMetrics::noteCycle(base::Instant::duration cost) {
   cycles_.increment();
   cycleSeconds_.observe(seconds(cost));
@@ -66,6 +96,8 @@ void OperatorMetrics::describe(const model::Snapshot& snapshot) {
   std::map<std::string, int> reasons;
   std::int64_t allocatable = 0;
   std::int64_t placed = 0;
+  int reporting = 0;
+  int stalled = 0;
   std::vector<std::shared_ptr<const model::Job>> accusing;
   for (const auto& node : snapshot.nodes) allocatable += node->allocatable.gpus();
   for (const auto& job : snapshot.jobs) {
@@ -73,9 +105,13 @@ void OperatorMetrics::describe(const model::Snapshot& snapshot) {
     if (job->status.pending) ++reasons[std::string(model::toString(job->status.pending->reason))];
     if (job->status.gang.placed && !job->finished()) placed += job->status.gpus;
     if (core::accusesNode(*job)) accusing.push_back(job);
+    if (reportedLately(*job, snapshot.now)) ++reporting;
+    if (job->conditionTrue(model::conditions::kStalled)) ++stalled;
   }
-  suspectedNodes_.set(
-      static_cast<double>(core::suspectedNodes(accusing, snapshot.policy.failures, snapshot.now).size()));
+  suspectedNodes_.set(static_cast<double>(
+      core::suspectedNodes(accusing, snapshot.jobs, snapshot.policy.failures, snapshot.now).size()));
+  reportingJobs_.set(reporting);
+  stalledJobs_.set(stalled);
   gpusAllocatable_.set(static_cast<double>(allocatable));
   gpusPlaced_.set(static_cast<double>(placed));
   publish(jobsByPhase_, phases, "trainyard_jobs", "TrainingJobs by phase.", "phase");
@@ -188,6 +224,14 @@ void OperatorMetrics::noteFailure(const model::JobStatus& before, const model::J
       .counter("trainyard_failed_gpu_seconds_total",
                "GPU time of the starts that failed, by class: lost but for what a checkpoint kept.",
                {{"class", failure}})
+      .increment(ran.count() * static_cast<double>(before.gpus));
+  if (!endedForGood(*after.lastFailure)) return;
+  registry_
+      .counter(
+          "trainyard_saved_gpu_seconds_total",
+          "GPU time that one more try of what would have failed again would have cost, by class: as much as "
+          "the try that failed.",
+          {{"class", failure}})
       .increment(ran.count() * static_cast<double>(before.gpus));
 }
 

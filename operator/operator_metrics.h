@@ -19,6 +19,9 @@ class OperatorMetrics {
 
   void setLeading(bool leading);
   void countWrite(std::string_view resource);
+  // Of the logs of running jobs: a request, and one that found a report.
+  void countLogRead(bool answered);
+  void countReports();
   void noteCycle(base::Instant::duration cost);
   // Jobs, GPUs and queues as they are now. Looks at every job: not for every cycle.
   void describe(const model::Snapshot& snapshot);
@@ -43,6 +46,11 @@ class OperatorMetrics {
   telemetry::Gauge gpusAllocatable_;
   telemetry::Gauge gpusPlaced_;
   telemetry::Gauge suspectedNodes_;
+  telemetry::Counter logReads_;
+  telemetry::Counter logReadErrors_;
+  telemetry::Counter progressReports_;
+  telemetry::Gauge reportingJobs_;
+  telemetry::Gauge stalledJobs_;
   GaugesByLabel jobsByPhase_;
   GaugesByLabel waitingByReason_;
   telemetry::Counter fairShareDelay_;

@@ -2,6 +2,7 @@
 
 #include "codec/config_map.h"
 #include "codec/container_env.h"
+#include "codec/disruption_budget.h"
 #include "codec/finalizers.h"
 #include "codec/framework_files.h"
 #include "codec/member_pod.h"
@@ -196,7 +197,16 @@ void PlanExecutor::run(const StepPtr& step, const core::EnsureAuxiliaries&) {
     ++step->openParts;
     ensureSshKeys(step);
   }
+  ensureDisruptionBudget(step);
   tellOwnVariables(step);
+}
+
+// Before the first pod: who empties a node meanwhile is refused from the beginning.
+void PlanExecutor::ensureDisruptionBudget(const StepPtr& step) {
+  const model::Job& job = *step->decision.job;
+  if (!job.spec.disruptionBudget) return;
+  ++step->openParts;
+  ensureOurs(step, kube::kDisruptionBudgets, codec::encodeDisruptionBudget(job));
 }
 
 // Under a name that nobody else has a use for: where it exists it is the job's own, of an earlier try.
@@ -291,8 +301,11 @@ void PlanExecutor::checkOwner(const StepPtr& step, const kube::ResourceType& typ
 void PlanExecutor::run(const StepPtr& step, const core::CreateMember& action) {
   const model::Role* role = step->decision.job->spec.findRole(action.role);
   if (role == nullptr) return partDone(step, true);
-  // A gang has said it when its auxiliaries were made.
-  if (model::gangMembers(*step->decision.job) == 1) tellOwnVariables(step);
+  // A gang has said and made it with its auxiliaries.
+  if (model::gangMembers(*step->decision.job) == 1) {
+    tellOwnVariables(step);
+    ensureDisruptionBudget(step);
+  }
   const std::size_t bytes = bodyBytes(*role, step->environments());
   bodies_.enter(bytes, [this, step, action, bytes] { createMember(step, action, bytes); });
 }

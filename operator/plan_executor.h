@@ -114,6 +114,7 @@ class PlanExecutor {
                    std::string body);
   void ensureOurs(const StepPtr& step, const kube::ResourceType& type, std::string body);
   void ensureSshKeys(const StepPtr& step);
+  void ensureDisruptionBudget(const StepPtr& step);
   void tellOwnVariables(const StepPtr& step);
   void checkOwner(const StepPtr& step, const kube::ResourceType& type, const std::string& name);
   void memberNameTaken(const StepPtr& step, const std::string& name);

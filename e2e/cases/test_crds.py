@@ -354,7 +354,7 @@ class Status(unittest.TestCase):
         done = patch("columns", "merge", {"status": status}, "--subresource=status")
         self.assertEqual(done.returncode, 0, done.stderr)
         head, row = ok("get", "tj", "columns").splitlines()
-        self.assertEqual(head.split(), "NAME PHASE QUEUE READY GPUS WHY AGE".split())
+        self.assertEqual(head.split(), "NAME PHASE QUEUE READY GPUS WHY DONE AGE".split())
         self.assertEqual(row.split()[:6], "columns Queued vision 0/4 32 WaitingForCapacity".split())
         head, row = ok("get", "tj", "columns", "-o", "wide").splitlines()
         self.assertEqual(head.split()[-1], "MESSAGE")

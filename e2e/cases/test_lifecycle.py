@@ -122,6 +122,24 @@ class Lifecycle(support.Case):
             finally:
                 kubectl("uncordon", node)
 
+    def test_nobody_evicts_a_guarded_gang(self):
+        """Its PodDisruptionBudget stands from its first pod on, and goes with it."""
+        with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as pods:
+            name = self.create(job("guarded", replicas=2, gang={"disruptionBudget": True}))
+            wait_phase(jobs, self.namespace, name, "Running")
+            node = node_of(members(pods.objects, name)[f"{name}-worker-0"])
+            try:
+                with self.assertRaisesRegex(Exception, "disruption budget"):
+                    kubectl("drain", node, "--ignore-daemonsets", "--force", "--delete-emptydir-data", "--timeout=5s",
+                            "--pod-selector", f"trainyard.dev/job-name={name}")
+                self.assertEqual(restarts(jobs.objects[(self.namespace, name)]), {})
+            finally:
+                kubectl("uncordon", node)
+            self.assertIn(f"{name}-gang-", kubectl("get", "pdb", "-n", self.namespace, "-o", "name"))
+            support.delete_job(self.namespace, name)
+            support.await_value(lambda: kubectl("get", "pdb", "-n", self.namespace, "-o", "name"),
+                                lambda names: not names.strip(), "the budget is gone")
+
     def drain(self, *arguments):
         program = next(path for path in (support.ROOT / support.bin_dir() / "cli" / "trainyard",
                                          support.ROOT / support.bin_dir() / "trainyard") if path.is_file())
@@ -149,6 +167,18 @@ class Lifecycle(support.Case):
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
             finally:
                 kubectl("uncordon", node)
+
+    def test_an_image_that_never_arrives(self):
+        """It is told which pod waits for what; nothing is tried again in vain, and the job goes when it is deleted."""
+        with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as pods:
+            name = self.create(job("imageless", replicas=2, annotations={"sim.trainyard.dev/waiting": "ErrImagePull"}))
+            told = jobs.wait(lambda all_: "waits: ImagePullBackOff" in (condition(
+                all_.get((self.namespace, name), {}), "Running") or {}).get("message", "") and
+                all_[(self.namespace, name)], "it is told what its pods wait for")
+            self.assertEqual(phase(told), "Starting")
+            self.assertEqual(restarts(told), {})
+            support.delete_job(self.namespace, name)
+            self.wait_gone(jobs, pods, name)
 
     def test_priority_class_is_missing(self):
         with support.watch_jobs(self.namespace) as jobs:

@@ -101,7 +101,8 @@ class RightsTest(support.Case):
         self.assertEqual(sorted(NOT_IN_THE_LOG), sorted(map(str, rights - used)), "granted and not asked for")
 
     def gangs_to_their_end(self, jobs):
-        support.create_job(self.namespace, job("gang", replicas=2, run_for="1s"))
+        support.create_job(self.namespace, job("gang", replicas=2, run_for="1s",
+                                               gang={"disruptionBudget": True}))
         support.create_job(self.namespace, job("alone", replicas=1, run_for="1s"))
         support.create_job(self.namespace, job("launched", replicas=2, run_for="1s", framework="MPI"))
         for name in ("gang", "alone", "launched"):

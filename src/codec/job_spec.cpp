@@ -187,6 +187,7 @@ std::optional<model::Checkpoint> readCheckpoint(const Field& field) {
 }
 
 void readGang(const Field& gang, JobSpec& spec) {
+  spec.disruptionBudget = gang["disruptionBudget"].boolean(false);
   const Field minAvailable = gang["minAvailable"];
   if (!minAvailable.present()) return;
   spec.minAvailable = minAvailable.smallInteger(1, 1);
@@ -289,6 +290,16 @@ model::FailurePolicy readFailure(const Field& field, const JobSpec& spec) {
   return failure;
 }
 
+model::HealthPolicy readHealth(const Field& field) {
+  static constexpr std::array<std::pair<std::string_view, bool>, 2> kStallActions{
+      {{"Report", false}, {"Restart", true}}};
+  model::HealthPolicy health;
+  health.preflight = field["preflight"].boolean(false);
+  health.stall = seconds(field["stallSeconds"].smallInteger(0, 0));
+  health.restartStalled = readEnum(field["stallAction"], kStallActions, false);
+  return health;
+}
+
 // Pods are named JOB-ROLE-INDEX, and the name is their host name as well.
 void checkPodNames(const Field& roles, const JobSpec& spec, std::string_view jobName) {
   for (const model::Role& role : spec.roles) {
@@ -322,6 +333,7 @@ JobSpec readJobSpec(const Field& field, const model::ObjectKey& job) {
   spec.run = readRun(field["run"]);
   spec.success = readSuccess(field["success"], spec);
   spec.failure = readFailure(field["failure"], spec);
+  spec.health = readHealth(field["health"]);
   checkPodNames(field["roles"], spec, job.name);
   checkApartness(field["roles"], job);
   spec.templateHash = templateHash(field, spec);

@@ -6,6 +6,7 @@
 #include "codec/json_value.h"
 #include "codec/json_writer.h"
 #include "codec/merge_patch.h"
+#include "codec/progress_status.h"
 #include "codec/quota.h"
 #include "codec/words.h"
 
@@ -231,6 +232,7 @@ std::string encodeJobStatus(const model::JobStatus& status) {
   writeHistory(status, out);
   writeResize(status.resize, out);
   if (status.lastFailure) writeLastFailure(*status.lastFailure, out);
+  if (status.progress) writeProgress(*status.progress, out);
   if (status.startTime) out.member("startTime", base::formatTime(*status.startTime));
   if (status.completionTime) out.member("completionTime", base::formatTime(*status.completionTime));
   out.endObject();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "codec/conditions.h"
+#include "codec/progress_status.h"
 #include "codec/quota.h"
 #include "codec/words.h"
 
@@ -220,6 +221,7 @@ model::JobStatus readJobStatus(const Field& field) {
   status.resize = readResize(field["resize"]);
   status.restarts = readRestarts(field["restarts"]);
   status.lastFailure = readLastFailure(field["lastFailure"]);
+  status.progress = readProgress(field["progress"]);
   status.startTime = field["startTime"].time();
   status.completionTime = field["completionTime"].time();
   return status;

@@ -28,8 +28,6 @@ std::string_view unbuiltMode(const model::JobSpec& spec) {
   return {};
 }
 
-bool isPositive(const JsonValue& value) { return value.integer().value_or(0) > 0; }
-
 }  // namespace
 
 std::vector<std::string> findUnsupported(const JsonValue& spec, const model::JobSpec& decoded) {
@@ -47,7 +45,6 @@ std::vector<std::string> findUnsupported(const JsonValue& spec, const model::Job
   add(at(spec, {"plan", "mode"}).string() == "Auto", "spec.plan");
   add(isNumber(at(spec, {"network", "priority"})), "spec.network.priority");
   add(at(spec, {"health", "preflight"}).boolean().value_or(false), "spec.health.preflight");
-  add(isPositive(at(spec, {"health", "stallSeconds"})), "spec.health.stallSeconds");
   return found;
 }
 

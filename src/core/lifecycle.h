@@ -10,5 +10,6 @@
 #include "core/lifecycle/failure_class.h"
 #include "core/lifecycle/failure_rules.h"
 #include "core/lifecycle/follow_up.h"
+#include "core/lifecycle/life_signs.h"
 #include "core/lifecycle/log_lines.h"
 #include "core/lifecycle/user_rules.h"

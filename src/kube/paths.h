@@ -28,6 +28,7 @@ inline constexpr ResourceType kNodes{"", "v1", "nodes", false};
 inline constexpr ResourceType kNamespaces{"", "v1", "namespaces", false};
 inline constexpr ResourceType kLeases{"coordination.k8s.io", "v1", "leases"};
 inline constexpr ResourceType kEvents{"events.k8s.io", "v1", "events"};
+inline constexpr ResourceType kDisruptionBudgets{"policy", "v1", "poddisruptionbudgets"};
 inline constexpr ResourceType kPriorityClasses{"scheduling.k8s.io", "v1", "priorityclasses", false};
 inline constexpr ResourceType kTrainingJobs{"trainyard.dev", "v1alpha1", "trainingjobs"};
 inline constexpr ResourceType kQueues{"trainyard.dev", "v1alpha1", "queues", false};

@@ -21,6 +21,7 @@ std::span<const Target> allTargets() {
       Target{"node", node},
       Target{"pod", pod},
       Target{"policy", policy},
+      Target{"progressReport", progressReport},
       Target{"quantity", quantity},
       Target{"queue", queue},
       Target{"runTimes", runTimes},

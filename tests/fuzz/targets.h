@@ -24,6 +24,7 @@ void listenAddress(std::string_view input);
 void node(std::string_view input);
 void pod(std::string_view input);
 void policy(std::string_view input);
+void progressReport(std::string_view input);
 void quantity(std::string_view input);
 void queue(std::string_view input);
 void runTimes(std::string_view input);

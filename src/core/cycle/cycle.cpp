@@ -100,7 +100,8 @@ class Cycle {
       const JobPtr& job = input_.snapshot.jobs[position_];
       // A gang that has nothing to do itself may still have to make room.
       const bool settled = staysSettled(cache_.notes().of(position_));
-      if (settled && (evictions_.empty() || !evictions_.contains(job->key))) continue;
+      const bool called = (!evictions_.empty() && evictions_.contains(job->key)) || lifeOf(*job) != nullptr;
+      if (settled && !called) continue;
       feedback_ = &input_.otherFeedback;
       for (; told != input_.feedback.end(); ++told) {
         const auto order = told->first <=> job->key;
@@ -109,6 +110,12 @@ class Cycle {
       }
       decide(job);
     }
+  }
+
+  const LifeSign* lifeOf(const Job& job) const {
+    if (input_.life.empty()) return nullptr;
+    const auto found = input_.life.find(job.key);
+    return found == input_.life.end() ? nullptr : &found->second;
   }
 
   bool staysSettled(const JobNotes::Note& note) {
@@ -290,6 +297,13 @@ class Cycle {
     wakeAt(deadline);
     if (news.verdict.outcome == Outcome::kLost) return replaceLostMembers(job, members, news);
     if (news.verdict.outcome == Outcome::kFailed) return followFailed(job, members, news.verdict);
+    if (news.verdict.outcome == Outcome::kRunning) {
+      news.life = lifeOf(*job);
+      if (news.life != nullptr && news.life->silentSince && job->spec.health.restartStalled)
+        return follow(job,
+                      anew(*job, followStall(*job, members, *news.life->silentSince, mayStartAnewHere(*job),
+                                             ledger_, cache_.domains(), author())));
+    }
     JobDecision& decision = derive(job, job->status.gang, news);
     // Every member has its pod here; only where there are more is it worth looking for strays.
     const bool strays = podsOf(*job).size() > members.size();
@@ -301,6 +315,7 @@ class Cycle {
     if (news.verdict.outcome == Outcome::kRunning) {
       if (!strays && !job->recordUnwritten && asksForAnotherSize(*job)) return scaling_.push_back(job);
       if (job->recordUnwritten && comesUp(*job, job->status.gang)) decision.urgency = Urgency::kSoon;
+      tellSilence(*job, news, decision);
       if (!strays && *decision.status == job->status) settle(deadline);
       return;
     }
@@ -323,10 +338,23 @@ class Cycle {
     }
     FailedGang gang = followFailure(*job, members, verdict, *feedback_->failure, mayStartAnewHere(*job),
                                     ledger_, cache_.domains(), author());
-    take(*job, gang.places);
+    follow(job, anew(*job, std::move(gang)));
+  }
+
+  // With its new places taken, where it starts at once.
+  FailedGang anew(const Job& job, FailedGang gang) {
+    take(job, gang.places);
     if (!gang.places.empty())
       gang.news.where = describePlaces(gang.places, ledger_, input_.snapshot.policy.topology);
-    follow(job, std::move(gang));
+    return gang;
+  }
+
+  // Once, when it begins.
+  static void tellSilence(const Job& job, const StatusNews& news, JobDecision& decision) {
+    const bool silent = news.life != nullptr && news.life->silentSince.has_value();
+    if (!silent || job.conditionTrue(model::conditions::kStalled)) return;
+    decision.urgency = Urgency::kNow;
+    decision.events.push_back({true, "Stalled", silenceText(job, *news.life->silentSince)});
   }
 
   void follow(const JobPtr& job, FailedGang gang) {

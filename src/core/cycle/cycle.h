@@ -10,6 +10,7 @@
 #include "core/cycle/schedule.h"
 #include "core/gang/action.h"
 #include "core/gang/settings.h"
+#include "core/lifecycle/life_signs.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -20,6 +21,8 @@ struct CycleInput {
   std::int64_t term = 0;  // leadership term, written into proposals
   std::map<model::ObjectKey, JobFeedback> feedback = {};
   JobFeedback otherFeedback = {};  // of jobs that are not in `feedback`
+  // Of running jobs whose status does not tell yet what their logs do; of most there is none.
+  std::map<model::ObjectKey, LifeSign> life = {};
 };
 
 // How long a status write may wait.

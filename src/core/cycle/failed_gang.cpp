@@ -60,7 +60,11 @@ constexpr std::chrono::hours kComesFurther{1};
 // budget, and must not end for it; what would fail again and again in vain keeps no work, or fails sooner.
 model::Restarts heldAgainst(const Job& job, model::FailureClass failure, base::WallTime now) {
   model::Restarts restarts = job.status.restarts;
-  const bool further = survivesStops(job.spec) && now - placedSince(job, now) >= kComesFurther;
+  const base::WallTime since = placedSince(job, now);
+  const auto& progress = job.status.progress;
+  // Who reports checkpoints and has written none since has lost what it did, whatever it declares.
+  const bool keptNothing = progress && progress->lastCheckpoint && *progress->lastCheckpoint < since;
+  const bool further = survivesStops(job.spec) && !keptNothing && now - since >= kComesFurther;
   if (further && partyOf(failure) == model::Party::kInfrastructure)
     std::erase_if(restarts.byClass, [&](const auto& each) { return each.first == failure; });
   return restarts;
@@ -132,6 +136,44 @@ FailedGang followFailure(const Job& job, const std::vector<Member>& members, con
     return gang;
   }
   Replacement replacement = startAnew(job, members, verdict, next, root, ledger, domains, author);
+  gang.record = std::move(replacement.record);
+  gang.places = std::move(replacement.places);
+  return gang;
+}
+
+std::string silenceText(const Job& job, base::WallTime silentSince) {
+  return fmt::format(
+      "no report and no new line in a log since {}, for longer than spec.health.stallSeconds ({})",
+      base::formatTime(silentSince), job.spec.health.stall.count());
+}
+
+FailedGang followStall(const Job& job, const std::vector<Member>& members, base::WallTime silentSince,
+                       bool mayStartAnew, Ledger& ledger, const Domains& domains, const Author& author) {
+  Failure failure;
+  failure.failure = model::FailureClass::kStalled;
+  failure.message = silenceText(job, silentSince);
+  const FollowUp next = followUp(job.spec.failure, job.status.restarts, failure, nullptr);
+  FailedGang gang;
+  model::LastFailure& last = gang.news.failure.emplace();
+  last.failure = failure.failure;
+  last.message = failure.message;
+  last.action = next.restart ? "Restarted" : "Failed";
+  last.time = author.now;
+  const std::string message = fmt::format("{}; {}", failure.message, next.why);
+  gang.event = {true, "Stalled", message};
+  if (!next.restart) {
+    gang.record = job.status.gang;
+    gang.news.verdict = {Outcome::kFailed, "Stalled", message};
+    return gang;
+  }
+  gang.news.restarts = next.counts ? RestartNews::kCounted : RestartNews::kNotCounted;
+  if (next.pause.count() > 0 || !mayStartAnew) {
+    gang.record = giveBack(job, next, members.front(), author);
+    return gang;
+  }
+  Job whole = job;
+  whole.spec.failure.scope = model::RestartScope::kGang;
+  Replacement replacement = replaceLost(whole, members, members, ledger, domains, author);
   gang.record = std::move(replacement.record);
   gang.places = std::move(replacement.places);
   return gang;

@@ -24,14 +24,24 @@ struct FailedGang {
 // Assumes `verdict` is kFailed. Steps:
 //  1 rule     of the user's, for the root member, else for the first failed one that any matches
 //  2 follow   core/lifecycle/follow_up.h: the end, or a restart with or without a pause. Earlier restarts for
-//  the same
-//             class of the infrastructure's are forgotten where this start ran for an hour and kept its work
+//             the same class of the infrastructure's are forgotten where this start ran for an hour and kept
+//             its work: a checkpoint was written in it, where the job reports them, else it declares some
 //  3 record   without a pause the gang (or, with scope Pod, what failed) starts anew on places planned now,
 //             its own if they serve; with one it gives its places back and waits as others do
 // `mayStartAnew`: its queue would take it as it is now; else it waits to be admitted.
 [[nodiscard]] FailedGang followFailure(const model::Job& job, const std::vector<Member>& members,
                                        const Verdict& verdict, const Failure& failure, bool mayStartAnew,
                                        Ledger& ledger, const Domains& domains, const Author& author);
+
+// What becomes of a gang that runs and has been silent since then, where it asks to be restarted for that: as
+// of one that failed, of class Stalled. The whole gang starts anew, whatever its scope: nobody can tell which
+// member the others wait for.
+[[nodiscard]] FailedGang followStall(const model::Job& job, const std::vector<Member>& members,
+                                     base::WallTime silentSince, bool mayStartAnew, Ledger& ledger,
+                                     const Domains& domains, const Author& author);
+
+// "no report and no new line in a log since …, for longer than spec.health.stallSeconds (600)".
+[[nodiscard]] std::string silenceText(const model::Job& job, base::WallTime silentSince);
 
 // What is told of members that were lost: by which class.
 [[nodiscard]] model::LastFailure failureOfLost(const std::vector<Member>& lost, const std::string& message,

@@ -17,7 +17,13 @@ std::int64_t gpuSeconds(microseconds time, const model::Job& job) {
 
 microseconds lost(const model::Job& job, const model::Snapshot& snapshot) {
   const auto placedFor = std::max(snapshot.now - placedSince(job, snapshot.now), microseconds(0));
-  const auto lost = lostAfter(job.spec.checkpoint, placedFor);
+  auto lost = lostAfter(job.spec.checkpoint, placedFor);
+  // What it reports can only make it cheaper to stop: nobody becomes untouchable by what he says of himself.
+  const auto& progress = job.status.progress;
+  if (progress && progress->lastCheckpoint && survivesStops(job.spec)) {
+    const auto age = std::max<microseconds>(snapshot.now - *progress->lastCheckpoint, microseconds(0));
+    lost = std::min(lost, age);
+  }
   return std::min<microseconds>(lost, snapshot.policy.preemption.maxLostWork);
 }
 

@@ -12,9 +12,10 @@ namespace trainyard::core {
 // What it costs to stop a running job now: for victims, for moves and for the order of service alike.
 //
 // Assumes: a job that writes a checkpoint on demand loses nothing but its restart; one that writes them by
-// itself counts the time between two from its start, and loses what it did since the last; one that says
-// nothing of checkpoints begins anew, and loses all since its start. Who begins anew needs kRestart at least.
-// (Lost: what checkpoints cost that are written on demand. Nobody says, and it is seconds.)
+// itself counts the time between two from its start, and loses what it did since the last, or since a later
+// one that it reports; one that says nothing of checkpoints begins anew, and loses all since its start. Who
+// begins anew needs kRestart at least. (Lost: what checkpoints cost that are written on demand. Nobody says,
+// and it is seconds.)
 inline constexpr std::chrono::seconds kRestart{60};
 
 // Whether the job declares checkpoints from which it goes on: only then is it ever stopped for the sake of

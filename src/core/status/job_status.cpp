@@ -89,6 +89,7 @@ void fillScale(const Job& job, JobStatus& status) {
 constexpr std::string_view kPreempted = "Preempted";
 constexpr std::string_view kMoved = "Moved";
 constexpr std::string_view kMemberFailed = "MemberFailed";
+constexpr std::string_view kStalled = "Stalled";
 
 class ConditionWriter {
  public:
@@ -204,7 +205,9 @@ void describeRestarting(ConditionWriter& write, const model::Proposal& proposal,
   // Why it stops was said when it began to.
   if (proposal.add.empty() && write.holdsFor(conditions::kRestarting, kPreempted)) return;
   if (!proposal.add.empty() && !aborting && write.holdsFor(conditions::kRestarting, kMoved)) return;
-  const bool failed = news.membersFailed || write.holdsFor(conditions::kRestarting, kMemberFailed);
+  const bool stalled = (news.failure && news.failure->failure == model::FailureClass::kStalled) ||
+                       write.holdsFor(conditions::kRestarting, kStalled);
+  const bool failed = stalled || news.membersFailed || write.holdsFor(conditions::kRestarting, kMemberFailed);
   std::string text = aborting                ? proposal.abortReason
                      : resize                ? fmt::format("starts anew with {} of role {} on {}",
                                                            model::counted(resize->to, "member"), resize->role, news.where)
@@ -212,10 +215,22 @@ void describeRestarting(ConditionWriter& write, const model::Proposal& proposal,
                      : failed                ? "its pods end; then it waits for its next start"
                                              : "there is no room for the gang; it goes back to waiting";
   text += stuck;
-  const std::string_view reason = failed ? kMemberFailed : resize ? "Resizing" : "MemberLost";
+  const std::string_view reason = stalled  ? kStalled
+                                  : failed ? kMemberFailed
+                                  : resize ? std::string_view("Resizing")
+                                           : "MemberLost";
   write.set(conditions::kRestarting, true, reason, text);
   write.set(conditions::kRunning, false, "Restarting", text);
   write.set(conditions::kScheduled, false, "Restarting", std::move(text));
+}
+
+// Whoever does not run says nothing, and is not silent for that.
+void describeLife(ConditionWriter& write, const LifeSign* life, bool runs) {
+  if (!runs) return write.clear(conditions::kStalled, "NotRunning", "the gang does not run");
+  if (life == nullptr) return;
+  if (!life->silentSince) return write.clear(conditions::kStalled, "Alive", "it gives signs of life again");
+  write.set(conditions::kStalled, true, "Silent",
+            fmt::format("no report and no new line in a log since {}", base::formatTime(*life->silentSince)));
 }
 
 std::string admittedText(const model::JobSpec& spec) {
@@ -323,6 +338,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
     write.clear(conditions::kSuspended, "Resumed", "spec.run.suspend is false");
   }
 
+  if (news.life != nullptr && news.life->progress) status.progress = news.life->progress;
   const bool ended = news.verdict.outcome != Outcome::kRunning;
   const bool running = tally.gang > 0 && tally.running + tally.succeeded == tally.gang;
   if (ended) {
@@ -340,6 +356,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
     describeWaiting(write, news);
   }
   tellResize(job, {}, now, status);
+  describeLife(write, news.life, !ended && status.gang.placed && !restarting(status.gang) && !news.suspended);
   status.phase = phaseOf(status, news, job, running);
   return status;
 }

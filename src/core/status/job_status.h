@@ -6,6 +6,7 @@
 
 #include "core/gang/outcome.h"
 #include "core/ledger/members.h"
+#include "core/lifecycle/life_signs.h"
 #include "model/job.h"
 
 namespace trainyard::core {
@@ -22,8 +23,9 @@ struct StatusNews {
   Verdict verdict = {};
   std::optional<model::LastFailure> failure = std::nullopt;  // it has just been found out what it failed of
   RestartNews restarts = RestartNews::kNone;
-  bool membersFailed = false;  // why it starts anew: by themselves, and not because they were lost
-  std::string where = {};      // "4 nodes in rack zone-a/block-1/rack-3", for a gang that has its places
+  bool membersFailed = false;      // why it starts anew: by themselves, and not because they were lost
+  const LifeSign* life = nullptr;  // what its logs have told, where that is news
+  std::string where = {};          // "4 nodes in rack zone-a/block-1/rack-3", for a gang that has its places
 };
 
 // The status as people should read it: counts, phase, conditions. `record` is the gang record to be written

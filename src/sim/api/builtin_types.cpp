@@ -200,6 +200,7 @@ Lease: metadata ObjectMeta; spec LeaseSpec
 PriorityClass: metadata ObjectMeta; value i!; globalDefault b; description s; preemptionPolicy *s
 PersistentVolumeClaim: metadata ObjectMeta; spec any; status any
 PersistentVolume: metadata ObjectMeta; spec any; status any
+PodDisruptionBudget: metadata ObjectMeta; spec any; status any
 StorageClass: metadata ObjectMeta; provisioner s!; volumeBindingMode *s; parameters any; reclaimPolicy *s
 ServiceAccount: metadata ObjectMeta; secrets []ObjectReference@name; imagePullSecrets
   []LocalObjectReference; automountServiceAccountToken *b

@@ -91,6 +91,12 @@ Registry::Registry() : table_(builtinTypeText()) {
   volumes.shortNames = {"pv"};
   add({"storage.k8s.io", "storageclasses", "StorageClass"}, "v1", "StorageClass", false).strategy =
       std::make_unique<Strategy>();
+  // Nobody counts disruptions here.
+  auto& budgets =
+      add({"policy", "poddisruptionbudgets", "PodDisruptionBudget"}, "v1", "PodDisruptionBudget", true);
+  budgets.strategy = std::make_unique<Strategy>();
+  budgets.hasStatus = true;
+  budgets.shortNames = {"pdb"};
   add({"coordination.k8s.io", "leases", "Lease"}, "v1", "Lease", true).strategy = makeLeaseStrategy();
   auto& classes =
       add({"scheduling.k8s.io", "priorityclasses", "PriorityClass"}, "v1", "PriorityClass", false);

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "cli/progress_text.h"
 #include "support/builders.h"
 
 namespace {
@@ -130,6 +131,28 @@ TEST_CASE("details and JSON hold the whole status") {
   CHECK(json.find(R"({"namespace":"ml","name":"bert",)") == 0);
   CHECK(json.find(R"("nodes":[{"name":"n1","members":"worker 0-1","rack":"z/b1/r1"}])") != std::string::npos);
   CHECK(cli::jobsJson({bert}).find(R"({"items":[{"namespace":"ml")") == 0);
+}
+
+TEST_CASE("what a job reports is told in a few lines") {
+  model::Job bert = job("ml/bert").role("worker", 2, gpus(4)).placed("n1", "worker", "0-1").created(0);
+  CHECK(cli::progressText(bert, at(60)).empty());
+  model::Progress& progress = bert.status.progress.emplace();
+  progress.step = 250;
+  progress.at = at(30);
+  CHECK(cli::progressText(bert, at(60)) == "  Progress: step 250; reported 30s ago\n");
+  progress.totalSteps = 1000;
+  progress.milliSamplesPerSecond = 834'250;
+  progress.remainingSeconds = 7'200;
+  progress.lastCheckpoint = at(0);
+  progress.slowestRank = 7;
+  progress.slowdownPermille = 1'840;
+  progress.metrics = {{"loss", "0.31"}};
+  CHECK(cli::progressText(bert, at(60)) ==
+        "  Progress: step 250 of 1000 (25.0%), 834.2 samples/s, about 119m left; reported 30s ago\n"
+        "  Last checkpoint: 60s ago\n"
+        "  Straggler: rank 7, 1.84 times the median step\n"
+        "  Figures: loss 0.31\n");
+  CHECK(cli::jobDetails(bert, racks(), at(60)).find("  Progress: step 250 of 1000") != std::string::npos);
 }
 
 }  // namespace

@@ -35,11 +35,28 @@ TEST_CASE("a node is suspected once gangs of several jobs failed there, and for 
       failed("ml/a", FailureClass::kGpuHardware, "n1", 0),
       failed("ml/b", FailureClass::kCudaError, "n1", kHour),
       failed("ml/c", FailureClass::kGpuHardware, "n2", kHour)};
-  CHECK(suspectedNodes(accusing, policy, at(2 * kHour)) == std::vector{model::NodeName("n1")});
-  CHECK(suspectedNodes(accusing, policy, at(12 * kHour)).empty());
-  CHECK(suspectedNodes(accusing, {.suspectAfter = 0}, at(2 * kHour)).empty());
-  CHECK(suspectedNodes(accusing, {.suspectAfter = 1}, at(2 * kHour)) ==
+  const model::SharedList<model::Job> all(accusing);
+  CHECK(suspectedNodes(accusing, all, policy, at(2 * kHour)) == std::vector{model::NodeName("n1")});
+  CHECK(suspectedNodes(accusing, all, policy, at(12 * kHour)).empty());
+  CHECK(suspectedNodes(accusing, all, {.suspectAfter = 0}, at(2 * kHour)).empty());
+  CHECK(suspectedNodes(accusing, all, {.suspectAfter = 1}, at(2 * kHour)) ==
         std::vector{model::NodeName("n2"), model::NodeName("n1")});
+}
+
+TEST_CASE("one tenant alone takes no node from the others by what his programs print") {
+  const model::FailureHandling policy;
+  std::vector<std::shared_ptr<const model::Job>> accusing = {
+      failed("evil/a", FailureClass::kGpuHardware, "n1", 0),
+      failed("evil/b", FailureClass::kGpuHardware, "n1", 0),
+      failed("evil/c", FailureClass::kGpuHardware, "n1", 0)};
+  const auto suspects = [&] {
+    std::vector<std::shared_ptr<const model::Job>> all = accusing;
+    all.push_back(std::make_shared<const model::Job>(job("ml/victim").role("worker", 1, gpus(8))));
+    return suspectedNodes(accusing, model::SharedList<model::Job>(all), policy, at(kHour));
+  };
+  CHECK(suspects().empty());
+  accusing.push_back(failed("ml/bert", FailureClass::kCudaError, "n1", 0));
+  CHECK(suspects() == std::vector{model::NodeName("n1")});
 }
 
 TEST_CASE("programs do not accuse nodes") {

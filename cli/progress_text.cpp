@@ -1,0 +1,53 @@
+#include "cli/progress_text.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "cli/table.h"
+
+namespace trainyard::cli {
+namespace {
+
+using model::Progress;
+
+// A rank that is slower than the median by less than this is no straggler, only the last.
+constexpr int kStragglesFrom = 1'100;
+
+std::string stepsText(const Progress& progress) {
+  if (!progress.totalSteps) return fmt::format("step {}", progress.step);
+  const double share = 100.0 * static_cast<double>(progress.step) / static_cast<double>(*progress.totalSteps);
+  return fmt::format("step {} of {} ({:.1f}%)", progress.step, *progress.totalSteps, std::min(share, 100.0));
+}
+
+// From the report on; what it said is worth less the older it is, so that is told as well.
+std::string timeLeft(const Progress& progress, base::WallTime now) {
+  const base::WallTime end = progress.at + std::chrono::seconds(*progress.remainingSeconds);
+  return end <= now ? "about to end" : fmt::format("about {} left", formatAge(now, end));
+}
+
+}  // namespace
+
+std::string progressText(const model::Job& job, base::WallTime now) {
+  if (!job.status.progress) return {};
+  const Progress& progress = *job.status.progress;
+  const bool runs = job.status.gang.placed && !job.finished();
+  std::string text = "  Progress: " + stepsText(progress);
+  if (progress.milliSamplesPerSecond)
+    text += fmt::format(", {:.1f} samples/s", static_cast<double>(*progress.milliSamplesPerSecond) / 1000);
+  if (runs && progress.remainingSeconds) text += ", " + timeLeft(progress, now);
+  text += fmt::format("; reported {} ago\n", formatAge(progress.at, now));
+  if (progress.lastCheckpoint)
+    text += fmt::format("  Last checkpoint: {} ago\n", formatAge(*progress.lastCheckpoint, now));
+  if (progress.slowestRank >= 0 && progress.slowdownPermille >= kStragglesFrom)
+    text += fmt::format("  Straggler: rank {}, {:.2f} times the median step\n", progress.slowestRank,
+                        static_cast<double>(progress.slowdownPermille) / 1000);
+  std::string figures;
+  for (const auto& [name, value] : progress.metrics)
+    figures += fmt::format("{}{} {}", figures.empty() ? "" : ", ", name, value);
+  if (!figures.empty()) text += fmt::format("  Figures: {}\n", figures);
+  return text;
+}
+
+}  // namespace trainyard::cli

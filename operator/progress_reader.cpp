@@ -1,0 +1,318 @@
+#include "operator/progress_reader.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "codec/json_value.h"
+#include "codec/progress_report.h"
+#include "kube/paths.h"
+#include "model/conditions.h"
+
+namespace trainyard::operator_ {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr base::Instant::duration kBetweenRequests = std::chrono::milliseconds(100);
+constexpr std::size_t kRequestsAtOnce = 4;
+constexpr std::chrono::milliseconds kRequestTimeout{5'000};
+constexpr std::size_t kMostCandidates = 8;
+constexpr base::Instant::duration kLook = seconds(15);
+constexpr base::Instant::duration kFirstQuietLook = seconds(30);
+constexpr base::Instant::duration kLastQuietLook = std::chrono::minutes(10);
+constexpr base::Instant::duration kSweep = seconds(1);
+constexpr base::Instant::duration kBetweenOffers = seconds(30);
+// The kubelet counts bytes from the first of these lines on: where they are so long that the last ones are
+// cut off, fewer are asked for.
+constexpr int kMostTailLines = 200;
+constexpr std::size_t kLimitBytes = std::size_t{256} << 10;
+
+bool runs(const model::Job& job) {
+  return job.status.gang.placed && !job.deleting && !job.spec.run.suspend && !job.finished() &&
+         job.conditionTrue(model::conditions::kRunning);
+}
+
+// The role whose first member is the likeliest to report.
+const model::Role* leadingRole(const model::JobSpec& spec) {
+  for (const std::string_view name : {"launcher", "chief", "master", "worker"}) {
+    if (const model::Role* role = spec.findRole(name)) return role;
+  }
+  return spec.roles.empty() ? nullptr : &spec.roles.front();
+}
+
+// Others may be injected: without a name the API server asks which one.
+std::string firstContainer(const model::Role& role) {
+  const auto document = codec::JsonDocument::parse(role.templateJson);
+  std::string name;
+  if (!document) return name;
+  document->root().find("spec").find("containers").forEachElement([&](const codec::JsonValue& each) {
+    if (name.empty()) name = std::string(each.find("name").string().value_or(""));
+  });
+  return name;
+}
+
+struct Place {
+  const model::Role* role = nullptr;
+  int index = 0;
+};
+
+// The first member of the leading role, then evenly from all.
+std::vector<Place> placesToLookAt(const model::Job& job) {
+  std::vector<Place> all;
+  for (const model::Assignment& assignment : job.status.gang.placed->assignments) {
+    const model::Role* role = job.spec.findRole(assignment.role);
+    if (role == nullptr) continue;
+    for (const int index : assignment.indices.values()) all.push_back({role, index});
+  }
+  const model::Role* leads = leadingRole(job.spec);
+  std::sort(all.begin(), all.end(), [&](const Place& a, const Place& b) {
+    if ((a.role == leads) != (b.role == leads)) return a.role == leads;
+    return a.role != b.role ? a.role->name < b.role->name : a.index < b.index;
+  });
+  if (all.size() <= kMostCandidates) return all;
+  std::vector<Place> some;
+  for (std::size_t i = 0; i < kMostCandidates; ++i)
+    some.push_back(all[i * (all.size() - 1) / (kMostCandidates - 1)]);
+  return some;
+}
+
+base::WallTime runningSince(const model::Job& job) {
+  return job.condition(model::conditions::kRunning)->lastTransition;
+}
+
+}  // namespace
+
+ProgressReader::ProgressReader(Dependencies dependencies) : deps_(std::move(dependencies)) {
+  deps_.cache.jobs.onChange([this](const auto& before, const auto& after) { jobChanged(before, after); });
+}
+
+ProgressReader::~ProgressReader() {
+  *alive_ = false;
+  deps_.executor.cancel(timer_);
+}
+
+void ProgressReader::start() {
+  started_ = true;
+  arm();
+}
+
+void ProgressReader::jobChanged(const std::shared_ptr<const model::Job>& before,
+                                const std::shared_ptr<const model::Job>& after) {
+  const model::ObjectKey& key = after ? after->key : before->key;
+  const auto at = jobs_.find(key);
+  const bool watched = after && runs(*after);
+  if (at != jobs_.end()) {
+    const bool same =
+        watched && at->second.uid == after->uid && at->second.placed == after->status.gang.placed;
+    if (same) return;
+    forget(at);
+  }
+  if (watched) watch(*after);
+}
+
+void ProgressReader::watch(const model::Job& job) {
+  Watched watched;
+  watched.uid = job.uid;
+  watched.placed = *job.status.gang.placed;
+  watched.latest = job.status.progress.value_or(model::Progress{});
+  watched.lastSign = std::max(runningSince(job), watched.latest.at);
+  watched.tailLines = kMostTailLines;
+  // Who leads newly finds all of them at once: what is due first goes by how long ago each was heard of.
+  Watched& kept = jobs_[job.key] = std::move(watched);
+  const bool stalled = job.conditionTrue(model::conditions::kStalled);
+  if (stalled) kept.silentSince = kept.lastSign;
+  const bool waited = core::wantsReports(job.spec) || job.status.progress.has_value();
+  schedule(job.key, kept,
+           deps_.executor.now() + (waited ? base::Instant::duration::zero() : kFirstQuietLook));
+}
+
+void ProgressReader::forget(Jobs::iterator at) {
+  queue_.erase({at->second.due, at->first});
+  changed_.erase(at->first);
+  jobs_.erase(at);
+}
+
+void ProgressReader::schedule(const model::ObjectKey& key, Watched& watched, base::Instant due) {
+  queue_.erase({watched.due, key});
+  watched.due = due;
+  queue_.emplace(due, key);
+  if (queue_.begin()->second == key) arm();
+}
+
+void ProgressReader::arm() {
+  deps_.executor.cancel(timer_);
+  if (!started_ || queue_.empty() || open_ >= kRequestsAtOnce) return;
+  timer_ = deps_.executor.postAt(std::max(queue_.begin()->first, nextRequest_), [this, alive = alive_] {
+    if (*alive) pump();
+  });
+}
+
+void ProgressReader::pump() {
+  const base::Instant now = deps_.executor.now();
+  if (!deps_.leading()) {
+    nextRequest_ = now + kSweep;
+  } else if (!queue_.empty() && queue_.begin()->first <= now && now >= nextRequest_) {
+    const model::ObjectKey key = queue_.begin()->second;
+    queue_.erase(queue_.begin());
+    nextRequest_ = now + kBetweenRequests;
+    if (const auto at = jobs_.find(key); at != jobs_.end() && !at->second.asking) ask(key, at->second);
+  }
+  arm();
+}
+
+void ProgressReader::ask(const model::ObjectKey& key, Watched& watched) {
+  const auto job = deps_.cache.jobs.find(key);
+  if (!job || job->uid != watched.uid) return;
+  if (watched.candidates.empty()) {
+    for (const Place& place : placesToLookAt(*job)) {
+      const std::string name = model::podName(key.name, place.role->name, place.index);
+      watched.candidates.push_back({{key.ns, name}, firstContainer(*place.role)});
+    }
+    if (watched.candidates.empty()) return;
+  }
+  const Candidate& candidate = watched.candidates[watched.next];
+  // A name can be anybody's.
+  const auto pod = deps_.cache.pods.find(candidate.pod);
+  if (!pod || pod->controllerUid != watched.uid) {
+    watched.next = (watched.next + 1) % watched.candidates.size();
+    return schedule(key, watched, deps_.executor.now() + kLook);
+  }
+  watched.asking = true;
+  ++open_;
+  kube::ApiRequest request{.path = kube::kPods.object(candidate.pod.ns, candidate.pod.name, "log"),
+                           .query = {{"tailLines", fmt::to_string(watched.tailLines)},
+                                     {"limitBytes", fmt::to_string(kLimitBytes)},
+                                     {"timestamps", "true"}},
+                           .timeout = kRequestTimeout,
+                           .maxAnswerBytes = 2 * kLimitBytes};
+  if (!candidate.container.empty()) request.query.emplace_back("container", candidate.container);
+  deps_.api.request(std::move(request), [this, key, uid = watched.uid, which = watched.next,
+                                         asked = deps_.executor.now(), alive = alive_](const Answer& answer) {
+    if (*alive) answered(key, uid, which, asked, answer);
+  });
+}
+
+void ProgressReader::answered(const model::ObjectKey& key, const model::Uid& uid, std::size_t candidate,
+                              base::Instant asked, const Answer& answer) {
+  --open_;
+  deps_.metrics.countLogRead(answer.has_value());
+  const auto at = jobs_.find(key);
+  const auto job = deps_.cache.jobs.find(key);
+  const bool same = at != jobs_.end() && at->second.uid == uid && at->second.asking && job &&
+                    job->uid == uid && runs(*job) && candidate < at->second.candidates.size();
+  if (!same) return arm();
+  Watched& watched = at->second;
+  watched.asking = false;
+  const base::WallTime before = watched.lastSign;
+  if (answer) {
+    watched.candidates[candidate].readAt = asked;
+    take(watched, watched.candidates[candidate], answer->body);
+  }
+  // Whoever reports is looked at again, and anybody else in turn.
+  const bool heard = answer && watched.lastSign != before;
+  watched.quiet = watched.reported ? 0 : std::min(watched.quiet + 1, 16);
+  if (!heard || !watched.reported) watched.next = (candidate + 1) % watched.candidates.size();
+  look(*job, watched);
+  schedule(key, watched, answer ? nextLook(*job, watched) : deps_.executor.now() + kLook);
+  arm();
+  if (!differs(*job, watched)) return;
+  changed_.insert(key);
+  const bool stallDiffers =
+      job->conditionTrue(model::conditions::kStalled) != watched.silentSince.has_value();
+  if (stallDiffers || deps_.executor.now() >= watched.nextOffer) deps_.news();
+}
+
+void ProgressReader::take(Watched& watched, Candidate& candidate, const std::string& log) {
+  // Cut off, and with it what was said last.
+  if (log.size() >= kLimitBytes) watched.tailLines = std::max(watched.tailLines / 10, 1);
+  const base::WallTime now = deps_.executor.wallNow();
+  model::Progress progress = watched.latest;
+  const codec::LogTail tail =
+      codec::readLogTail(log, candidate.seen.value_or(base::WallTime::min()), now, progress);
+  const bool first = !std::exchange(candidate.read, true);
+  if (tail.fingerprint == candidate.fingerprint) return;
+  candidate.fingerprint = tail.fingerprint;
+  if (tail.lastLine) candidate.seen = tail.lastLine;
+  // Of a log that is read for the first time only its own times tell when it was written.
+  if (const auto said = first ? tail.lastLine : std::optional(now); said)
+    watched.lastSign = std::max(watched.lastSign, *said);
+  if (!tail.reported) return;
+  // Reports of two members, or of a start before this one, in whatever order they are read: the newest
+  // counts.
+  if (progress.at < watched.latest.at) return;
+  watched.reported = true;
+  deps_.metrics.countReports();
+  if (progress.step != watched.latest.step || progress.at != watched.latest.at)
+    watched.rate.note(progress.step, progress.at);
+  if (!progress.remainingSeconds && progress.totalSteps) {
+    if (const auto left = watched.rate.remaining(*progress.totalSteps))
+      progress.remainingSeconds = left->count();
+  }
+  watched.latest = std::move(progress);
+}
+
+// Silent is a job of which every member that is looked at was read after its time had run out, and had
+// nothing new to say.
+void ProgressReader::look(const model::Job& job, Watched& watched) {
+  const auto stalls = core::stallsAt(job.spec.health, watched.lastSign);
+  const base::WallTime now = deps_.executor.wallNow();
+  if (!stalls || now < *stalls) {
+    watched.silentSince.reset();
+    return;
+  }
+  const base::Instant since = deps_.executor.now() - (now - *stalls);
+  const bool allRead = std::all_of(watched.candidates.begin(), watched.candidates.end(),
+                                   [&](const Candidate& each) { return each.readAt >= since; });
+  if (allRead) watched.silentSince = watched.lastSign;
+}
+
+base::Instant ProgressReader::nextLook(const model::Job& job, const Watched& watched) const {
+  const base::Instant now = deps_.executor.now();
+  const bool often = watched.reported || core::wantsReports(job.spec);
+  base::Instant::duration pause = kLook;
+  if (!often) {
+    pause = kFirstQuietLook;
+    for (int i = 1; i < watched.quiet && pause < kLastQuietLook; ++i) pause *= 2;
+    pause = std::min(pause, kLastQuietLook);
+  }
+  const auto stalls = core::stallsAt(job.spec.health, watched.lastSign);
+  if (!stalls || watched.silentSince) return now + pause;
+  const auto left = std::max<base::Instant::duration>(*stalls - deps_.executor.wallNow(), kSweep);
+  return now + std::min(pause, left);
+}
+
+bool ProgressReader::differs(const model::Job& job, const Watched& watched) const {
+  const bool told = job.conditionTrue(model::conditions::kStalled);
+  if (told != watched.silentSince.has_value()) return true;
+  return watched.reported && job.status.progress != watched.latest;
+}
+
+std::map<model::ObjectKey, core::LifeSign> ProgressReader::news() {
+  std::map<model::ObjectKey, core::LifeSign> news;
+  const base::Instant now = deps_.executor.now();
+  for (auto key = changed_.begin(); key != changed_.end();) {
+    const auto at = jobs_.find(*key);
+    const auto job = deps_.cache.jobs.find(*key);
+    if (at == jobs_.end() || !job || job->uid != at->second.uid || !differs(*job, at->second)) {
+      key = changed_.erase(key);
+      continue;
+    }
+    Watched& watched = at->second;
+    if (now >= watched.nextOffer && watched.reported && watched.offer != watched.latest) {
+      watched.offer = watched.latest;
+      watched.nextOffer = now + kBetweenOffers;
+    }
+    core::LifeSign sign;
+    if (watched.offer && job->status.progress != watched.offer) sign.progress = watched.offer;
+    sign.silentSince = watched.silentSince;
+    const bool tells =
+        sign.progress || job->conditionTrue(model::conditions::kStalled) != sign.silentSince.has_value();
+    if (tells) news.emplace(*key, std::move(sign));
+    ++key;
+  }
+  return news;
+}
+
+}  // namespace trainyard::operator_

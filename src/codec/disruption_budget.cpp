@@ -1,0 +1,31 @@
+#include "codec/disruption_budget.h"
+
+#include <fmt/format.h>
+
+#include "codec/json_writer.h"
+#include "codec/owned_object.h"
+
+namespace trainyard::codec {
+namespace {
+
+// As the schema has it.
+constexpr int kMostPods = 80'000;
+
+}  // namespace
+
+std::string disruptionBudgetName(const model::Job& job) {
+  return fmt::format("{}-gang-{}", job.key.name, job.uid);
+}
+
+std::string encodeDisruptionBudget(const model::Job& job) {
+  JsonWriter out;
+  out.beginObject().member("apiVersion", "policy/v1").member("kind", "PodDisruptionBudget");
+  writeOwnedMetadata(out, job, disruptionBudgetName(job));
+  out.key("spec").beginObject().member("minAvailable", kMostPods);
+  out.key("selector").beginObject().key("matchLabels").beginObject();
+  writeJobLabels(out, job);
+  out.endObject().endObject().endObject().endObject();
+  return std::move(out).take();
+}
+
+}  // namespace trainyard::codec
