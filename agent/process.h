@@ -1,0 +1,28 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "base/log.h"
+#include "core/network/bands.h"
+
+namespace trainyard::agent {
+
+struct ProcessOptions {
+  std::string kubeconfig = {};
+  std::string node = {};
+  std::string device = {};  // empty: that of the default route
+  std::string rate = {};    // empty: what the device says
+  core::BandPolicy policy = core::BandPolicy::kBursts;
+  std::chrono::seconds turn = core::kTurn;
+  int othersPermille = 200;
+  bool removeOnly = false;         // take away what an agent left behind, and end
+  std::string metricsListen = {};  // empty: no such server
+  base::LogLevel logLevel = base::LogLevel::kInfo;
+};
+
+// Runs the agent until SIGTERM or SIGINT, and takes away what is ours in the kernel. Exit code 0, or 1 with
+// one clear line of log when it cannot start.
+[[nodiscard]] int runProcess(const ProcessOptions& options);
+
+}  // namespace trainyard::agent
