@@ -169,6 +169,7 @@ void Operator::setPolicy(const model::Policy& policy) {
 void Operator::takeFailureRules() {
   if (const auto taken = executor_.setFailureRules(options_.policy.failureRules); !taken)
     deps_.log.error("failure rules are not taken", {{"error", taken.error().message}});
+  executor_.setPreflight(options_.policy.preflight);
 }
 
 // On the Lease, the one object that both is the operator's and exists however it was installed.

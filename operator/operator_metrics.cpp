@@ -109,7 +109,7 @@ void OperatorMetrics::describe(const model::Snapshot& snapshot) {
     if (job->conditionTrue(model::conditions::kStalled)) ++stalled;
   }
   suspectedNodes_.set(static_cast<double>(
-      core::suspectedNodes(accusing, snapshot.jobs, snapshot.policy.failures, snapshot.now).size()));
+      core::suspectedNodes(accusing, snapshot.jobs, snapshot.policy, snapshot.now).size()));
   reportingJobs_.set(reporting);
   stalledJobs_.set(stalled);
   gpusAllocatable_.set(static_cast<double>(allocatable));

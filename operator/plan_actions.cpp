@@ -81,7 +81,8 @@ void PlanExecutor::checkTemplate(const StepPtr& step, const model::Role& role, s
                                            {.epoch = 0,
                                             .gated = true,
                                             .schedulerName = deps_.schedulerName,
-                                            .environment = step->environments().of(role.name, 0, 0)});
+                                            .environment = step->environments().of(role.name, 0, 0),
+                                            .preflight = preflightOf(job)});
   if (!body) {
     if (step->templates.invalid.empty()) step->templates.invalid = templateComplaint(role.name, body.error());
     bodies_.leave(bytes);
@@ -239,11 +240,19 @@ void PlanExecutor::ensureSshKeys(const StepPtr& step) {
                                     {host->privateKey, host->publicLine}));
 }
 
+const model::Preflight* PlanExecutor::preflightOf(const model::Job& job) const {
+  return job.spec.health.preflight && !preflight_.image.empty() ? &preflight_ : nullptr;
+}
+
 // With its start only: a gang that starts anew has the same templates.
 void PlanExecutor::tellOwnVariables(const StepPtr& step) {
   const model::Job& job = *step->decision.job;
   const auto& proposal = job.status.gang.proposal;
   if (proposal && proposal->kind != model::ProposalKind::kStart) return;
+  if (job.spec.health.preflight && preflightOf(job) == nullptr)
+    deps_.events.record(
+        job, {true, "NoPreflight",
+              "spec.health.preflight has no effect: the cluster's policy names no check (preflight)"});
   std::vector<std::string> said;
   for (const model::Role& role : job.spec.roles) {
     const auto own = codec::findOwnVariables(role, step->environments().of(role.name, 0, 0));
@@ -319,7 +328,8 @@ void PlanExecutor::createMember(const StepPtr& step, const core::CreateMember& a
                               .gated = !action.pinned,
                               .pinned = action.pinned,
                               .schedulerName = deps_.schedulerName,
-                              .environment = step->environments().of(role.name, action.index, action.epoch)});
+                              .environment = step->environments().of(role.name, action.index, action.epoch),
+                              .preflight = preflightOf(job)});
   if (!body) {
     refuseCreation(step, body.error());
     bodies_.leave(bytes);

@@ -54,6 +54,9 @@ class PlanExecutor {
     return evidence_.setRules(rules);
   }
 
+  // The check of nodes that jobs ask for; without an image there is none.
+  void setPreflight(const model::Preflight& preflight) { preflight_ = preflight; }
+
   // For the next cycle: who is busy, and what was learnt beside the watches.
   [[nodiscard]] std::map<model::ObjectKey, core::JobFeedback> feedback(const model::Snapshot& snapshot) const;
   // Of jobs that feedback() leaves out, of most: nothing is under way, and their templates are fine.
@@ -116,6 +119,7 @@ class PlanExecutor {
   void ensureSshKeys(const StepPtr& step);
   void ensureDisruptionBudget(const StepPtr& step);
   void tellOwnVariables(const StepPtr& step);
+  [[nodiscard]] const model::Preflight* preflightOf(const model::Job& job) const;
   void checkOwner(const StepPtr& step, const kube::ResourceType& type, const std::string& name);
   void memberNameTaken(const StepPtr& step, const std::string& name);
   void formerPodInTheWay(const StepPtr& step, const std::string& pod);
@@ -135,6 +139,7 @@ class PlanExecutor {
   SingleRecords singles_;
   BodyWindow bodies_;
   EvidenceCollector evidence_;
+  model::Preflight preflight_;
   std::unordered_map<model::Uid, std::size_t> lastWords_;  // hash of the last status write that succeeded
   // Deletes that the watch may not show yet, and whether they were forced.
   std::map<std::pair<model::Uid, bool>, base::Instant> deletesSent_;

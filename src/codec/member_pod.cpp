@@ -11,6 +11,7 @@
 #include "codec/json_value.h"
 #include "codec/json_writer.h"
 #include "codec/owned_object.h"
+#include "codec/preflight_pod.h"
 #include "codec/service.h"
 #include "codec/ssh_pod.h"
 #include "model/names.h"
@@ -120,8 +121,12 @@ void writeContainers(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
 void writeInitContainers(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
   const JsonValue own = spec.find("initContainers");
   const bool waits = pod.overSsh && pod.role.name == model::kLauncherRole;
-  if (!own.present() && !waits) return;
+  const model::Preflight* preflight = pod.context.preflight;
+  if (!own.present() && !waits && preflight == nullptr) return;
   out.key("initContainers").beginArray();
+  spec.find("containers").forEachElement([&](JsonValue container) {
+    if (preflight != nullptr) writePreflightContainer(out, container, *std::exchange(preflight, nullptr));
+  });
   own.forEachElement([&](JsonValue each) { writeContainer(pod, each, ContainerKind::kInit, out); });
   bool first = waits;
   spec.find("containers").forEachElement([&](JsonValue container) {

@@ -8,6 +8,7 @@
 #include "model/constraints.h"
 #include "model/environment.h"
 #include "model/job.h"
+#include "model/policy.h"
 
 namespace trainyard::codec {
 
@@ -18,6 +19,7 @@ struct MemberContext {
   std::string schedulerName = {};  // who binds it; empty: the cluster's default scheduler
   // Given to every container; a variable that its template sets wins (codec/container_env.h).
   model::Environment environment = {};
+  const model::Preflight* preflight = nullptr;  // checks its node first; null: nothing does
 };
 
 // The pod to create for one member: the role's template with name, labels, owner, gate, host name and

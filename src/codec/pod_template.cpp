@@ -7,6 +7,7 @@
 
 #include "model/limits.h"
 #include "model/names.h"
+#include "model/preflight.h"
 
 namespace trainyard::codec {
 namespace {
@@ -79,6 +80,7 @@ void checkContainers(const Field& spec) {
   const auto check = [&](const Field& container) {
     const Field name = container["name"];
     if (!names.insert(std::string(name.required())).second) name.refuse("must be used once only");
+    if (name.text() == model::kPreflightContainer) name.refuse("is the name of the check of the node");
     if (const Field resources = container["resources"]; resources.present()) checkResources(resources);
   };
   spec["initContainers"].forEachElement(check);

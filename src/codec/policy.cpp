@@ -252,10 +252,18 @@ void readUsageHalfLife(const YamlField& field, std::optional<std::chrono::second
   into = std::chrono::duration_cast<std::chrono::seconds>(halfLife);
 }
 
+void readPreflight(const YamlField& field, model::Preflight& into) {
+  if (!field.present()) return;
+  field.expectKeys({"image", "command"});
+  into.image = field["image"].text();
+  if (into.image.empty()) field.complain("needs an image");
+  field["command"].forEachElement([&](const YamlField& word) { into.command.emplace_back(word.text()); });
+}
+
 model::Policy readPolicy(const YamlField& root) {
   root.expectKeys({"topology", "gpuResources", "gpuTypeLabel", "mixGpuTypes", "ordering", "relaxation",
                    "shapeCosts", "backfill", "preemption", "timeSlicing", "defragmentation", "usageHalfLife",
-                   "unreachableGrace", "chargeOtherPods", "requireQueue", "failures"});
+                   "unreachableGrace", "chargeOtherPods", "requireQueue", "failures", "preflight"});
   model::Policy policy;
   readTopology(root["topology"], policy.topology);
   readGpuResources(root["gpuResources"], policy.gpuResources);
@@ -277,6 +285,7 @@ model::Policy readPolicy(const YamlField& root) {
   readInteger(failures["suspectAfter"], policy.failures.suspectAfter, 0, kMost);
   readDuration(failures["suspectFor"], policy.failures.suspectFor);
   readFailureRules(failures.section("rules"), policy.failureRules);
+  readPreflight(root.section("preflight"), policy.preflight);
   return policy;
 }
 

@@ -27,6 +27,28 @@ TEST_CASE("what a member reports in its log is in the job's status") {
   lab.requireSound();
 }
 
+TEST_CASE("a gang that asks for it has a budget that nobody may evict from, and it goes with the job") {
+  Lab lab;
+  lab->startOperator();
+  const auto budgetOf = [&](const std::string& name) {
+    return "/apis/policy/v1/namespaces/default/poddisruptionbudgets/" + name + "-gang-" +
+           lab.job(name)->uid.str();
+  };
+  const int workers = GENERATE(1, 3);
+  lab.submit("guarded",
+             {.workers = workers, .runFor = "10h", .extra = R"("gang":{"disruptionBudget":true})"});
+  lab.submit("other", {.workers = workers, .runFor = "10h"});
+  REQUIRE(lab.waitPhase("guarded", "Running", 60s));
+  REQUIRE(lab.waitPhase("other", "Running", 60s));
+  const std::string budget = budgetOf("guarded");
+  CHECK(lab.exists(budget));
+  CHECK_FALSE(lab.exists(budgetOf("other")));
+  lab.deleteJob("guarded");
+  REQUIRE(lab.waitGone("guarded", 60s));
+  CHECK(lab.until([&] { return !lab.exists(budget); }, 60s));
+  lab.requireSound();
+}
+
 TEST_CASE("a job that says nothing any more is told of, or starts anew and at last ends") {
   Lab lab;
   const int first = lab->startOperator();

@@ -332,12 +332,13 @@ class Cycle {
 
   // Members ended with an error. What of is asked first: it decides what follows.
   void followFailed(const JobPtr& job, const std::vector<Member>& members, const Verdict& verdict) {
-    if (!feedback_->failure) {
+    const std::optional<Failure> checked = failedPreflight(verdict);
+    if (!feedback_->failure && !checked) {
       add(job).actions.emplace_back(CollectEvidence{});
       return;
     }
-    FailedGang gang = followFailure(*job, members, verdict, *feedback_->failure, mayStartAnewHere(*job),
-                                    ledger_, cache_.domains(), author());
+    FailedGang gang = followFailure(*job, members, verdict, checked ? *checked : *feedback_->failure,
+                                    mayStartAnewHere(*job), ledger_, cache_.domains(), author());
     follow(job, anew(*job, std::move(gang)));
   }
 

@@ -13,6 +13,7 @@
 #include "core/order/job_times.h"
 #include "core/order/stop_cost.h"
 #include "model/limits.h"
+#include "model/preflight.h"
 
 namespace trainyard::core {
 namespace {
@@ -112,8 +113,10 @@ FailedGang followFailure(const Job& job, const std::vector<Member>& members, con
                          const Failure& failure, bool mayStartAnew, Ledger& ledger, const Domains& domains,
                          const Author& author) {
   const Member& root = rootOf(failure, verdict);
+  // What users' rules say is of their own containers.
+  const bool ownDoing = failure.failure != model::FailureClass::kPreflightFailed;
   const FollowUp next = followUp(job.spec.failure, heldAgainst(job, failure.failure, author.now), failure,
-                                 ruleFor(job, root, verdict));
+                                 ownDoing ? ruleFor(job, root, verdict) : nullptr);
   const std::string what = describe(failure, root);
   FailedGang gang;
   gang.news.failure = lastFailure(failure, root, what, author.now);
@@ -190,6 +193,24 @@ model::LastFailure failureOfLost(const std::vector<Member>& lost, const std::str
   if (first.pod != nullptr) last.pod = first.pod->key.name;
   last.time = now;
   return last;
+}
+
+std::optional<Failure> failedPreflight(const Verdict& verdict) {
+  for (const Member& member : verdict.failed) {
+    if (!member.pod->failure) continue;
+    const auto& containers = member.pod->failure->containers;
+    const bool checked = std::any_of(containers.begin(), containers.end(), [](const auto& each) {
+      return each.name == model::kPreflightContainer;
+    });
+    if (!checked) continue;
+    Failure failure;
+    failure.failure = model::FailureClass::kPreflightFailed;
+    failure.message = fmt::format("node {} did not pass its check", member.node);
+    failure.pod = member.pod->key.name;
+    failure.node = member.node;
+    return failure;
+  }
+  return std::nullopt;
 }
 
 std::optional<base::WallTime> deadlineOf(const Job& job, base::WallTime now) {

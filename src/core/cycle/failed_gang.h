@@ -50,6 +50,10 @@ struct FailedGang {
 // When a job that runs now comes to spec.run.activeDeadlineSeconds; nothing without one.
 [[nodiscard]] std::optional<base::WallTime> deadlineOf(const model::Job& job, base::WallTime now);
 
+// Where the check of a node (spec.health.preflight) ended with an error: of what class the gang failed, and
+// where. No log is needed to know that.
+[[nodiscard]] std::optional<Failure> failedPreflight(const Verdict& verdict);
+
 // That it has come there.
 [[nodiscard]] FailedGang endAtDeadline(const model::Job& job, base::WallTime now);
 

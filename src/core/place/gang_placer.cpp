@@ -101,8 +101,7 @@ std::optional<Placement> GangPlacer::placeAvoiding(const Job& job, std::size_t w
 
 const std::vector<model::NodeName>& GangPlacer::suspects() {
   if (!suspects_)
-    suspects_ =
-        suspectedNodes(cache_.notes.accusing(), snapshot_.jobs, snapshot_.policy.failures, snapshot_.now);
+    suspects_ = suspectedNodes(cache_.notes.accusing(), snapshot_.jobs, snapshot_.policy, snapshot_.now);
   return *suspects_;
 }
 

@@ -6,7 +6,26 @@
 #include <string_view>
 #include <utility>
 
+#include "model/conditions.h"
+
 namespace trainyard::core {
+namespace {
+
+// Whether a gang that had its nodes checked has begun to run there since. Asked of few nodes only.
+bool passedCheck(const model::NodeName& node, base::WallTime since,
+                 const model::SharedList<model::Job>& jobs) {
+  return std::any_of(jobs.begin(), jobs.end(), [&](const auto& job) {
+    if (!job->spec.health.preflight || !job->status.gang.placed) return false;
+    const model::Condition* runs = job->condition(model::conditions::kRunning);
+    const bool began =
+        runs != nullptr && runs->status == model::ConditionStatus::kTrue && runs->lastTransition > since;
+    const auto& places = job->status.gang.placed->assignments;
+    return began &&
+           std::any_of(places.begin(), places.end(), [&](const auto& each) { return each.node == node; });
+  });
+}
+
+}  // namespace
 
 bool accusesNode(const model::Job& job) {
   using enum model::FailureClass;
@@ -24,27 +43,31 @@ bool accusesNode(const model::Job& job) {
 
 std::vector<model::NodeName> suspectedNodes(const std::vector<std::shared_ptr<const model::Job>>& accusing,
                                             const model::SharedList<model::Job>& all,
-                                            const model::FailureHandling& policy, base::WallTime now) {
-  if (policy.suspectAfter == 0 || accusing.empty()) return {};
+                                            const model::Policy& policy, base::WallTime now) {
+  const model::FailureHandling& failures = policy.failures;
+  if (failures.suspectAfter == 0 || accusing.empty()) return {};
   struct Accusation {
+    base::WallTime last{};
     int jobs = 0;
     std::set<std::string_view> namespaces;
   };
   std::map<model::NodeName, Accusation> accusations;
   for (const auto& job : accusing) {
     const model::LastFailure& last = *job->status.lastFailure;
-    if (now >= last.time + policy.suspectFor) continue;
+    if (now >= last.time + failures.suspectFor) continue;
     Accusation& each = accusations[last.node];
     ++each.jobs;
+    each.last = std::max(each.last, last.time);
     each.namespaces.insert(job->key.ns);
   }
   // Sorted by namespace.
   const bool oneTenant = all.empty() || all.front()->key.ns == all.back()->key.ns;
-  const std::size_t voices = oneTenant || policy.suspectAfter == 1 ? 1 : 2;
+  const std::size_t voices = oneTenant || failures.suspectAfter == 1 ? 1 : 2;
+  const bool checks = !policy.preflight.image.empty();
   std::vector<std::pair<int, model::NodeName>> suspects;
   for (const auto& [node, by] : accusations) {
-    if (by.jobs >= policy.suspectAfter && by.namespaces.size() >= voices)
-      suspects.emplace_back(by.jobs, node);
+    const bool accused = by.jobs >= failures.suspectAfter && by.namespaces.size() >= voices;
+    if (accused && !(checks && passedCheck(node, by.last, all))) suspects.emplace_back(by.jobs, node);
   }
   std::sort(suspects.begin(), suspects.end());
   std::vector<model::NodeName> names;

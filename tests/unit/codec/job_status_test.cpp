@@ -48,6 +48,7 @@ class Maker {
     if (number(2) == 0) status.service = {number(100), number(100), exact()};
     if (number(2) == 0) status.resize = resize();
     if (number(2) == 0) status.preemptions = {1 + number(3), exact()};
+    if (number(2) == 0) status.progress = progress();
     if (number(2) == 0) status.startTime = at(number(100'000));
     if (number(2) == 0) status.completionTime = at(number(100'000));
     return status;
@@ -141,6 +142,23 @@ class Maker {
       charge.members.push_back({name(), std::move(requests)});
     }
     return charge;
+  }
+  model::Progress progress() {
+    model::Progress progress;
+    progress.step = number(1'000);
+    if (number(2) == 0) progress.totalSteps = number(1'000);
+    if (number(2) == 0) progress.milliSamplesPerSecond = number(100'000);
+    if (number(2) == 0) progress.remainingSeconds = number(100'000);
+    if (number(2) == 0) progress.noiseSamples = number(100'000);
+    for (int i = number(3); i > 0; --i) progress.metrics.emplace_back(text(), text());
+    if (number(2) == 0) progress.lastCheckpoint = at(number(100'000));
+    progress.replicas = number(9);
+    if (number(2) == 0) {
+      progress.slowestRank = number(9);
+      progress.slowdownPermille = number(9'000);
+    }
+    if (number(2) == 0) progress.at = at(number(100'000));
+    return progress;
   }
   model::Pending pending() {
     model::Pending pending;

@@ -223,3 +223,22 @@ TEST_CASE("the finalizer patch keeps the finalizers of others") {
   CHECK(codec::encodeFinalizerPatch(job, false) ==
         R"({"metadata":{"uid":"j1","resourceVersion":"5","finalizers":["other/one"]}})");
 }
+
+TEST_CASE("the check of the node comes before all containers of the job, with the first one's resources") {
+  const model::Job job = jobWith(R"json({"spec":{"initContainers":[{"name":"i","image":"y"}],"containers":[
+      {"name":"c","image":"x","env":[{"name":"LD_PRELOAD","value":"mine"}],"securityContext":{"runAsUser":7},
+       "resources":{"limits":{"nvidia.com/gpu":8}}},{"name":"d","image":"z"}]}})json");
+  const model::Preflight preflight{.image = "check:1", .command = {"gpu-check", "--quick"}};
+  const auto document = codec::JsonDocument::parse(encoded(job, 0, {.preflight = &preflight}));
+  REQUIRE(document);
+  std::vector<std::string> containers;
+  document->root().find("spec").find("initContainers").forEachElement([&](codec::JsonValue each) {
+    containers.push_back(each.canonical());
+  });
+  REQUIRE(containers.size() == 2);
+  CHECK(containers[0] == canonical(R"json({"name":"trainyard-preflight","image":"check:1",
+      "command":["gpu-check","--quick"],"securityContext":{"runAsUser":7},
+      "resources":{"limits":{"nvidia.com/gpu":8}},
+      "env":[{"name":"TRAINYARD_NODE","valueFrom":{"fieldRef":{"fieldPath":"spec.nodeName"}}}]})json"));
+  CHECK(encoded(job, 0, {}).find("preflight") == std::string::npos);
+}

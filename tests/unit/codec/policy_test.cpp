@@ -142,7 +142,9 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
        "policy.yaml:1: orderring: is no key here; known are topology, gpuResources, gpuTypeLabel, "
        "mixGpuTypes, "
        "ordering, relaxation, shapeCosts, backfill, preemption, timeSlicing, defragmentation, usageHalfLife, "
-       "unreachableGrace, chargeOtherPods, requireQueue, failures"},
+       "unreachableGrace, chargeOtherPods, requireQueue, failures, preflight"},
+      {"preflight: {command: [a]}", "policy.yaml:1: preflight: needs an image"},
+      {"preflight: {image: a, command: b}", "policy.yaml:1: preflight.command: must be a list"},
       {"ordering: sjf", "policy.yaml:1: ordering: must be fifo, las, srtf, srsf or default, not sjf"},
       {"ordering:", "policy.yaml:1: ordering: has no value"},
       {"ordering: fifo\nordering: las", "policy.yaml:2: key \"ordering\" is there twice"},
@@ -152,7 +154,7 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
        "policy.yaml:1: must be a map with the keys topology, gpuResources, gpuTypeLabel, mixGpuTypes, "
        "ordering, "
        "relaxation, shapeCosts, backfill, preemption, timeSlicing, defragmentation, usageHalfLife, "
-       "unreachableGrace, chargeOtherPods, requireQueue, failures"},
+       "unreachableGrace, chargeOtherPods, requireQueue, failures, preflight"},
       {"? {a: b}\n: c", "policy.yaml:1: a key must be a text"},
       {"topology: mine",
        "policy.yaml:1: topology: must be a list of levels or one of default, topograph, topograph-legacy, "
@@ -244,4 +246,12 @@ TEST_CASE("the chart's schema knows every ordering, and no other") {
   std::ifstream file(std::string(TRAINYARD_SOURCE_DIR) + "/helm/trainyard/values.schema.json");
   const std::string schema{std::istreambuf_iterator<char>(file), {}};
   CHECK_THAT(schema, Catch::Contains("\"ordering\": {\"enum\": [" + listed + "]}"));
+}
+
+TEST_CASE("a policy may name the check of nodes") {
+  const auto policy = codec::decodePolicy(
+      "preflight:\n  image: check:1\n  command: [timeout, \"120\", check]\n", "policy.yaml");
+  REQUIRE(policy);
+  CHECK(policy->preflight.image == "check:1");
+  CHECK(policy->preflight.command == std::vector<std::string>{"timeout", "120", "check"});
 }

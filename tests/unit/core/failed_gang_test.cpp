@@ -43,6 +43,13 @@ class FailedGangScene {
     return decideOn(found);
   }
 
+  // As if the check of n2 had ended so.
+  void preflightFails() {
+    auto failure = std::make_shared<model::PodFailure>();
+    failure->containers.push_back({"trainyard-preflight", 1});
+    second_.failure = std::move(failure);
+  }
+
   JobDecision decideOn(std::optional<Failure> found) {
     SnapshotBuilder builder = cluster().now(100);
     for (const char* name : {"n1", "n2", "n3"}) builder.add(node(name).gpus(8));
@@ -248,4 +255,20 @@ TEST_CASE("a job goes when the time after its end is over, and is looked at no s
   CHECK(plan(159).wakeAt == at(160));
   REQUIRE(plan(160).decisions.size() == 1);
   CHECK(std::holds_alternative<DeleteJob>(plan(160).decisions.front().actions.front()));
+}
+
+TEST_CASE("a node that fails its check is left, without a look at logs, and on nobody's account") {
+  FailedGangScene scene;
+  scene.preflightFails();
+  scene.job().spec.failure.maxRestarts = 0;
+  scene.job().spec.failure.rules.push_back({.exitCodes = model::PodFailureRule::ExitCodes{"", true, {1}}});
+  const JobDecision decision = scene.decideOn(std::nullopt);
+  const model::Proposal& restart = restartOf(decision);
+  CHECK(std::none_of(restart.add.begin(), restart.add.end(),
+                     [](const auto& each) { return each.node == model::NodeName("n2"); }));
+  CHECK(restart.add.size() == 2);
+  CHECK(decision.status->restarts.counted == 0);
+  CHECK(decision.status->restarts.of(FailureClass::kPreflightFailed) == 1);
+  REQUIRE(decision.status->lastFailure);
+  CHECK(decision.status->lastFailure->node == model::NodeName("n2"));
 }

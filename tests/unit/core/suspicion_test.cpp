@@ -27,10 +27,16 @@ std::shared_ptr<const model::Job> failed(std::string_view name, FailureClass fai
 
 constexpr std::int64_t kHour = 3'600;
 
+model::Policy withAfter(int jobs) {
+  model::Policy policy;
+  policy.failures.suspectAfter = jobs;
+  return policy;
+}
+
 }  // namespace
 
 TEST_CASE("a node is suspected once gangs of several jobs failed there, and for a time") {
-  const model::FailureHandling policy;
+  const model::Policy policy;
   const std::vector<std::shared_ptr<const model::Job>> accusing = {
       failed("ml/a", FailureClass::kGpuHardware, "n1", 0),
       failed("ml/b", FailureClass::kCudaError, "n1", kHour),
@@ -38,13 +44,13 @@ TEST_CASE("a node is suspected once gangs of several jobs failed there, and for 
   const model::SharedList<model::Job> all(accusing);
   CHECK(suspectedNodes(accusing, all, policy, at(2 * kHour)) == std::vector{model::NodeName("n1")});
   CHECK(suspectedNodes(accusing, all, policy, at(12 * kHour)).empty());
-  CHECK(suspectedNodes(accusing, all, {.suspectAfter = 0}, at(2 * kHour)).empty());
-  CHECK(suspectedNodes(accusing, all, {.suspectAfter = 1}, at(2 * kHour)) ==
+  CHECK(suspectedNodes(accusing, all, withAfter(0), at(2 * kHour)).empty());
+  CHECK(suspectedNodes(accusing, all, withAfter(1), at(2 * kHour)) ==
         std::vector{model::NodeName("n2"), model::NodeName("n1")});
 }
 
 TEST_CASE("one tenant alone takes no node from the others by what his programs print") {
-  const model::FailureHandling policy;
+  const model::Policy policy;
   std::vector<std::shared_ptr<const model::Job>> accusing = {
       failed("evil/a", FailureClass::kGpuHardware, "n1", 0),
       failed("evil/b", FailureClass::kGpuHardware, "n1", 0),
@@ -57,6 +63,36 @@ TEST_CASE("one tenant alone takes no node from the others by what his programs p
   CHECK(suspects().empty());
   accusing.push_back(failed("ml/bert", FailureClass::kCudaError, "n1", 0));
   CHECK(suspects() == std::vector{model::NodeName("n1")});
+}
+
+TEST_CASE("a check that was passed there clears a node, where the policy has one") {
+  model::Policy policy;
+  policy.preflight.image = "check:1";
+  const std::vector<std::shared_ptr<const model::Job>> accusing = {
+      failed("ml/a", FailureClass::kGpuHardware, "n1", 0),
+      failed("ml/b", FailureClass::kPreflightFailed, "n1", kHour)};
+  model::Job checked = job("ml/c").role("worker", 1, gpus(8)).placed("n1", "worker", "0");
+  checked.spec.health.preflight = true;
+  const auto suspected = [&](std::int64_t since) {
+    checked.status.conditions = {{"Running", model::ConditionStatus::kTrue, "", "", at(since), 1}};
+    std::vector<std::shared_ptr<const model::Job>> all = accusing;
+    all.push_back(std::make_shared<const model::Job>(checked));
+    return !suspectedNodes(accusing, model::SharedList<model::Job>(all), policy, at(2 * kHour)).empty();
+  };
+  CHECK(suspected(kHour));
+  CHECK_FALSE(suspected(kHour + 1));
+  SECTION("not one that it did not ask for") {
+    checked.spec.health.preflight = false;
+    CHECK(suspected(kHour + 1));
+  }
+  SECTION("not one that nobody configured") {
+    policy.preflight.image.clear();
+    CHECK(suspected(kHour + 1));
+  }
+  SECTION("not one elsewhere") {
+    checked.status.gang.placed->assignments[0].node = model::NodeName("n2");
+    CHECK(suspected(kHour + 1));
+  }
 }
 
 TEST_CASE("programs do not accuse nodes") {

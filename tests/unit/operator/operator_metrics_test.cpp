@@ -57,5 +57,50 @@ TEST_CASE("Queues are told by name, and count nothing once they are gone") {
   CHECK(fixture.says("trainyard_queue_gpus{queue=\"vision\"} 0"));
 }
 
+TEST_CASE(
+    "GPU time of failed starts is lost, and as much is saved where another one would have been in vain") {
+  Fixture fixture;
+  model::Job before;
+  before.status.gpus = 8;
+  before.status.conditions = {{"Running", model::ConditionStatus::kTrue, "", "", base::WallTime{}, 1}};
+  model::JobStatus after = before.status;
+  model::LastFailure& last = after.lastFailure.emplace();
+  const auto fail = [&](model::FailureClass failure, const char* action) {
+    last.failure = failure;
+    last.action = action;
+    fixture.metrics.noteTransition(before, after, base::WallTime{} + 100s);
+  };
+  fail(model::FailureClass::kImportError, "Failed");
+  fail(model::FailureClass::kNcclError, "Restarted");
+  fail(model::FailureClass::kCudaError, "Failed");
+  fail(model::FailureClass::kDeadlineExceeded, "Failed");
+  CHECK(fixture.says("trainyard_failed_gpu_seconds_total{class=\"ImportError\"} 800"));
+  CHECK(fixture.says("trainyard_failed_gpu_seconds_total{class=\"NcclError\"} 800"));
+  CHECK(fixture.says("trainyard_saved_gpu_seconds_total{class=\"ImportError\"} 800"));
+  const std::string text = fixture.registry.text();
+  for (const char* none : {"NcclError", "CudaError", "DeadlineExceeded"})
+    CHECK(text.find(std::string("trainyard_saved_gpu_seconds_total{class=\"") + none) == std::string::npos);
+}
+
+TEST_CASE("jobs that report and jobs that stall are counted, without a label of theirs") {
+  Fixture fixture;
+  model::Snapshot snapshot;
+  snapshot.now = base::WallTime{} + 10'000s;
+  const auto add = [&](std::optional<std::chrono::seconds> reported, bool stalled) {
+    model::Job job;
+    job.status.gang.placed.emplace();
+    if (reported) job.status.progress = model::Progress{.at = snapshot.now - *reported};
+    if (stalled)
+      job.status.conditions = {{"Stalled", model::ConditionStatus::kTrue, "", "", snapshot.now, 1}};
+    snapshot.jobs.push_back(std::make_shared<const model::Job>(job));
+  };
+  add(5s, false);
+  add(700s, true);
+  add(std::nullopt, false);
+  fixture.metrics.describe(snapshot);
+  CHECK(fixture.says("trainyard_reporting_jobs 1"));
+  CHECK(fixture.says("trainyard_stalled_jobs 1"));
+}
+
 }  // namespace
 }  // namespace trainyard::operator_
