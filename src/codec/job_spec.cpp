@@ -300,6 +300,22 @@ model::HealthPolicy readHealth(const Field& field) {
   return health;
 }
 
+// Auto, Off or a band: a string or a number.
+model::NetworkRequest readNetwork(const Field& field) {
+  constexpr int kLastBand = 6;
+  model::NetworkRequest network;
+  const Field priority = field["priority"];
+  if (!priority.present()) return network;
+  if (priority.value().type() == JsonType::kInteger) {
+    network.band = priority.smallInteger(0, 0, kLastBand);
+  } else if (priority.text() == "Off") {
+    network.off = true;
+  } else if (priority.text() != "Auto") {
+    priority.refuse("must be Auto, \"Off\" or a number from 0 to 6");
+  }
+  return network;
+}
+
 // Pods are named JOB-ROLE-INDEX, and the name is their host name as well.
 void checkPodNames(const Field& roles, const JobSpec& spec, std::string_view jobName) {
   for (const model::Role& role : spec.roles) {
@@ -334,6 +350,7 @@ JobSpec readJobSpec(const Field& field, const model::ObjectKey& job) {
   spec.success = readSuccess(field["success"], spec);
   spec.failure = readFailure(field["failure"], spec);
   spec.health = readHealth(field["health"]);
+  spec.network = readNetwork(field["network"]);
   checkPodNames(field["roles"], spec, job.name);
   checkApartness(field["roles"], job);
   spec.templateHash = templateHash(field, spec);

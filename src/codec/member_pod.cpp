@@ -14,8 +14,10 @@
 #include "codec/preflight_pod.h"
 #include "codec/service.h"
 #include "codec/ssh_pod.h"
+#include "codec/traffic_pod.h"
 #include "model/names.h"
 #include "model/process_group.h"
+#include "model/traffic_pod.h"
 
 namespace trainyard::codec {
 namespace {
@@ -160,14 +162,16 @@ void writeLabels(const Pod& pod, const JsonValue& templateLabels, JsonWriter& ou
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kStay{
     {{"karpenter.sh/do-not-disrupt", "true"}, {"cluster-autoscaler.kubernetes.io/safe-to-evict", "false"}}};
 
-void writeAnnotations(const JsonValue& ofTemplate, JsonWriter& out) {
+void writeAnnotations(const Pod& pod, const JsonValue& ofTemplate, JsonWriter& out) {
   out.key("annotations").beginObject();
   ofTemplate.forEachMember([&](std::string_view name, JsonValue value) {
-    if (value.present()) out.key(name).raw(value.minified());
+    if (value.present() && name != model::kTrafficAnnotation) out.key(name).raw(value.minified());
   });
   for (const auto& [name, value] : kStay) {
     if (!ofTemplate.find(name).present()) out.member(name, value);
   }
+  if (const std::string order = encodeTrafficOrder(pod.job, pod.role.name); !order.empty())
+    out.member(model::kTrafficAnnotation, order);
   out.endObject();
 }
 
@@ -176,7 +180,7 @@ void writeAnnotations(const JsonValue& ofTemplate, JsonWriter& out) {
 void writeMetadata(const Pod& pod, const JsonValue& templateMeta, JsonWriter& out) {
   out.key("metadata").beginObject().member("name", pod.name).member("namespace", pod.job.key.ns);
   writeLabels(pod, templateMeta.find("labels"), out);
-  writeAnnotations(templateMeta.find("annotations"), out);
+  writeAnnotations(pod, templateMeta.find("annotations"), out);
   writeOwnerReference(out, pod.job);
   out.endObject();
 }

@@ -12,8 +12,6 @@ JsonValue at(JsonValue value, std::initializer_list<std::string_view> path) {
   return value;
 }
 
-bool isNumber(const JsonValue& value) { return value.type() == JsonType::kInteger; }
-
 // How the job is to be asked for its state, where nobody can ask it yet; else empty.
 std::string_view unbuiltMode(const model::JobSpec& spec) {
   using enum model::CheckpointMode;
@@ -43,7 +41,6 @@ std::vector<std::string> findUnsupported(const JsonValue& spec, const model::Job
   }
   add(decoded.minAvailable && *decoded.minAvailable < decoded.totalReplicas(), "spec.gang.minAvailable");
   add(at(spec, {"plan", "mode"}).string() == "Auto", "spec.plan");
-  add(isNumber(at(spec, {"network", "priority"})), "spec.network.priority");
   return found;
 }
 
