@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/place/place.h"
+#include "core/resize/size_news.h"
 #include "model/gang.h"
 #include "model/job.h"
 
@@ -15,8 +16,8 @@ enum class ChangeKind {
   kStart,
   kStop,    // the whole gang leaves and waits again
   kMove,    // it leaves, and starts anew elsewhere
-  kGrow,    // not planned yet
-  kShrink,  // not planned yet
+  kGrow,    // it gets more members of its elastic role
+  kShrink,  // its last members leave
 };
 
 struct Change {
@@ -26,6 +27,8 @@ struct Change {
   std::vector<model::Assignment> remove = {};  // the places that it leaves
   // Whose start this makes room for; absent where the change is for its own job.
   std::optional<model::ObjectKey> pays = std::nullopt;
+  // Of an elastic job's start, growth and shrinking: how large it is to be from now on.
+  std::optional<SizeNews> size = std::nullopt;
   bool silent = false;  // counted, but nothing can be written for the job now
 };
 
