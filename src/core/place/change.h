@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/place/place.h"
-#include "core/resize/size_news.h"
 #include "model/gang.h"
 #include "model/job.h"
 
@@ -16,8 +15,8 @@ enum class ChangeKind {
   kStart,
   kStop,    // the whole gang leaves and waits again
   kMove,    // it leaves, and starts anew elsewhere
-  kGrow,    // it gets more members of its elastic role
-  kShrink,  // its last members leave
+  kGrow,    // more members come
+  kShrink,  // the last members go
 };
 
 struct Change {
@@ -27,8 +26,6 @@ struct Change {
   std::vector<model::Assignment> remove = {};  // the places that it leaves
   // Whose start this makes room for; absent where the change is for its own job.
   std::optional<model::ObjectKey> pays = std::nullopt;
-  // Of an elastic job's start, growth and shrinking: how large it is to be from now on.
-  std::optional<SizeNews> size = std::nullopt;
   bool silent = false;  // counted, but nothing can be written for the job now
 };
 

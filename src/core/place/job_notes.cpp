@@ -6,7 +6,6 @@
 #include "core/ledger/list_changes.h"
 #include "core/place/suspicion.h"
 #include "core/queues/eligibility.h"
-#include "core/resize/surplus.h"
 
 namespace trainyard::core {
 namespace {
@@ -27,12 +26,10 @@ void JobNotes::follow(const model::SharedList<model::Job>& jobs) {
   moveNotes(jobs);
   const auto proposes = [](const JobPtr& job) { return job && job->status.gang.proposal.has_value(); };
   const auto mayStop = [](const JobPtr& job) { return job && core::stoppable(*job); };
-  const auto mayResize = [](const JobPtr& job) { return job && core::resizable(*job); };
   const auto accuses = [](const JobPtr& job) { return job && accusesNode(*job); };
   forEachChange(jobs_, jobs, [&](const JobPtr& before, const JobPtr& after) {
     keep(proposing_, before, after, proposes(before), proposes(after));
     keep(stoppable_, before, after, mayStop(before), mayStop(after));
-    keep(resizable_, before, after, mayResize(before), mayResize(after));
     keep(accusing_, before, after, accuses(before), accuses(after));
     if (before) addMembers(*before, -1, members_);
     if (after) addMembers(*after, 1, members_);

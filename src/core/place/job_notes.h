@@ -62,8 +62,6 @@ class JobNotes {
   // In the order of the list: jobs that have a proposal; those that may be stopped, time aside.
   [[nodiscard]] const std::vector<JobPtr>& proposing() const { return proposing_; }
   [[nodiscard]] const std::vector<JobPtr>& stoppable() const { return stoppable_; }
-  // Those that may be resized: resizable().
-  [[nodiscard]] const std::vector<JobPtr>& resizable() const { return resizable_; }
   // Those whose last failure accuses a node.
   [[nodiscard]] const std::vector<JobPtr>& accusing() const { return accusing_; }
   // observedMix() of the list.
@@ -76,7 +74,6 @@ class JobNotes {
   std::vector<Note> notes_;
   std::vector<JobPtr> proposing_;
   std::vector<JobPtr> stoppable_;
-  std::vector<JobPtr> resizable_;
   std::vector<JobPtr> accusing_;
   MemberCounts members_;
 };
