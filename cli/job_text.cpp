@@ -152,6 +152,10 @@ std::string explainProposal(const Job& job, const model::Proposal& proposal, con
     return fmt::format("{}: an attempt is being given up: {}. Its places count until its pods are gone.\n",
                        job.key, orDash(proposal.abortReason));
   }
+  const model::Condition* resizing = job.condition(model::conditions::kResizing);
+  const bool resizes = resizing != nullptr && resizing->status == model::ConditionStatus::kTrue;
+  if (resizes && proposal.add.empty()) return fmt::format("{} {}.\n", job.key, resizing->message);
+  if (resizes) return fmt::format("{} {}.\n{}", job.key, resizing->message, placesTable(proposal.add, nodes));
   std::size_t members = 0;
   for (const Assignment& each : proposal.add) members += each.indices.size();
   return fmt::format("{} is being placed: {}, {} on {}, to be bound by {}.\n{}", job.key,

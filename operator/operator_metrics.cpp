@@ -4,6 +4,7 @@
 #include <chrono>
 #include <limits>
 
+#include "core/gang.h"
 #include "core/place/suspicion.h"
 #include "model/conditions.h"
 #include "model/names.h"
@@ -139,12 +140,32 @@ void OperatorMetrics::noteTransition(const model::Job& before, const model::JobS
   if (after.gang.placed && !before.status.gang.placed) {
     placementSeconds_.observe(std::chrono::duration<double>(now - before.created).count());
   }
+  noteResize(before, after);
   noteFailure(before.status, after, now);
   const bool ended = after.phase == "Succeeded" || after.phase == "Failed";
   if (!ended || before.status.phase == after.phase) return;
   registry_
       .counter("trainyard_jobs_finished_total", "TrainingJobs that ended, by outcome.",
                {{"outcome", after.phase}})
+      .increment();
+}
+
+void OperatorMetrics::noteResize(const model::Job& before, const model::JobStatus& after) {
+  const auto was = core::resizeUnderWay(before.spec, before.status.gang);
+  const auto is = core::resizeUnderWay(before.spec, after.gang);
+  if (!was) return;
+  const auto aborts = [](const model::GangRecord& gang) {
+    return gang.proposal && gang.proposal->phase == model::ProposalPhase::kAborting;
+  };
+  const bool failed = is && aborts(after.gang) && !aborts(before.status.gang);
+  const bool done = !is && !aborts(before.status.gang) && after.gang.placed;
+  if (!failed && !done) return;
+  registry_
+      .counter("trainyard_resizes_total",
+               "Gangs that were to get another size, by direction, way and outcome.",
+               {{"direction", was->to > was->from ? "Grow" : "Shrink"},
+                {"way", was->anew ? "Restart" : "Live"},
+                {"outcome", done ? "Resized" : "GivenUp"}})
       .increment();
 }
 

@@ -27,6 +27,7 @@ class OperatorMetrics {
   void noteTransition(const model::Job& before, const model::JobStatus& after, base::WallTime now);
 
  private:
+  void noteResize(const model::Job& before, const model::JobStatus& after);
   void noteFailure(const model::JobStatus& before, const model::JobStatus& after, base::WallTime now);
   using GaugesByLabel = std::map<std::string, telemetry::Gauge, std::less<>>;
   void describeQueues(const model::Snapshot& snapshot);

@@ -222,6 +222,7 @@ void PlanExecutor::finish(const StepPtr& step) {
   if (step->good) {
     if (step->ensuredEpoch != 0 && state.refusedEpoch != step->ensuredEpoch)
       state.auxiliariesEpoch = step->ensuredEpoch;
+    if (step->tellsEpoch != 0) state.toldEpoch = step->tellsEpoch;
     state.failures = 0;
     state.notBefore = base::Instant::min();
   } else {
@@ -264,6 +265,7 @@ core::JobFeedback PlanExecutor::feedbackOn(const model::Job& job, const JobState
   const auto& proposal = job.status.gang.proposal;
   if (!proposal) return feedback;
   feedback.auxiliariesReady = state.auxiliariesEpoch == proposal->epoch;
+  feedback.membersTold = state.toldEpoch == proposal->epoch;
   if (state.refusedEpoch == proposal->epoch) feedback.creationRefused = state.creationRefused;
   if (state.releasedEpoch == proposal->epoch) feedback.released = state.released;
   return feedback;

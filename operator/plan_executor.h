@@ -99,6 +99,9 @@ class PlanExecutor {
   void run(const StepPtr& step, const core::CreateMember& action);
   void createMember(const StepPtr& step, const core::CreateMember& action, std::size_t bytes);
   void run(const StepPtr& step, const core::ReleaseMember& action);
+  void run(const StepPtr& step, const core::TellMember& action);
+  void tellMember(const StepPtr& step, const core::TellMember& action, int conflicts);
+  void tellMemberAgain(const StepPtr& step, const core::TellMember& action, int conflicts);
   void run(const StepPtr& step, const core::DeletePod& action);
   void run(const StepPtr& step, const core::CollectEvidence& action);
   void run(const StepPtr& step, const core::DeleteJob& action);

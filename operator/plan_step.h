@@ -23,6 +23,7 @@ struct PlanExecutor::JobState {
   std::int64_t auxiliariesEpoch = 0;
   std::int64_t refusedEpoch = 0;
   std::optional<core::JobFeedback::CreationRefused> creationRefused;
+  std::int64_t toldEpoch = 0;
   std::int64_t releasedEpoch = 0;
   base::WallTime released{};     // the last member of it
   std::int64_t failedEpoch = 0;  // of which it was asked why it failed
@@ -47,7 +48,7 @@ struct PlanExecutor::JobState {
   // As good as no state: most jobs have none, so that what goes over all states goes over few.
   [[nodiscard]] bool saysNothing() const {
     return !busy && failures == 0 && !writing && auxiliariesEpoch == 0 && refusedEpoch == 0 &&
-           releasedEpoch == 0 && failedEpoch == 0;
+           releasedEpoch == 0 && failedEpoch == 0 && toldEpoch == 0;
   }
 
  private:
@@ -75,6 +76,7 @@ struct PlanExecutor::Step {
   std::size_t words = 0;                               // hash of the status that is written
   TemplateAnswers templates = {};
   std::int64_t ensuredEpoch = 0;  // whose Service and ConfigMap this step makes
+  std::int64_t tellsEpoch = 0;    // of whose size it tells members
   std::size_t openParts = 0;
   bool good = true;
   int conflicts = 0;  // of its writes to the job

@@ -16,7 +16,9 @@ constexpr std::string_view kMembers = "members.json";
 }  // namespace
 
 std::string configMapName(const model::Job& job) {
-  return fmt::format("{}-members-{}", job.key.name, job.uid);
+  const std::string name = fmt::format("{}-members-{}", job.key.name, job.uid);
+  // The list of another size is another one: pods of the old size may still refer to theirs.
+  return job.spec.elastic ? fmt::format("{}-{}", name, model::gangMembers(job)) : name;
 }
 
 std::size_t hostsBytes(std::size_t members, std::size_t longestHost) {

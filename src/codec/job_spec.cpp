@@ -24,7 +24,10 @@ constexpr int kMaxReplicas = 10'000;
 constexpr std::size_t kMaxRoleName = 16;
 constexpr std::size_t kMaxHostname = 63;
 constexpr int kMaxPort = 65'535;
-// Of spec.checkpoint, in seconds; as the schema has them.
+// Of spec.elastic, in seconds; as the schema has them.
+constexpr int kDefaultCooldown = 300;
+constexpr int kMaxCooldown = 604'800;
+// Of spec.checkpoint likewise.
 constexpr int kDefaultGrace = 30;
 constexpr int kMaxGrace = 3'600;
 constexpr int kMaxEvery = 31'536'000;
@@ -120,6 +123,21 @@ void readRoles(const Field& roles, std::string_view ns, JobSpec& spec) {
   if (spec.roles.empty()) roles.complain("needs at least one role");
 }
 
+// Samples per second of the whole job with so many members; each size once, the smallest first in the end.
+void readSpeed(const Field& field, model::Elastic& elastic) {
+  model::SpeedPoint point;
+  point.replicas = field["replicas"].smallInteger(0, 1, kMaxReplicas);
+  if (point.replicas == 0) field["replicas"].complain("is required");
+  point.milliSamplesPerSecond = field["samplesPerSecond"].quantity().milli();
+  if (point.milliSamplesPerSecond <= 0) return field["samplesPerSecond"].refuse("must be more than 0");
+  const auto at = std::lower_bound(
+      elastic.speeds.begin(), elastic.speeds.end(), point.replicas,
+      [](const model::SpeedPoint& known, int replicas) { return known.replicas < replicas; });
+  if (at != elastic.speeds.end() && at->replicas == point.replicas)
+    return field["replicas"].refuse("must be used once only");
+  elastic.speeds.insert(at, point);
+}
+
 void readElastic(const Field& field, JobSpec& spec) {
   if (!field.present()) return;
   model::Elastic elastic;
@@ -130,17 +148,21 @@ void readElastic(const Field& field, JobSpec& spec) {
   if (spec.findRole(elastic.role) == nullptr) field["role"].refuse("must name a role of spec.roles");
   if (elastic.replicas < elastic.minReplicas) field["replicas"].refuse("must not be below minReplicas");
   if (elastic.replicas > elastic.maxReplicas) field["replicas"].refuse("must not be above maxReplicas");
+  elastic.cooldown = seconds(field["cooldownSeconds"].smallInteger(kDefaultCooldown, 0, kMaxCooldown));
+  field["speeds"].forEachElement([&](const Field& each) { readSpeed(each, elastic); });
   spec.elastic = std::move(elastic);
 }
 
 // With mode HTTP only; the schema says so too.
-void checkAddress(const Field& http, model::CheckpointMode mode) {
-  const bool wanted = mode == model::CheckpointMode::kHttp;
+void readAddress(const Field& http, model::Checkpoint& checkpoint) {
+  const bool wanted = checkpoint.mode == model::CheckpointMode::kHttp;
   if (wanted && !http.present()) return http.complain("port and path are required with mode HTTP");
   if (!wanted && http.present()) return http.complain("may be given only with mode HTTP");
   if (!wanted) return;
-  if (http["port"].smallInteger(0, 1, kMaxPort) == 0) http["port"].complain("is required");
-  if (!http["path"].required().starts_with('/')) http["path"].refuse("must begin with a slash");
+  checkpoint.httpPort = http["port"].smallInteger(0, 1, kMaxPort);
+  if (checkpoint.httpPort == 0) http["port"].complain("is required");
+  checkpoint.httpPath = http["path"].required();
+  if (!checkpoint.httpPath.starts_with('/')) http["path"].refuse("must begin with a slash");
 }
 
 std::optional<model::Checkpoint> readCheckpoint(const Field& field) {
@@ -160,7 +182,7 @@ std::optional<model::Checkpoint> readCheckpoint(const Field& field) {
   if (const Field every = field["everySeconds"]; every.present())
     checkpoint.every = seconds(every.smallInteger(1, 1, kMaxEvery));
   checkpoint.restart = seconds(field["restartSeconds"].smallInteger(kDefaultRestart, 0, kMaxRestart));
-  checkAddress(field["http"], checkpoint.mode);
+  readAddress(field["http"], checkpoint);
   return checkpoint;
 }
 

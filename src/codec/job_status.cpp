@@ -180,6 +180,28 @@ void writeHistory(const model::JobStatus& status, JsonWriter& out) {
   }
 }
 
+void writeResize(const model::ResizeStatus& resize, JsonWriter& out) {
+  if (resize == model::ResizeStatus{}) return;
+  out.key("resize").beginObject();
+  if (resize.desired) out.member("desired", *resize.desired);
+  if (resize.decidedBy != model::SizeOwner::kSpec)
+    out.member("decidedBy", wordOf(kSizeOwners, resize.decidedBy));
+  writeText(out, "message", resize.message);
+  if (resize.step != model::ResizeStep::kNone) out.member("step", wordOf(kResizeSteps, resize.step));
+  if (resize.deadline) writeTime(out, "deadline", *resize.deadline);
+  if (resize.cooldownUntil) writeTime(out, "cooldownUntil", *resize.cooldownUntil);
+  if (resize.count != 0) out.member("count", resize.count);
+  writeList(out, "lastPauseMilliseconds", resize.lastPauseMillis,
+            [&](std::int64_t pause) { out.integer(pause); });
+  writeList(out, "speeds", resize.speeds, [&](const model::SpeedPoint& each) {
+    out.beginObject()
+        .member("replicas", each.replicas)
+        .member("milliSamplesPerSecond", each.milliSamplesPerSecond)
+        .endObject();
+  });
+  out.endObject();
+}
+
 void writeLastFailure(const model::LastFailure& last, JsonWriter& out) {
   out.key("lastFailure").beginObject().member("class", toString(last.failure));
   writeText(out, "action", last.action);
@@ -207,6 +229,7 @@ std::string encodeJobStatus(const model::JobStatus& status) {
   writeGang(status.gang, out);
   if (status.pending) writePending(*status.pending, out);
   writeHistory(status, out);
+  writeResize(status.resize, out);
   if (status.lastFailure) writeLastFailure(*status.lastFailure, out);
   if (status.startTime) out.member("startTime", base::formatTime(*status.startTime));
   if (status.completionTime) out.member("completionTime", base::formatTime(*status.completionTime));

@@ -169,6 +169,25 @@ model::Restarts readRestarts(const Field& field) {
   return restarts;
 }
 
+model::ResizeStatus readResize(const Field& field) {
+  model::ResizeStatus resize;
+  if (!field.present()) return resize;
+  if (const Field desired = field["desired"]; desired.present()) resize.desired = desired.smallInteger(0, 0);
+  resize.decidedBy = parseWord(kSizeOwners, field["decidedBy"].text()).value_or(resize.decidedBy);
+  resize.message = field["message"].text();
+  resize.step = parseWord(kResizeSteps, field["step"].text()).value_or(resize.step);
+  resize.deadline = field["deadline"].time();
+  resize.cooldownUntil = field["cooldownUntil"].time();
+  resize.count = field["count"].integer(0, 0, kMost);
+  field["lastPauseMilliseconds"].forEachElement(
+      [&](const Field& pause) { resize.lastPauseMillis.push_back(pause.integer(0, 0, kMost)); });
+  field["speeds"].forEachElement([&](const Field& each) {
+    resize.speeds.push_back(
+        {each["replicas"].smallInteger(0, 0), each["milliSamplesPerSecond"].integer(0, 0, kMost)});
+  });
+  return resize;
+}
+
 std::optional<model::LastFailure> readLastFailure(const Field& field) {
   if (!field.present()) return std::nullopt;
   model::LastFailure last;
@@ -198,6 +217,7 @@ model::JobStatus readJobStatus(const Field& field) {
   status.gang = readGang(field["gang"]);
   status.pending = readPending(field["pending"]);
   readHistory(field, status);
+  status.resize = readResize(field["resize"]);
   status.restarts = readRestarts(field["restarts"]);
   status.lastFailure = readLastFailure(field["lastFailure"]);
   status.startTime = field["startTime"].time();

@@ -37,7 +37,6 @@ std::vector<std::string> findUnsupported(const JsonValue& spec, const model::Job
   const auto add = [&](bool asked, std::string_view what) {
     if (asked) found.emplace_back(what);
   };
-  add(decoded.elastic.has_value(), "spec.elastic (the job keeps the size it starts with)");
   if (const std::string_view mode = unbuiltMode(decoded); !mode.empty()) {
     found.push_back(
         fmt::format("spec.checkpoint.mode {} (nobody asks the job to save its state; when it is "

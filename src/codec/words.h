@@ -28,6 +28,16 @@ inline constexpr Words<model::ProposalPhase, 5> kProposalPhases{
      {"Releasing", model::ProposalPhase::kReleasing},
      {"Aborting", model::ProposalPhase::kAborting}}};
 
+inline constexpr Words<model::ResizeStep, 4> kResizeSteps{
+    {{"Checkpointing", model::ResizeStep::kCheckpointing},
+     {"Draining", model::ResizeStep::kDraining},
+     {"Resizing", model::ResizeStep::kResizing},
+     {"Restoring", model::ResizeStep::kRestoring}}};
+
+inline constexpr Words<model::SizeOwner, 3> kSizeOwners{{{"Spec", model::SizeOwner::kSpec},
+                                                         {"Cluster", model::SizeOwner::kCluster},
+                                                         {"Preemption", model::SizeOwner::kPreemption}}};
+
 inline constexpr Words<model::ConditionStatus, 3> kConditionStatuses{
     {{"True", model::ConditionStatus::kTrue},
      {"False", model::ConditionStatus::kFalse},

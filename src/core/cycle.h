@@ -13,5 +13,6 @@
 #include "core/cycle/queue_report.h"
 #include "core/cycle/schedule.h"
 #include "core/cycle/simulate.h"
+#include "core/cycle/user_scale.h"
 #include "core/cycle/waiting_order.h"
 #include "core/cycle/waiting_words.h"

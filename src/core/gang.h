@@ -2,7 +2,7 @@
 
 // How does it happen without harm?
 //
-// The gang record and its steps, the barrier, lost members, removal; how a gang has ended.
+// The gang record and its steps, the barrier, resizes, lost members, removal; how a gang has ended.
 //
 // The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
 #include "core/gang/action.h"
@@ -10,6 +10,7 @@
 #include "core/gang/gang_proposals.h"
 #include "core/gang/gang_protocol.h"
 #include "core/gang/gang_removal.h"
+#include "core/gang/gang_resize.h"
 #include "core/gang/lost_members.h"
 #include "core/gang/orphans.h"
 #include "core/gang/outcome.h"

@@ -10,6 +10,7 @@
 #include "core/place/fragmentation.h"
 #include "core/place/gang_placer.h"
 #include "core/place/job_notes.h"
+#include "core/place/more_places.h"
 #include "core/place/place.h"
 #include "core/place/placement_cache.h"
 #include "core/place/relaxation.h"

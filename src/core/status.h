@@ -9,3 +9,4 @@
 #include "core/status/explain.h"
 #include "core/status/explain_queue.h"
 #include "core/status/job_status.h"
+#include "core/status/resize_status.h"

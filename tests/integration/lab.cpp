@@ -10,11 +10,13 @@ namespace {
 
 constexpr const char* kJobs = "/apis/trainyard.dev/v1alpha1/namespaces/default/trainingjobs";
 
-std::string annotations(const std::string& runFor, int exitCode, const std::string& log = {}) {
-  if (runFor.empty()) return "{}";
+std::string annotations(const std::string& runFor, int exitCode, const std::string& log = {},
+                        const std::string& leaveFor = {}) {
+  const std::string leaves = fmt::format(R"("sim.trainyard.dev/leave-for":"{}")", leaveFor);
+  if (runFor.empty()) return fmt::format("{{{}}}", leaves);
   return fmt::format(
-      R"({{"sim.trainyard.dev/run-for":"{}","sim.trainyard.dev/exit-code":"{}","sim.trainyard.dev/log":"{}"}})",
-      runFor, exitCode, log);
+      R"({{{},"sim.trainyard.dev/run-for":"{}","sim.trainyard.dev/exit-code":"{}","sim.trainyard.dev/log":"{}"}})",
+      leaves, runFor, exitCode, log);
 }
 
 std::string podSpec(int gpus) {
@@ -43,8 +45,8 @@ void Lab::submit(const std::string& name, const GangSpec& spec) {
   const std::string json = fmt::format(
       R"({{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","metadata":{{"name":"{}"}},"spec":{{"framework":"PyTorch",)"
       R"("roles":[{{"name":"worker","replicas":{},"template":{{"metadata":{{"annotations":{}}},"spec":{}}}}}]{}{}}}}})",
-      name, spec.workers, annotations(spec.runFor, spec.exitCode, spec.log), podSpec(spec.gpus),
-      spec.extra.empty() ? "" : ",", spec.extra);
+      name, spec.workers, annotations(spec.runFor, spec.exitCode, spec.log, spec.leaveFor),
+      podSpec(spec.gpus), spec.extra.empty() ? "" : ",", spec.extra);
   const auto made = cluster_->create(json);
   if (!made) FAIL(made.error().message);
 }

@@ -21,8 +21,9 @@ struct GangSpec {
   int gpus = 8;
   std::string runFor = "5s";  // empty: until it is deleted
   int exitCode = 0;
-  std::string log = {};    // what its members say before they end
-  std::string extra = {};  // further members of spec, as JSON: `"locality":{…}`
+  std::string leaveFor = {};  // that a member takes to leave which is told to
+  std::string log = {};       // what its members say before they end
+  std::string extra = {};     // further members of spec, as JSON: `"locality":{…}`
 };
 
 // A simulated cluster that one test plays with. Its log goes to standard error when TRAINYARD_SIM_LOG is set

@@ -10,15 +10,23 @@ std::string_view toString(Fault fault) {
 }
 
 std::string_view toString(Step step) {
-  static constexpr std::array<std::string_view, kSteps + 1> kWords = {
-      "list nodes",     "list pods",        "list jobs",      "list others",
-      "watch nodes",    "watch pods",       "watch jobs",     "watch others",
-      "read lease",     "make lease",       "renew lease",    "event",
-      "check template", "reserve",          "claim",          "claimed",
-      "abort",          "drop proposal",    "merge",          "status words",
-      "add finalizer",  "remove finalizer", "create service", "create configmap",
-      "create member",  "release member",   "delete pod",     "force delete",
-      "read job",       "read pod",         "read owned",     "other"};
+  static constexpr std::array<std::string_view, kSteps + 1> kWords = {"list nodes",     "list pods",
+                                                                      "list jobs",      "list others",
+                                                                      "watch nodes",    "watch pods",
+                                                                      "watch jobs",     "watch others",
+                                                                      "read lease",     "make lease",
+                                                                      "renew lease",    "event",
+                                                                      "check template", "reserve",
+                                                                      "claim",          "claimed",
+                                                                      "abort",          "drop proposal",
+                                                                      "merge",          "status words",
+                                                                      "add finalizer",  "remove finalizer",
+                                                                      "create service", "create configmap",
+                                                                      "create member",  "release member",
+                                                                      "all bound",      "tell member",
+                                                                      "delete pod",     "force delete",
+                                                                      "read job",       "read pod",
+                                                                      "read owned",     "other"};
   return kWords.at(static_cast<std::size_t>(step));
 }
 

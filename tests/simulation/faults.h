@@ -56,6 +56,8 @@ enum class Step {
   kCreateConfigMap,
   kCreateMember,
   kReleaseMember,
+  kAllBound,
+  kTellMember,
   kDeletePod,
   kForceDelete,
   kReadJob,

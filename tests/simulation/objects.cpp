@@ -15,7 +15,8 @@ Json podTemplate(int gpus, const JobPlan& plan, const std::string& image, bool a
   if (gpus > 0) resources["limits"] = {{std::string(model::names::kGpuResource), std::to_string(gpus)}};
   return {{"metadata",
            {{"annotations",
-             {{"sim.trainyard.dev/run-for", std::to_string(plan.runFor.count()) + "ms"},
+             {{"sim.trainyard.dev/leave-for", plan.leaveFor},
+              {"sim.trainyard.dev/run-for", std::to_string(plan.runFor.count()) + "ms"},
               {"sim.trainyard.dev/exit-code", std::to_string(plan.exitCode)},
               {"sim.trainyard.dev/log", plan.log}}}}},
           {"spec",
@@ -36,7 +37,8 @@ Json roles(const JobPlan& plan, const std::string& image, bool asksCpu) {
 }  // namespace
 
 std::string jobJson(const JobPlan& plan, bool asksCpu) {
-  Json spec = {{"framework", "PyTorch"},
+  const bool anew = plan.elastic && plan.resizes == ResizePlan::kAnew;
+  Json spec = {{"framework", anew ? "Custom" : "PyTorch"},
                {"roles", roles(plan, "train:1", asksCpu)},
                {"failure", {{"restartScope", plan.restartWhole ? "Gang" : "Pod"}}}};
   if (!plan.preemptible) spec["preemptible"] = false;
@@ -50,6 +52,8 @@ std::string jobJson(const JobPlan& plan, bool asksCpu) {
                        {"replicas", plan.roles.front().replicas},
                        {"minReplicas", 1},
                        {"maxReplicas", 8}};
+    if (plan.resizes == ResizePlan::kTold)
+      spec["checkpoint"] = {{"mode", "Helper"}, {"gracePeriodSeconds", 2}};
   }
   const Json job = {{"apiVersion", model::names::kApiVersion},
                     {"kind", model::names::kTrainingJobKind},

@@ -58,7 +58,8 @@ ProtocolLaws::ProtocolLaws(sim::ClusterObserver& truth, base::Executor& executor
     : truth_(truth),
       executor_(executor),
       claims_(truth, executor, [this](std::string what) { violated(std::move(what)); }),
-      failures_([this](std::string what) { violated(std::move(what)); }) {
+      failures_([this](std::string what) { violated(std::move(what)); }),
+      resizes_(truth, executor, [this](std::string what) { violated(std::move(what)); }) {
   truth_.cache().jobs.onChange(
       [this](const JobPtr& before, const JobPtr& after) { jobChanged(before, after); });
   truth_.cache().pods.onChange(
@@ -78,6 +79,7 @@ void ProtocolLaws::violated(std::string what) {
 void ProtocolLaws::jobChanged(const JobPtr& before, const JobPtr& after) {
   if (before && after && before->uid == after->uid) {
     failures_.check(*before, *after);
+    resizes_.checkRecord(*before, *after);
     return checkRecord(*before, *after);
   }
   // A gang of one has no finalizer and goes with its owner.
@@ -287,6 +289,7 @@ void ProtocolLaws::sends(const std::string& client, Step step, const net::HttpRe
   }
   if (step == Step::kForceDelete) checkForce(request);
   claims_.sends(step, request);
+  resizes_.sends(step, request);
   const bool deletes = request.method == net::Method::kDelete;
   if (deletes && request.body.find("\"uid\"") == std::string::npos) {
     violated(fmt::format("{} deletes {} under whatever uid", client, request.target));
@@ -320,6 +323,7 @@ void ProtocolLaws::comesLate(Step step, const net::HttpRequest& request) {
 
 void ProtocolLaws::answered(const net::HttpRequest& request, const net::HttpResponse& response) {
   if (request.method == net::Method::kGet || response.status / 100 != 2) return;
+  resizes_.answered(request, response);
   if (request.target.find("/leases") == std::string::npos) return;
   const auto lease = nlohmann::json::parse(response.body, nullptr, false);
   if (!lease.is_object() || !lease.contains("spec")) return;

@@ -11,6 +11,7 @@
 #include "simulation/claim_laws.h"
 #include "simulation/failure_laws.h"
 #include "simulation/faults.h"
+#include "simulation/resize_laws.h"
 
 namespace trainyard::simulation {
 
@@ -29,7 +30,8 @@ namespace trainyard::simulation {
 //  - nobody writes while another one holds the Lease
 //  - a pod is deleted by force only where its kubelet cannot be running it
 //  - a gated pod is made only for a job with the finalizer, and such a job goes only after its running pods
-// Who may be stopped for whom is in ClaimLaws, what follows failures in FailureLaws; what must hold of every
+// Who may be stopped for whom is in ClaimLaws, what follows failures in FailureLaws, of gangs
+// that change their size in ResizeLaws; what must hold of every
 // cluster, whoever runs gangs on it, in sim::Invariants.
 class ProtocolLaws {
  public:
@@ -70,6 +72,7 @@ class ProtocolLaws {
   std::vector<std::string> violations_;
   ClaimLaws claims_;
   FailureLaws failures_;
+  ResizeLaws resizes_;
   std::string holder_;               // of the Lease
   std::set<std::string> everBound_;  // "JOB-UID/EPOCH/POD"
   std::set<std::string> late_;  // names of pods whose creation was held up: they may come after everything

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "model/membership.h"
 #include "model/names.h"
 #include "sim/api/paths.h"
 
@@ -37,6 +38,7 @@ Step statusStep(const Json& body, const model::Job* before) {
   if (proposal.is_null()) return was(Phase::kAborting) ? Step::kDropProposal : Step::kMerge;
   const std::string phase = proposal.value("phase", "");
   if (phase == "Aborting") return Step::kAbort;
+  if (phase == "Releasing") return was(Phase::kReleasing) ? Step::kStatusWords : Step::kAllBound;
   if (phase == "Claiming") return Step::kClaim;
   if (phase == "Reserved") return was(Phase::kClaiming) ? Step::kClaimed : Step::kReserve;
   return Step::kStatusWords;
@@ -57,7 +59,10 @@ Step podStep(const net::HttpRequest& request, const sim::ApiPath& path) {
   if (request.method == Method::kPost) {
     return sim::queryText(path.query, "dryRun").empty() ? Step::kCreateMember : Step::kCheckTemplate;
   }
-  if (request.method == Method::kPatch) return Step::kReleaseMember;
+  if (request.method == Method::kPatch) {
+    const bool tells = request.body.find(model::kMembershipAnnotation) != std::string::npos;
+    return tells ? Step::kTellMember : Step::kReleaseMember;
+  }
   if (request.method != Method::kDelete) return Step::kOther;
   const Json body = Json::parse(request.body, nullptr, false);
   const bool force = body.is_object() && body.value("gracePeriodSeconds", -1) == 0;

@@ -18,6 +18,9 @@ struct RolePlan {
   int gpus = 1;
 };
 
+// How a job of varying size gets another one: its framework finds out, its members are told, it starts anew.
+enum class ResizePlan { kFound, kTold, kAnew };
+
 struct JobPlan {
   std::string name;
   std::vector<RolePlan> roles;
@@ -27,9 +30,11 @@ struct JobPlan {
   std::string log;           // what its members say before they end
   bool restartWhole = true;  // restartScope Gang, else Pod
   bool elastic = false;      // the first role
-  std::string required;      // locality level, empty: anywhere
-  std::string queue;         // empty: the one that is there without an object
-  std::string priority;      // name of a PriorityClass, empty: none
+  ResizePlan resizes = ResizePlan::kFound;
+  std::string leaveFor;  // that a member takes to leave which is told to: "800ms", "never"
+  std::string required;  // locality level, empty: anywhere
+  std::string queue;     // empty: the one that is there without an object
+  std::string priority;  // name of a PriorityClass, empty: none
   bool preemptible = true;
   std::chrono::seconds estimate{0};  // 0: none
   std::chrono::seconds deadline{0};  // activeDeadlineSeconds, 0: none
@@ -50,8 +55,10 @@ enum class Trouble {
   kDeleteJob,
   kSuspendJob,
   kResumeJob,
-  kEditJob,   // of a suspended job: other template, other size
-  kScaleJob,  // of an elastic one
+  kEditJob,        // of a suspended job: other template, other size
+  kScaleJob,       // of an elastic one
+  kScaleResizing,  // the same, as soon as it changes its size
+  kCrashResizing,  // of the leader, likewise
   kRecreateJob,
   kDeleteMember,
   kStranger,

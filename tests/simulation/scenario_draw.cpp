@@ -76,8 +76,25 @@ class Draw {
     const auto gpus = [&] { return static_cast<int>(1 << rng_.below(scenario_.gpusOnNode == 8 ? 4 : 3)); };
     plan.roles.push_back({"worker", rng_.chance(1, 4) ? 1 : static_cast<int>(rng_.between(2, 4)), gpus()});
     if (rng_.chance(1, 4)) plan.roles.push_back({"ps", static_cast<int>(rng_.between(1, 2)), gpus() / 2});
-    plan.elastic = rng_.chance(1, 5);
+    if (rng_.chance(1, 4)) stretch(plan);
     scenario_.jobs.push_back(std::move(plan));
+  }
+
+  // It changes its size, more often than once, while it runs.
+  void stretch(JobPlan& plan) {
+    plan.elastic = true;
+    plan.resizes = static_cast<ResizePlan>(rng_.below(3));
+    static constexpr const char* kTimes[] = {"", "50ms", "900ms", "never"};
+    plan.leaveFor = kTimes[rng_.below(4)];
+    plan.runFor = milliseconds(rng_.between(3'000, 15'000));
+    const auto times = rng_.below(4);
+    for (std::uint64_t i = 0; i < times; ++i) {
+      pick_ = scenario_.jobs.size();
+      const milliseconds at = plan.submitAt + milliseconds(rng_.between(500, plan.runFor.count()));
+      put(at, Trouble::kScaleJob, static_cast<int>(rng_.between(1, 6)));
+      if (rng_.chance(1, 6)) put(at, Trouble::kScaleResizing, static_cast<int>(rng_.between(1, 6)));
+      if (rng_.chance(1, 6)) put(at, Trouble::kCrashResizing);
+    }
   }
 
   void strangers() {
@@ -178,6 +195,7 @@ class Draw {
     plan.runFor = milliseconds(15'000);
     plan.roles = {{"worker", workers, 1}};
     plan.required.clear();
+    plan.elastic = false;
     scenario_.length = std::max(scenario_.length, milliseconds(25'000));
     pick_ = 0;
   }
@@ -202,6 +220,18 @@ class Draw {
         const milliseconds at(200);
         put(at, Trouble::kSuspendStarting);
         put(at + milliseconds(6'000), Trouble::kResumeJob);
+        return true;
+      }
+      case Step::kAllBound:
+      case Step::kTellMember: {
+        oneStart(3);
+        JobPlan& plan = scenario_.jobs.front();
+        plan.elastic = true;
+        plan.resizes = ResizePlan::kTold;
+        scenario_.odds.perMille.fill(0);
+        pick_ = 0;
+        put(milliseconds(4'000), Trouble::kScaleJob, 5);
+        put(milliseconds(9'000), Trouble::kScaleJob, 2);
         return true;
       }
       case Step::kDeletePod:

@@ -10,6 +10,8 @@ constexpr std::string_view kWords[] = {"delete job",
                                        "resume job",
                                        "edit job",
                                        "scale job",
+                                       "scale while it resizes",
+                                       "crash while it resizes",
                                        "recreate job",
                                        "delete member",
                                        "stranger",
@@ -36,6 +38,13 @@ constexpr std::string_view kWords[] = {"delete job",
                                        "suspend starting",
                                        "kubelet of member down"};
 
+std::string resizeWords(const JobPlan& job) {
+  if (!job.elastic) return {};
+  static constexpr std::string_view kWays[] = {"finds out", "is told", "starts anew"};
+  return fmt::format(", elastic ({}; leaves after \"{}\")", kWays[static_cast<std::size_t>(job.resizes)],
+                     job.leaveFor);
+}
+
 }  // namespace
 
 std::string describe(const Scenario& scenario) {
@@ -61,7 +70,7 @@ std::string describe(const Scenario& scenario) {
   for (const JobPlan& job : scenario.jobs) {
     text += fmt::format(
         "  {:>6} ms job {} runs {} ms, exit {}, restarts {}{}{}{}{}{}{}{}{}:", job.submitAt.count(), job.name,
-        job.runFor.count(), job.exitCode, job.restartWhole ? "whole" : "pods", job.elastic ? ", elastic" : "",
+        job.runFor.count(), job.exitCode, job.restartWhole ? "whole" : "pods", resizeWords(job),
         job.required.empty() ? "" : ", within one " + job.required,
         job.queue.empty() ? "" : ", in " + job.queue, job.priority.empty() ? "" : ", " + job.priority,
         job.preemptible ? "" : ", cannot be stopped",

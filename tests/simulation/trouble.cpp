@@ -43,6 +43,8 @@ void World::strike(const TroublePlan& trouble) {
     case Trouble::kMemberKubeletDown:
     case Trouble::kCordonStarting:
     case Trouble::kSuspendStarting:
+    case Trouble::kScaleResizing:
+    case Trouble::kCrashResizing:
     case Trouble::kTakeName: return strikeJob(trouble);
     case Trouble::kNewQueue: return newQueue(trouble.pick);
     case Trouble::kStranger: return stranger(trouble.amount);
@@ -68,6 +70,8 @@ void World::strikeJob(const TroublePlan& trouble) {
   if (trouble.kind == Trouble::kSuspendStarting || trouble.kind == Trouble::kCordonStarting) {
     return strikeStarting(*plan, trouble.kind, kLooks);
   }
+  if (trouble.kind == Trouble::kScaleResizing || trouble.kind == Trouble::kCrashResizing)
+    return strikeResizing(*plan, trouble, kLooks);
   if (!now) return;
   switch (trouble.kind) {
     case Trouble::kDeleteJob: return deleteJob(plan->name);
@@ -78,10 +82,7 @@ void World::strikeJob(const TroublePlan& trouble) {
       if (now->spec.run.suspend)
         patchJob(plan->name, editedJson(*plan, trouble.amount, scenario_.defaultCpus == 0));
       return;
-    case Trouble::kScaleJob:
-      if (plan->elastic)
-        patchJob(plan->name, fmt::format(R"({{"spec":{{"elastic":{{"replicas":{}}}}}}})", trouble.amount));
-      return;
+    case Trouble::kScaleJob: return scaleJob(*plan, trouble.amount);
     case Trouble::kRecreateJob:
       deleteJob(plan->name);
       cluster_->loop().postAfter(std::chrono::milliseconds(trouble.pick % 3'000),
@@ -114,6 +115,27 @@ void World::strikeStarting(const JobPlan& plan, Trouble kind, int looks) {
   }
   if (looks == 0) return;
   cluster_->loop().postAfter(1ms, [this, &plan, kind, looks] { strikeStarting(plan, kind, looks - 1); });
+}
+
+void World::strikeResizing(const JobPlan& plan, const TroublePlan& trouble, int looks) {
+  const JobPtr now = job(plan.name);
+  const auto underWay = [](const model::Job& each) {
+    const auto& gang = each.status.gang;
+    return gang.placed && gang.proposal;
+  };
+  if (now && underWay(*now)) {
+    if (trouble.kind == Trouble::kScaleResizing) return scaleJob(plan, trouble.amount);
+    if (const auto leader = cluster_->leader()) killAndReplace(*leader);
+    return;
+  }
+  if (looks == 0) return;
+  cluster_->loop().postAfter(1ms,
+                             [this, &plan, trouble, looks] { strikeResizing(plan, trouble, looks - 1); });
+}
+
+void World::scaleJob(const JobPlan& plan, int replicas) {
+  if (plan.elastic && job(plan.name))
+    patchJob(plan.name, fmt::format(R"({{"spec":{{"elastic":{{"replicas":{}}}}}}})", replicas));
 }
 
 void World::deleteJob(const std::string& name) {

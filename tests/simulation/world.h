@@ -51,6 +51,8 @@ class World {
   void strikeNode(const TroublePlan& trouble);
   void strikeOperator(const TroublePlan& trouble);
   void strikeStarting(const JobPlan& plan, Trouble kind, int looks);
+  void strikeResizing(const JobPlan& plan, const TroublePlan& trouble, int looks);
+  void scaleJob(const JobPlan& plan, int replicas);
   void deleteJob(const std::string& name);
   void patchJob(const std::string& name, const std::string& patch);
   void stranger(int gpus);

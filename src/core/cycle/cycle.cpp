@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -10,9 +11,11 @@
 #include "core/cycle/admission.h"
 #include "core/cycle/failed_gang.h"
 #include "core/cycle/schedule.h"
+#include "core/cycle/user_scale.h"
 #include "core/gang/gang_proposals.h"
 #include "core/gang/gang_protocol.h"
 #include "core/gang/gang_removal.h"
+#include "core/gang/gang_resize.h"
 #include "core/gang/lost_members.h"
 #include "core/gang/orphans.h"
 #include "core/ledger/ledger.h"
@@ -25,11 +28,13 @@
 #include "core/status/describe.h"
 #include "core/status/explain.h"
 #include "core/status/job_status.h"
+#include "core/status/resize_status.h"
 #include "model/charge.h"
 #include "model/conditions.h"
 #include "model/gang_size.h"
 #include "model/names.h"
 #include "model/set_condition.h"
+#include "model/words.h"
 
 namespace trainyard::core {
 namespace {
@@ -174,9 +179,12 @@ class Cycle {
     }
     decision.actions = std::move(step.actions);
     std::move(step.events.begin(), step.events.end(), std::back_inserter(decision.events));
+    auto resized = step.record ? resizeEnded(*job, *step.record) : std::nullopt;
     // Of a single pod that did not have to wait kube-scheduler's own Event says as much.
-    const bool placed = step.record && step.record->placed && !step.record->proposal;
-    if (placed && (!job->recordUnwritten || job->status.pending)) {
+    const bool placed = step.record && step.record->placed && !step.record->proposal && !resized;
+    if (resized) decision.events.push_back(std::move(*resized));
+    if (placed && job->status.gang.proposal->phase != model::ProposalPhase::kAborting &&
+        (!job->recordUnwritten || job->status.pending)) {
       decision.events.push_back(
           {false, "Placed", placedText(model::gangMembers(job->spec, *step.record), news.where)});
     }
@@ -198,6 +206,9 @@ class Cycle {
   // A gang that is bound and about to run: being placed and running are then told by one write.
   bool comesUp(const Job& job, const GangRecord& record) const {
     if (!record.placed || record.proposal || job.deleting || job.spec.run.suspend) return false;
+    // Nobody waits for more members to run before the job is told that it has fewer.
+    const auto& proposal = job.status.gang.proposal;
+    if (proposal && proposal->kind == model::ProposalKind::kShrink) return false;
     const std::vector<Member> members = placedMembers(job, *record.placed, podsOf(job));
     const auto isUp = [](const Member& m) {
       return m.pod != nullptr && m.pod->phase == model::PodPhase::kRunning;
@@ -288,6 +299,7 @@ class Cycle {
       finishRemoval(removal, decision);
     }
     if (news.verdict.outcome == Outcome::kRunning) {
+      if (!strays && !job->recordUnwritten && asksForAnotherSize(*job)) return scaling_.push_back(job);
       if (job->recordUnwritten && comesUp(*job, job->status.gang)) decision.urgency = Urgency::kSoon;
       if (!strays && *decision.status == job->status) settle(deadline);
       return;
@@ -329,6 +341,17 @@ class Cycle {
     const GangRecord& gang = job->status.gang;
     const auto& topology = input_.snapshot.policy.topology;
     StatusNews news;
+    if (evictions_.contains(job->key) && gang.proposal->kind == model::ProposalKind::kShrink) {
+      const model::ObjectKey claimant = *gang.proposal->movesFor;
+      GangRecord record = beginShrink(*job, author());
+      const auto shrink = resizeUnderWay(job->spec, record);
+      news.where = placesText(record);
+      write(job, std::move(record),
+            {{true, "Resizing", fmt::format("makes room for {}: {}", claimant, describeResize(*shrink))}},
+            news);
+      plan_.decisions.back().urgency = Urgency::kNow;
+      return;
+    }
     if (evictions_.contains(job->key)) {
       news.preemptedBy = gang.proposal->movesFor;
       news.where = describePlaces(gang.proposal->add, ledger_, topology);
@@ -532,6 +555,11 @@ class Cycle {
                                         .mostStartingMembers = input_.settings.startingMembers});
     std::vector<Change> payments;  // for the next start
     for (Change& change : schedule.changes) {
+      const bool resizes = change.kind == ChangeKind::kGrow || change.kind == ChangeKind::kShrink;
+      if (resizes && !change.pays) {
+        resize(change);
+        continue;
+      }
       if (change.kind != ChangeKind::kStart) {
         payments.push_back(std::move(change));
         continue;
@@ -548,8 +576,63 @@ class Cycle {
       }
     }
     for (const GangYield& yield : schedule.yields) giveWay(yield);
+    scale(schedule);
     plan_.queues = std::move(schedule.queues);
     wakeAt(schedule.wakeAt);
+  }
+
+  // --- phase 8
+  // --------------------------------------------------------------------------------------------------------
+
+  void scale(const Schedule& schedule) {
+    leaveOutClaimed();
+    if (scaling_.empty()) return;
+    ScaleRequest request{input_.snapshot, ledger_, cache_.domains(), queues_, std::move(scaling_)};
+    for (const GangWait& wait : schedule.waits) {
+      if (wait.pending && wait.pending->reservedSince && !request.keptFor) request.keptFor = wait.job->key;
+    }
+    ScaleAnswer answer = scaleAsAsked(request);
+    wakeAt(answer.wakeAt);
+    for (const Change& change : answer.changes) resize(change);
+    if (answer.held.empty()) return;
+    for (JobDecision& decision : plan_.decisions) {
+      const auto held = answer.held.find(decision.job->key);
+      // Whoever gets a part of it is told what is left when that has come.
+      if (held == answer.held.end() || !decision.status || decision.status->gang.proposal) continue;
+      tellResize(*decision.job, held->second, input_.snapshot.now, *decision.status);
+    }
+  }
+
+  // Whoever has to go for another one, now or when that one's claim stands, does not change before.
+  void leaveOutClaimed() {
+    if (scaling_.empty()) return;
+    std::vector<JobPtr> claimants = cache_.notes().proposing();
+    std::erase_if(claimants, [](const JobPtr& job) { return job->status.gang.proposal->victims.empty(); });
+    const auto claimed = claimedGangs(claimants, input_.snapshot.pods);
+    std::erase_if(scaling_, [&](const JobPtr& job) {
+      return claimed.contains(job->key) || paying_.contains(job->key);
+    });
+  }
+
+  // The gang gets another size: more members on `add`, or without those on `remove`.
+  void resize(const Change& change) {
+    const auto told = input_.feedback.find(change.job->key);
+    if (told != input_.feedback.end() && told->second.busy) return;
+    std::erase_if(plan_.decisions, [&](const JobDecision& decision) { return decision.job == change.job; });
+    const bool grows = change.kind == ChangeKind::kGrow;
+    GangRecord record = grows ? proposeGrow(*change.job, change.add.assignments, author())
+                              : proposeShrink(*change.job, change.remove, change.pays, author());
+    const auto under = resizeUnderWay(change.job->spec, record);
+    StatusNews news;
+    news.where = placesText(record);
+    JobDecision& decision = derive(change.job, std::move(record), news);
+    decision.urgency = Urgency::kNow;
+    if (!under) return;  // it waits for whom it makes room
+    std::string note = describeResize(*under);
+    if (grows)
+      note += ", on " + describePlaces(change.add.assignments, ledger_, input_.snapshot.policy.topology);
+    if (under->anew) note += "; its pods end, and start anew with the new size";
+    decision.events.push_back({false, "Resizing", std::move(note)});
   }
 
   // Instead of the step that its proposal would take.
@@ -598,11 +681,16 @@ class Cycle {
 
   void begin(Change& start, const std::vector<Change>& payments) {
     std::vector<JobPtr> gone;
-    for (const Change& each : payments) gone.push_back(each.job);
+    std::vector<model::Victim> victims;
+    for (const Change& each : payments) {
+      gone.push_back(each.job);
+      paying_.insert(each.job->key);
+      for (model::Victim& victim : victimsOf(each)) victims.push_back(std::move(victim));
+    }
     StatusNews news;
     news.where = describePlaces(start.add.assignments, ledger_, input_.snapshot.policy.topology);
     GangRecord record = propose(*start.job, model::ProposalKind::kStart, std::move(start.add.assignments), {},
-                                victimPods(gone, ledger_.pods()), author());
+                                std::move(victims), author());
     record.charge = model::makeCharge(start.job->spec, queues_.askedQueueOf(*start.job),
                                       Priorities(input_.snapshot).of(*start.job));
     record.proposal->deadline += longestGrace(gone);
@@ -610,13 +698,41 @@ class Cycle {
     decision.urgency = Urgency::kNow;
     tellGrace(*start.job, decision);
     if (gone.empty()) return startAlone(decision);
-    const bool moves = payments.front().kind == ChangeKind::kMove;
-    decision.events.push_back({false, "Preempting",
-                               fmt::format("{} {} to make room, once its own pods exist",
-                                           moves ? "moves" : "stops", namesOf(gone))});
+    decision.events.push_back(
+        {false, "Preempting", fmt::format("{} to make room, once its own pods exist", describe(payments))});
     for (const Change& each : payments) {
       if (each.kind == ChangeKind::kMove) move(each);
+      if (each.kind == ChangeKind::kShrink) resize(each);
     }
+  }
+
+  // The pods that go for a start: of one that shrinks and runs on only those that leave it.
+  std::vector<model::Victim> victimsOf(const Change& payment) const {
+    std::vector<model::Victim> victims = victimPods({payment.job}, ledger_.pods());
+    if (payment.kind != ChangeKind::kShrink || resizeWay(payment.job->spec) == ResizeWay::kAnew)
+      return victims;
+    std::set<model::ObjectKey> leave;
+    for (const model::Assignment& each : payment.remove) {
+      for (const int index : each.indices.values())
+        leave.insert({payment.job->key.ns, model::podName(payment.job->key.name, each.role, index)});
+    }
+    std::erase_if(victims, [&](const model::Victim& victim) { return !leave.contains(victim.pod); });
+    return victims;
+  }
+
+  // "stops ml/a and ml/b and shrinks ml/c".
+  static std::string describe(const std::vector<Change>& payments) {
+    std::vector<std::string> words;
+    for (const auto& [kind, verb] :
+         {std::pair(ChangeKind::kStop, "stops"), std::pair(ChangeKind::kMove, "moves"),
+          std::pair(ChangeKind::kShrink, "shrinks")}) {
+      std::vector<JobPtr> jobs;
+      for (const Change& each : payments) {
+        if (each.kind == kind) jobs.push_back(each.job);
+      }
+      if (!jobs.empty()) words.push_back(fmt::format("{} {}", verb, namesOf(jobs)));
+    }
+    return model::joinWords(words);
   }
 
   // A gang of one needs no record before its pod: the name is given once only.
@@ -633,6 +749,7 @@ class Cycle {
   std::chrono::seconds longestGrace(const std::vector<JobPtr>& victims) const {
     std::chrono::seconds longest{0};
     for (const JobPtr& victim : victims) {
+      if (victim->spec.elastic) longest = std::max(longest, timeToLeave(victim->spec, settings_));
       for (const auto& pod : podsOf(*victim)) longest = std::max(longest, Removal::graceOf(*pod, settings_));
     }
     return longest;
@@ -710,7 +827,9 @@ class Cycle {
   const JobPods& podsOf(const Job& job) const { return ledger_.pods().of(job); }
 
   std::string placesText(const GangRecord& record) const {
-    const bool changes = record.proposal && !record.proposal->add.empty();
+    // What joins a gang that runs is not where it is.
+    const bool changes = record.proposal && !record.proposal->add.empty() &&
+                         record.proposal->kind != model::ProposalKind::kGrow;
     if (changes) return describePlaces(record.proposal->add, ledger_, input_.snapshot.policy.topology);
     if (record.placed)
       return describePlaces(record.placed->assignments, ledger_, input_.snapshot.policy.topology);
@@ -728,7 +847,15 @@ class Cycle {
 
   // Members as the record to be written names them.
   std::vector<Member> membersOf(const Job& job, const GangRecord& record) const {
-    if (record.placed) return placedMembers(job, *record.placed, podsOf(job));
+    if (record.placed) {
+      std::vector<Member> members = placedMembers(job, *record.placed, podsOf(job));
+      // Those that leave do not count as the gang's any more.
+      const bool shrinks = record.proposal && record.proposal->kind == model::ProposalKind::kShrink &&
+                           !record.proposal->movesFor;
+      if (shrinks)
+        std::erase_if(members, [&](const Member& m) { return record.proposal->removes(m.role, m.index); });
+      return members;
+    }
     if (record.proposal) return addedMembers(job, *record.proposal, podsOf(job));
     return {};
   }
@@ -784,7 +911,9 @@ class Cycle {
   QueueTree queues_;
   std::map<model::ObjectKey, model::ObjectKey> evictions_;  // gangs that others' claims name, and whose
   std::vector<WaitingJob> waiting_;
-  std::int64_t starting_ = 0;  // members from Reserve to bound
+  std::set<model::ObjectKey> paying_;  // gangs that make room for a start of this plan
+  std::vector<JobPtr> scaling_;        // gangs in peace that are asked to have another size
+  std::int64_t starting_ = 0;          // members from Reserve to bound
   // Of the job that is being decided.
   const JobFeedback* feedback_ = nullptr;
   std::size_t position_ = 0;

@@ -52,6 +52,13 @@ struct ReleaseMember {
   friend bool operator==(const ReleaseMember&, const ReleaseMember&) = default;
 };
 
+// Tells a member that exists who belongs to the job, as the record has it: one merge patch, guarded by uid.
+struct TellMember {
+  model::ObjectKey pod;
+  model::Uid uid;
+  friend bool operator==(const TellMember&, const TellMember&) = default;
+};
+
 struct DeletePod {
   model::ObjectKey pod;
   model::Uid uid;
@@ -72,7 +79,7 @@ struct DeleteJob {
 };
 
 using Action = std::variant<CheckTemplates, AddFinalizer, RemoveFinalizer, EnsureAuxiliaries, CreateMember,
-                            ReleaseMember, DeletePod, CollectEvidence, DeleteJob>;
+                            ReleaseMember, TellMember, DeletePod, CollectEvidence, DeleteJob>;
 
 // One line of the job's history, for `kubectl describe`.
 struct JobEvent {
@@ -94,6 +101,8 @@ struct JobFeedback {
   bool templateAsked = false;
   // When the last member of the proposal was let go; absent: not by this process.
   std::optional<base::WallTime> released = std::nullopt;
+  // All members that are to know of the proposal's size have been told.
+  bool membersTold = false;
   // The API refused to create a member for good; the text goes to the user.
   struct CreationRefused {
     std::string reason;  // "NameTaken", "Forbidden", "Invalid"

@@ -7,6 +7,7 @@
 #include "core/gang/barrier.h"
 #include "core/gang/gang_proposals.h"
 #include "core/gang/gang_removal.h"
+#include "core/gang/gang_resize.h"
 #include "model/gang_size.h"
 #include "model/names.h"
 
@@ -93,8 +94,11 @@ LostPlace missedDeadline(const std::vector<Member>& members) {
 GangStep abort(const Job& job, const LostPlace& lost, const GangContext& context) {
   GangStep step;
   step.record = abortProposal(job, lost.reason, lost.nodes, context.now, *context.settings);
-  step.events.push_back(
-      {true, "Aborted", fmt::format("Attempt given up, will be planned again: {}", lost.reason)});
+  // Of a resize its own Event tells, with the size that it leaves.
+  if (!resizeUnderWay(job.spec, job.status.gang)) {
+    step.events.push_back(
+        {true, "Aborted", fmt::format("Attempt given up, will be planned again: {}", lost.reason)});
+  }
   return step;
 }
 
@@ -180,6 +184,18 @@ std::optional<GangStep> makeSure(const Job& job, const JobPods& pods,
   return std::nullopt;
 }
 
+// Whether the pod's gang shrinks by it: it is told, and has its time; then its own gang deletes it.
+bool leavesByItself(const model::Pod& pod, const model::SharedList<Job>& jobs) {
+  if (!pod.member) return false;
+  const model::ObjectKey key{pod.key.ns, pod.member->jobName};
+  const auto at = std::lower_bound(jobs.begin(), jobs.end(), key,
+                                   [](const auto& job, const auto& wanted) { return job->key < wanted; });
+  if (at == jobs.end() || (*at)->uid != pod.controllerUid) return false;
+  const auto& proposal = (*at)->status.gang.proposal;
+  return proposal && proposal->kind == model::ProposalKind::kShrink &&
+         proposal->removes(pod.member->role, pod.member->index);
+}
+
 // Of others' places that a claim takes.
 GangStep stepVictims(const Job& job, const JobPods& pods, const std::vector<const model::Pod*>& victims,
                      Removal& removal, const GangContext& context) {
@@ -193,7 +209,9 @@ GangStep stepVictims(const Job& job, const JobPods& pods, const std::vector<cons
   if (auto first = makeSure(job, pods, victims, context)) {
     step = std::move(*first);
   } else {
-    for (const model::Pod* victim : victims) removal.remove(*victim);
+    for (const model::Pod* victim : victims) {
+      if (!leavesByItself(*victim, *context.jobs)) removal.remove(*victim);
+    }
     step = awaitRemoval(removal);
     step.evicts = true;
   }
@@ -245,10 +263,14 @@ GangStep passBarrier(const Job& job, const std::vector<Member>& members, const G
 GangStep stepProposal(const Job& job, const JobPods& pods, const GangContext& context) {
   const Proposal& proposal = *job.status.gang.proposal;
   if (proposal.phase == ProposalPhase::kAborting) return stepAborting(job, pods, context);
+  if (proposal.kind == model::ProposalKind::kShrink) return stepShrink(job, pods, context);
   if (proposal.phase == ProposalPhase::kClaiming) return stepClaiming(job, pods, context);
 
   const std::vector<Member> members = addedMembers(job, proposal, pods);
   const auto all = [&](auto holds) { return std::all_of(members.begin(), members.end(), holds); };
+  if (proposal.kind == model::ProposalKind::kGrow) {
+    if (auto step = stepGrow(job, members, pods, context)) return std::move(*step);
+  }
   if (all([](const Member& m) { return m.pod != nullptr && m.pod->bound(); }))
     return commit(mergeProposal(job));
 

@@ -7,10 +7,13 @@
 
 #include "base/cut_text.h"
 #include "base/saturating.h"
+#include "core/gang.h"
+#include "core/status/resize_status.h"
 #include "model/gang_size.h"
 #include "model/limits.h"
 #include "model/names.h"
 #include "model/set_condition.h"
+#include "model/words.h"
 
 namespace trainyard::core {
 namespace {
@@ -76,6 +79,9 @@ void fillScale(const Job& job, JobStatus& status) {
   for (const model::RoleStatus& role : status.roles) {
     if (!job.spec.elastic || job.spec.elastic->role == role.name) status.replicas += role.desired;
   }
+  // Members that are still to come do not count: whoever scales wants to see when it has come true.
+  if (const auto resize = resizeUnderWay(job.spec, status.gang); resize && resize->to > resize->from)
+    status.replicas = resize->from;
   if (job.spec.elastic)
     status.selector += fmt::format(",{}={}", model::names::kRoleLabel, job.spec.elastic->role);
 }
@@ -184,7 +190,7 @@ std::string describeStuck(const std::vector<Member>& members, base::WallTime now
 }
 
 void describeRestarting(ConditionWriter& write, const model::Proposal& proposal, const StatusNews& news,
-                        const std::string& stuck) {
+                        const std::string& stuck, const std::optional<Resize>& resize) {
   const bool aborting = proposal.phase == model::ProposalPhase::kAborting;
   if (news.preemptedBy) {
     const bool moves = !proposal.add.empty();
@@ -200,11 +206,14 @@ void describeRestarting(ConditionWriter& write, const model::Proposal& proposal,
   if (!proposal.add.empty() && !aborting && write.holdsFor(conditions::kRestarting, kMoved)) return;
   const bool failed = news.membersFailed || write.holdsFor(conditions::kRestarting, kMemberFailed);
   std::string text = aborting                ? proposal.abortReason
+                     : resize                ? fmt::format("starts anew with {} of role {} on {}",
+                                                           model::counted(resize->to, "member"), resize->role, news.where)
                      : !proposal.add.empty() ? fmt::format("starts anew on {}", news.where)
                      : failed                ? "its pods end; then it waits for its next start"
                                              : "there is no room for the gang; it goes back to waiting";
   text += stuck;
-  write.set(conditions::kRestarting, true, failed ? kMemberFailed : "MemberLost", text);
+  const std::string_view reason = failed ? kMemberFailed : resize ? "Resizing" : "MemberLost";
+  write.set(conditions::kRestarting, true, reason, text);
   write.set(conditions::kRunning, false, "Restarting", text);
   write.set(conditions::kScheduled, false, "Restarting", std::move(text));
 }
@@ -220,6 +229,8 @@ std::string phaseOf(const JobStatus& status, const StatusNews& news, const Job& 
   if (news.verdict.outcome == Outcome::kFailed) return "Failed";
   if (job.conditionTrue(conditions::kSucceeded)) return "Succeeded";
   if (job.conditionTrue(conditions::kFailed)) return "Failed";
+  const auto resize = resizeUnderWay(job.spec, status.gang);
+  if (resize && status.gang.proposal->phase != model::ProposalPhase::kAborting) return "Resizing";
   if (restarting(status.gang)) return "Restarting";
   if (status.gang.placed) return running ? "Running" : "Starting";
   if (status.gang.proposal) return "Starting";
@@ -318,7 +329,8 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
     describeEnd(write, news.verdict);
     status.completionTime = now;
   } else if (restarting(status.gang)) {
-    describeRestarting(write, *status.gang.proposal, news, describeStuck(members, now));
+    describeRestarting(write, *status.gang.proposal, news, describeStuck(members, now),
+                       resizeUnderWay(job.spec, status.gang));
   } else if (status.gang.placed && !news.suspended) {
     describePlaced(write, news, tally, members);
     if (!status.startTime) status.startTime = now;
@@ -327,6 +339,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
   } else {
     describeWaiting(write, news);
   }
+  tellResize(job, {}, now, status);
   status.phase = phaseOf(status, news, job, running);
   return status;
 }

@@ -116,6 +116,7 @@ void Kubelets::look(const KubeletPod& pod) {
   }
   if (pod.pod.finished()) return;
   if (work.stage == Stage::kSeen && pod.pod.phase == model::PodPhase::kPending) return admit(pod, work);
+  if (pod.dismissed && pod.leaveFor && pod.pod.phase == model::PodPhase::kRunning) return leave(pod, work);
   const bool nowRunning = pod.pod.phase == model::PodPhase::kRunning && work.stage != Stage::kRunning;
   if (nowRunning && work.stage != Stage::kEnded) runUntilEnd(pod, work);
 }
@@ -167,6 +168,20 @@ void Kubelets::runUntilEnd(const KubeletPod& pod, Work& work) {
         !now.exitReason.empty() ? now.exitReason : std::string(now.exitCode == 0 ? "Completed" : "Error");
     patchStatus(now, endedPatch(now, now.exitCode, reason, ended.started, deps_.executor.wallNow()),
                 [](bool) {});
+  });
+}
+
+// It has read that it is no member any more.
+void Kubelets::leave(const KubeletPod& pod, Work& work) {
+  if (work.stage == Stage::kLeaving || work.stage == Stage::kEnded) return;
+  deps_.executor.cancel(work.timer);
+  work.stage = Stage::kLeaving;
+  work.admitted = true;
+  work.requests = pod.pod.shape.requests;
+  if (work.started == base::WallTime{}) work.started = deps_.executor.wallNow();
+  later(work, pod.pod.uid, *pod.leaveFor, [this](const KubeletPod& now, Work& left) {
+    left.stage = Stage::kEnded;
+    patchStatus(now, endedPatch(now, 0, "Completed", left.started, deps_.executor.wallNow()), [](bool) {});
   });
 }
 

@@ -56,7 +56,7 @@ class Kubelets {
 
  private:
   using PodPtr = std::shared_ptr<const KubeletPod>;
-  enum class Stage { kSeen, kStarting, kRunning, kEnded, kStopping };
+  enum class Stage { kSeen, kStarting, kRunning, kLeaving, kEnded, kStopping };
   struct Work {
     Stage stage = Stage::kSeen;
     model::ObjectKey key;
@@ -73,6 +73,7 @@ class Kubelets {
   void look(const KubeletPod& pod);
   void admit(const KubeletPod& pod, Work& work);
   void runUntilEnd(const KubeletPod& pod, Work& work);
+  void leave(const KubeletPod& pod, Work& work);
   void stop(const KubeletPod& pod, Work& work);
   void remove(const model::ObjectKey& pod, const model::Uid& uid);
   // Later, if the pod is still that one and its kubelet up.

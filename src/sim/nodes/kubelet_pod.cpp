@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "codec/pod.h"
+#include "model/membership.h"
 #include "sim/api/json.h"
 
 namespace trainyard::sim {
@@ -12,6 +13,7 @@ namespace {
 
 constexpr const char* kRunFor = "sim.trainyard.dev/run-for";
 constexpr const char* kStopFor = "sim.trainyard.dev/stop-for";
+constexpr const char* kLeaveFor = "sim.trainyard.dev/leave-for";
 constexpr const char* kExitCode = "sim.trainyard.dev/exit-code";
 constexpr const char* kReason = "sim.trainyard.dev/reason";
 
@@ -41,6 +43,15 @@ std::optional<std::chrono::seconds> readToleration(const Json& pod) {
   return tolerated ? shortest : std::chrono::seconds(0);
 }
 
+// As a member reads its file: who is beyond the size of its role does not belong to the job.
+bool readDismissed(const Json& pod, const model::Pod& member) {
+  const std::string text = textAt(pod, {"metadata", "annotations", model::kMembershipAnnotation});
+  if (text.empty() || !member.member) return false;
+  const auto told = parseJson(text);
+  return told && textAt(*told, {"role"}) == member.member->role &&
+         member.member->index >= intAt(*told, {"size"}).value_or(INT64_MAX);
+}
+
 base::Result<void> readAnnotations(const Json& pod, KubeletPod& result) {
   const auto complain = [&](const char* name, std::string_view what) {
     return base::fail(base::ErrorCode::kInvalid,
@@ -54,6 +65,15 @@ base::Result<void> readAnnotations(const Json& pod, KubeletPod& result) {
     if (!duration) return complain(name, duration.error().message);
     *time = *duration;
   }
+  const std::string leaveFor = textAt(pod, {"metadata", "annotations", kLeaveFor});
+  if (leaveFor == "never") {
+    result.leaveFor.reset();
+  } else if (!leaveFor.empty()) {
+    const auto duration = parseGoDuration(leaveFor);
+    if (!duration) return complain(kLeaveFor, duration.error().message);
+    result.leaveFor = *duration;
+  }
+  result.dismissed = readDismissed(pod, result.pod);
   if (const std::string text = textAt(pod, {"metadata", "annotations", kExitCode}); !text.empty()) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result.exitCode);
     if (error != std::errc() || end != text.data() + text.size() || result.exitCode < 0 ||

@@ -29,6 +29,10 @@ struct KubeletPod {
   std::optional<std::chrono::microseconds> runFor;  // sim.trainyard.dev/run-for; absent: until it is deleted
   // sim.trainyard.dev/stop-for: from SIGTERM to its end; absent: KubeletOptions::stopTime.
   std::optional<std::chrono::microseconds> stopFor;
+  // By its membership (model/membership.h) it is no member of its job any more. It ends by itself, with exit
+  // code 0, after sim.trainyard.dev/leave-for: absent, at once; "never": it does not care.
+  bool dismissed = false;
+  std::optional<std::chrono::microseconds> leaveFor = std::chrono::microseconds(0);
   int exitCode = 0;        // sim.trainyard.dev/exit-code
   std::string exitReason;  // sim.trainyard.dev/reason
 };

@@ -46,6 +46,7 @@ class Maker {
     if (number(2) == 0) status.pending = pending();
     status.delays = {std::chrono::seconds(number(3)), std::chrono::seconds(number(3))};
     if (number(2) == 0) status.service = {number(100), number(100), exact()};
+    if (number(2) == 0) status.resize = resize();
     if (number(2) == 0) status.preemptions = {1 + number(3), exact()};
     if (number(2) == 0) status.startTime = at(number(100'000));
     if (number(2) == 0) status.completionTime = at(number(100'000));
@@ -82,6 +83,19 @@ class Maker {
       list.push_back({model::NodeName(name()), name(), model::IndexSet(std::move(indices))});
     }
     return list;
+  }
+  model::ResizeStatus resize() {
+    model::ResizeStatus resize;
+    if (number(2) == 0) resize.desired = number(9);
+    resize.decidedBy = static_cast<model::SizeOwner>(number(3));
+    resize.message = text();
+    resize.step = static_cast<model::ResizeStep>(number(5));
+    if (number(2) == 0) resize.deadline = exact();
+    if (number(2) == 0) resize.cooldownUntil = exact();
+    resize.count = number(9);
+    for (int i = number(4); i > 0; --i) resize.lastPauseMillis.push_back(number(100'000));
+    for (int i = number(4); i > 0; --i) resize.speeds.push_back({i, number(1'000'000)});
+    return resize;
   }
   model::GangRecord gang() {
     model::GangRecord gang;

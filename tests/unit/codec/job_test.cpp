@@ -292,6 +292,30 @@ TEST_CASE("a spec that contradicts itself is said with its field") {
                     longName));
 }
 
+TEST_CASE("an elastic job's cooldown and speeds are read, and where to ask for a checkpoint") {
+  const auto elastic = [](std::string_view more) {
+    return withSpec(
+        fmt::format(R"({{"framework":"PyTorch","roles":[{{"name":"worker","template":{}}}],)"
+                    R"("elastic":{{"role":"worker","replicas":2,"minReplicas":1,"maxReplicas":4{}}},)"
+                    R"("checkpoint":{{"mode":"HTTP","http":{{"port":8080,"path":"/save"}}}}}})",
+                    kTemplate, more));
+  };
+  const model::Job plain = elastic("");
+  CHECK(plain.spec.elastic->cooldown == std::chrono::seconds(300));
+  CHECK(plain.spec.elastic->speeds.empty());
+  CHECK(plain.spec.checkpoint->httpPort == 8080);
+  CHECK(plain.spec.checkpoint->httpPath == "/save");
+  const model::Job said = elastic(
+      R"(,"cooldownSeconds":0,"speeds":[{"replicas":4,"samplesPerSecond":"834.2"},{"replicas":1,"samplesPerSecond":300}])");
+  CHECK(said.specError.empty());
+  CHECK(said.spec.elastic->cooldown == std::chrono::seconds(0));
+  CHECK(said.spec.elastic->speeds == std::vector<model::SpeedPoint>{{1, 300'000}, {4, 834'200}});
+  CHECK(elastic(R"(,"speeds":[{"replicas":1,"samplesPerSecond":0}])").specError ==
+        "spec.elastic.speeds[0].samplesPerSecond: must be more than 0, is 0");
+  CHECK(elastic(R"(,"speeds":[{"replicas":1,"samplesPerSecond":2},{"replicas":1,"samplesPerSecond":2}])")
+            .specError == "spec.elastic.speeds[1].replicas: must be used once only, is 1");
+}
+
 TEST_CASE("what is asked for and not built is named, defaults are not") {
   const auto unsupported = [](std::string_view rest) {
     return withSpec(

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "core/ledger/domains.h"
+#include "core/ledger/ledger.h"
+#include "core/place/change.h"
+#include "core/queues/queue_tree.h"
+#include "model/snapshot.h"
+
+namespace trainyard::core {
+
+// How many members of its elastic role the job's user asks for, within its bounds; nothing where it has no
+// such role.
+[[nodiscard]] std::optional<int> askedSize(const model::Job& job);
+
+// Whether that differs from what it has.
+[[nodiscard]] bool asksForAnotherSize(const model::Job& job);
+
+struct ScaleRequest {
+  const model::Snapshot& snapshot;
+  Ledger& ledger;  // what is given is taken from it
+  const Domains& domains;
+  QueueTree& queues;  // likewise
+  // Gangs that run in peace at another size than was asked for, by key.
+  std::vector<std::shared_ptr<const model::Job>> gangs;
+  // Somebody waits for whom places are kept: nobody grows.
+  std::optional<model::ObjectKey> keptFor = std::nullopt;
+};
+
+struct ScaleAnswer {
+  std::vector<Change> changes;
+  // Why others have to wait, or get less than they ask for.
+  std::map<model::ObjectKey, std::string> held;
+  std::optional<base::WallTime> wakeAt = std::nullopt;
+};
+
+// The user's wish (`kubectl scale`, an edit of spec.elastic.replicas), carried out where there is room.
+//
+// Assumes: who waits for places goes before who wants more of them, and nobody is stopped for it. Steps: who
+// asks for less gives up the last members; then, the earliest created first, who asks for more gets as many
+// as there is room for below the limits of its queue, near to what it has; where the job must be restarted
+// for it all or nothing. After an attempt that failed not before its back-off has ended. Ties: namespace and
+// name.
+[[nodiscard]] ScaleAnswer scaleAsAsked(const ScaleRequest& request);
+
+}  // namespace trainyard::core

@@ -1,0 +1,271 @@
+#include "core/gang/gang_resize.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/gang/gang_removal.h"
+#include "core/gang/outcome.h"
+#include "model/gang_size.h"
+#include "model/membership.h"
+#include "model/process_group.h"
+#include "model/tensorflow_cluster.h"
+#include "model/words.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Assignment;
+using model::GangRecord;
+using model::Job;
+using model::Proposal;
+using model::ProposalKind;
+using model::ProposalPhase;
+
+// Of jobs that say nothing of checkpoints: what a pod has that says nothing of its end.
+constexpr std::chrono::seconds kDefaultLeave{30};
+
+int countOf(const std::vector<Assignment>& assignments, const std::string& role) {
+  std::size_t count = 0;
+  for (const Assignment& each : assignments) count += each.role == role ? each.indices.size() : 0;
+  return static_cast<int>(count);
+}
+
+bool isRanked(const model::JobSpec& spec, const std::string& role) {
+  const auto roles = model::rankedRoles(spec);
+  return std::any_of(roles.begin(), roles.end(), [&](const model::Role* each) { return each->name == role; });
+}
+
+// Both, members of one role on one node in one line.
+std::vector<Assignment> joined(std::vector<Assignment> places, const std::vector<Assignment>& more) {
+  for (const Assignment& each : more) {
+    const auto same = std::find_if(places.begin(), places.end(), [&](const Assignment& place) {
+      return place.node == each.node && place.role == each.role;
+    });
+    if (same == places.end()) {
+      places.push_back(each);
+      continue;
+    }
+    std::vector<int> indices = same->indices.values();
+    indices.insert(indices.end(), each.indices.values().begin(), each.indices.values().end());
+    std::sort(indices.begin(), indices.end());
+    same->indices = model::IndexSet(std::move(indices));
+  }
+  return places;
+}
+
+// All that is placed but those who leave, as of one epoch.
+std::vector<Assignment> placesWithout(const Job& job, const std::vector<Assignment>& leaving) {
+  std::vector<Assignment> kept;
+  for (const Assignment& each : job.status.gang.placed->assignments) {
+    std::vector<int> indices;
+    for (const int index : each.indices.values()) {
+      const bool leaves = std::any_of(leaving.begin(), leaving.end(), [&](const Assignment& gone) {
+        return gone.role == each.role && gone.indices.contains(index);
+      });
+      if (!leaves) indices.push_back(index);
+    }
+    if (!indices.empty()) kept = joined(std::move(kept), {{each.node, each.role, model::IndexSet(indices)}});
+  }
+  return kept;
+}
+
+GangStep commit(GangRecord record) {
+  GangStep step;
+  step.record = std::move(record);
+  return step;
+}
+
+// Those that run on, or are about to.
+GangStep tell(const std::vector<Member>& members) {
+  GangStep step;
+  for (const Member& member : members) {
+    if (member.pod == nullptr || member.pod->finished() || member.pod->terminating) continue;
+    step.actions.emplace_back(TellMember{member.pod->key, member.pod->uid});
+  }
+  return step;
+}
+
+// Why members are not to join a gang that stands like this; empty where they may.
+std::string whyNotJoin(const Verdict& verdict) {
+  switch (verdict.outcome) {
+    case Outcome::kRunning: return {};
+    case Outcome::kSucceeded: return "the job has ended meanwhile";
+    case Outcome::kFailed:
+    case Outcome::kLost: return verdict.message;
+  }
+  return {};
+}
+
+// Of a gang that is not suspended nothing else can be edited that makes other templates. Once somebody was
+// let go it costs less to let it come true first.
+bool asksAnew(const Job& job, const std::vector<Member>& joining) {
+  const Proposal& proposal = *job.status.gang.proposal;
+  const bool same = proposal.generation == job.generation || proposal.templateHash == job.spec.templateHash;
+  return !same && !job.spec.run.suspend && std::none_of(joining.begin(), joining.end(), [](const Member& m) {
+    return m.pod != nullptr && !m.pod->gangGated;
+  });
+}
+
+struct Parts {
+  std::vector<Member> leaving;
+  std::vector<Member> staying;
+};
+
+Parts partsOf(const Job& job, const JobPods& pods) {
+  const Proposal& proposal = *job.status.gang.proposal;
+  Parts parts;
+  for (Member& member : placedMembers(job, *job.status.gang.placed, pods)) {
+    auto& part = proposal.removes(member.role, member.index) ? parts.leaving : parts.staying;
+    part.push_back(std::move(member));
+  }
+  return parts;
+}
+
+}  // namespace
+
+ResizeWay resizeWay(const model::JobSpec& spec) {
+  if (!spec.elastic) return ResizeWay::kAnew;
+  if (model::readsMembership(spec)) return ResizeWay::kTold;
+  const std::string& role = spec.elastic->role;
+  const bool c10d = spec.framework == model::Framework::kPyTorch && isRanked(spec, role);
+  const bool sparse =
+      spec.framework == model::Framework::kTensorFlow && role == "worker" && model::hasParameterServers(spec);
+  return c10d || sparse ? ResizeWay::kFound : ResizeWay::kAnew;
+}
+
+std::optional<Resize> resizeUnderWay(const model::JobSpec& spec, const GangRecord& record) {
+  if (!spec.elastic || !record.placed || !record.proposal || record.proposal->movesFor) return std::nullopt;
+  const Proposal& proposal = *record.proposal;
+  const std::string& role = spec.elastic->role;
+  const int from = countOf(record.placed->assignments, role);
+  switch (proposal.kind) {
+    case ProposalKind::kGrow: return Resize{role, from, from + countOf(proposal.add, role), false};
+    case ProposalKind::kShrink: return Resize{role, from, from - countOf(proposal.remove, role), false};
+    case ProposalKind::kRestart: {
+      const int to = countOf(proposal.add, role);
+      if (proposal.add.empty() || to == from) return std::nullopt;
+      return Resize{role, from, to, true};
+    }
+    default: return std::nullopt;
+  }
+}
+
+std::string describeResize(const Resize& resize) {
+  return fmt::format("{} from {} to {} members of role {}", resize.to > resize.from ? "grows" : "shrinks",
+                     resize.from, resize.to, resize.role);
+}
+
+std::vector<Assignment> placesBeyond(const Job& job, int size) {
+  std::vector<Assignment> beyond;
+  for (const Assignment& each : job.status.gang.placed->assignments) {
+    if (each.role != job.spec.elastic->role) continue;
+    std::vector<int> indices;
+    for (const int index : each.indices.values()) {
+      if (index >= size) indices.push_back(index);
+    }
+    if (!indices.empty()) beyond.push_back({each.node, each.role, model::IndexSet(std::move(indices))});
+  }
+  return beyond;
+}
+
+std::chrono::seconds timeToLeave(const model::JobSpec& spec, const Settings& settings) {
+  const bool said = spec.checkpoint && spec.checkpoint->gracePeriod.count() > 0;
+  return std::min(said ? spec.checkpoint->gracePeriod : kDefaultLeave, settings.maxGrace);
+}
+
+GangRecord proposeGrow(const Job& job, std::vector<Assignment> add, const Author& author) {
+  if (resizeWay(job.spec) != ResizeWay::kAnew)
+    return propose(job, ProposalKind::kGrow, std::move(add), {}, {}, author);
+  return propose(job, ProposalKind::kRestart, joined(placesWithout(job, {}), add),
+                 job.status.gang.placed->assignments, {}, author);
+}
+
+GangRecord proposeShrink(const Job& job, std::vector<Assignment> remove,
+                         const std::optional<model::ObjectKey>& claimant, const Author& author) {
+  const bool anew = resizeWay(job.spec) == ResizeWay::kAnew;
+  std::vector<Assignment> add = anew ? placesWithout(job, remove) : std::vector<Assignment>{};
+  if (anew) remove = job.status.gang.placed->assignments;
+  GangRecord record = propose(job, anew ? ProposalKind::kRestart : ProposalKind::kShrink, std::move(add),
+                              std::move(remove), {}, author);
+  record.proposal->movesFor = claimant;
+  if (!anew) record.proposal->deadline = author.now + timeToLeave(job.spec, *author.settings);
+  return record;
+}
+
+GangRecord beginShrink(const Job& job, const Author& author) {
+  GangRecord record = beginMove(job);
+  record.proposal->deadline = author.now + timeToLeave(job.spec, *author.settings);
+  return record;
+}
+
+std::optional<GangStep> stepGrow(const Job& job, const std::vector<Member>& joining, const JobPods& pods,
+                                 const GangContext& context) {
+  const std::vector<Member> before = placedMembers(job, *job.status.gang.placed, pods);
+  if (job.status.gang.proposal->phase == ProposalPhase::kReleasing) {
+    if (!context.feedback->membersTold) {
+      GangStep step = tell(before);
+      if (!step.actions.empty()) return step;
+    }
+    return commit(mergeProposal(job));
+  }
+  std::string why = whyNotJoin(judge(job, before));
+  if (why.empty() && asksAnew(job, joining)) why = "another size is asked for meanwhile";
+  if (!why.empty()) return commit(abortProposal(job, why, {}, context.now, *context.settings));
+  const bool bound = std::all_of(joining.begin(), joining.end(),
+                                 [](const Member& m) { return m.pod != nullptr && m.pod->bound(); });
+  if (!bound) return std::nullopt;
+  if (resizeWay(job.spec) != ResizeWay::kTold) return commit(mergeProposal(job));
+  GangRecord record = job.status.gang;
+  record.proposal->phase = ProposalPhase::kReleasing;
+  return commit(std::move(record));
+}
+
+GangStep stepShrink(const Job& job, const JobPods& pods, const GangContext& context) {
+  const Proposal& proposal = *job.status.gang.proposal;
+  const Parts parts = partsOf(job, pods);
+  const bool over = job.deleting || job.spec.run.suspend;
+  if (over || judge(job, parts.staying).outcome != Outcome::kRunning) return commit(mergeProposal(job));
+  const bool told = resizeWay(job.spec) == ResizeWay::kTold;
+  if (told && !context.feedback->membersTold) {
+    GangStep step = tell(parts.staying);
+    for (Action& each : tell(parts.leaving).actions) step.actions.push_back(std::move(each));
+    if (!step.actions.empty()) return step;
+  }
+  const bool timeIsOver = !told || context.now >= proposal.deadline;
+  Removal removal(*context.ledger, *context.settings, context.now);
+  bool anyLeft = false;
+  for (const Member& member : parts.leaving) {
+    if (member.pod == nullptr) continue;
+    anyLeft = true;
+    if (timeIsOver || member.pod->finished() || member.pod->terminating) removal.remove(*member.pod);
+  }
+  if (!anyLeft) return commit(mergeProposal(job));
+  GangStep step;
+  step.actions = removal.takeActions();
+  step.wakeAt = removal.wakeAt();
+  if (!timeIsOver) step.wakeAt = step.wakeAt ? std::min(*step.wakeAt, proposal.deadline) : proposal.deadline;
+  return step;
+}
+
+std::optional<JobEvent> resizeEnded(const Job& job, const GangRecord& after) {
+  const auto resize = resizeUnderWay(job.spec, job.status.gang);
+  if (!resize || job.deleting) return std::nullopt;
+  const bool was = job.status.gang.proposal->phase != ProposalPhase::kAborting;
+  if (was && after.proposal && after.proposal->phase == ProposalPhase::kAborting) {
+    return JobEvent{
+        true, "ResizeFailed",
+        fmt::format("{}: {}",
+                    resize->anew ? "it could not start with its new size, and waits again"
+                                 : fmt::format("it keeps its {} of role {}",
+                                               model::counted(resize->from, "member"), resize->role),
+                    after.proposal->abortReason)};
+  }
+  if (!was || after.proposal || !after.placed) return std::nullopt;
+  return JobEvent{false, "Resized",
+                  fmt::format("it has {} of role {} now, {} before", model::counted(resize->to, "member"),
+                              resize->role, resize->from)};
+}
+
+}  // namespace trainyard::core

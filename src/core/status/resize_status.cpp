@@ -1,0 +1,100 @@
+#include "core/status/resize_status.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/gang.h"
+#include "model/conditions.h"
+#include "model/set_condition.h"
+#include "model/words.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::ProposalPhase;
+using model::ResizeStep;
+
+constexpr std::size_t kMostPauses = 8;
+
+// While it restarts its members save what they have, and then come back to it.
+ResizeStep stepOf(const Resize& resize, const model::Proposal& proposal) {
+  if (resize.anew)
+    return proposal.phase == ProposalPhase::kClaiming ? ResizeStep::kCheckpointing : ResizeStep::kRestoring;
+  return resize.to < resize.from ? ResizeStep::kDraining : ResizeStep::kResizing;
+}
+
+std::string describeUnderWay(const Resize& resize, const model::Proposal& proposal) {
+  const std::string what = describeResize(resize);
+  if (resize.anew) {
+    return proposal.phase == ProposalPhase::kClaiming ? what + "; its pods save and end, then it starts anew"
+                                                      : what + "; it starts anew";
+  }
+  if (resize.to < resize.from) {
+    return fmt::format("{}; those that leave have until {} to end", what,
+                       base::formatTime(proposal.deadline));
+  }
+  return proposal.phase == ProposalPhase::kReleasing ? what + "; all of them have their places, and are told"
+                                                     : what + "; the others run on until all have come";
+}
+
+// Since when the condition holds; nothing where it does not.
+std::optional<base::WallTime> resizingSince(const model::Job& job) {
+  const model::Condition* told = job.condition(model::conditions::kResizing);
+  if (told == nullptr || told->status != model::ConditionStatus::kTrue) return std::nullopt;
+  return told->lastTransition;
+}
+
+void countResize(const model::Job& job, const Resize& resize, base::WallTime now, model::ResizeStatus& told) {
+  ++told.count;
+  const auto since = resizingSince(job);
+  if (!resize.anew || !since) return;
+  const auto pause = std::chrono::duration_cast<std::chrono::milliseconds>(now - *since);
+  told.lastPauseMillis.insert(told.lastPauseMillis.begin(), std::max<std::int64_t>(pause.count(), 0));
+  if (told.lastPauseMillis.size() > kMostPauses) told.lastPauseMillis.resize(kMostPauses);
+}
+
+}  // namespace
+
+void tellResize(const model::Job& job, const std::string& held, base::WallTime now,
+                model::JobStatus& status) {
+  const bool known = job.condition(model::conditions::kResizing) != nullptr;
+  if (!job.spec.elastic && !known) return;
+  const auto say = [&](bool holds, std::string_view reason, std::string message) {
+    model::setCondition(status.conditions, model::conditions::kResizing,
+                        holds ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse, reason,
+                        std::move(message), now, job.generation);
+  };
+  const auto before = resizeUnderWay(job.spec, job.status.gang);
+  const auto resize = resizeUnderWay(job.spec, status.gang);
+  status.resize.step = ResizeStep::kNone;
+  status.resize.deadline.reset();
+  if (resize && status.gang.proposal->phase == ProposalPhase::kAborting)
+    return say(false, "ResizeFailed",
+               fmt::format("{}: given up: {}", describeResize(*resize), status.gang.proposal->abortReason));
+  if (resize) {
+    const model::Proposal& proposal = *status.gang.proposal;
+    status.resize.step = stepOf(*resize, proposal);
+    status.resize.deadline = proposal.deadline;
+    const std::string_view reason = resize->anew                ? "StartsAnew"
+                                    : resize->to > resize->from ? "Growing"
+                                                                : "Shrinking";
+    return say(true, reason, describeUnderWay(*resize, proposal));
+  }
+  const bool aborted = before && job.status.gang.proposal->phase == ProposalPhase::kAborting;
+  if (before && !aborted && status.gang.placed) {
+    countResize(job, *before, now, status.resize);
+    return say(false, "Resized",
+               fmt::format("it has {} of role {}, {} before", model::counted(before->to, "member"),
+                           before->role, before->from));
+  }
+  if (!held.empty()) return say(false, "Waiting", held);
+  // What was given up stands there until it is tried again.
+  if (!known || (status.gang.backoff && status.gang.placed)) return;
+  const model::Condition* told = job.condition(model::conditions::kResizing);
+  if (told->status == model::ConditionStatus::kTrue || told->reason == "Waiting" ||
+      told->reason == "ResizeFailed")
+    say(false, "Settled", "it has the size that it is to have");
+}
+
+}  // namespace trainyard::core

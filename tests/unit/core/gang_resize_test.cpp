@@ -1,0 +1,362 @@
+#include "core/gang/gang_resize.h"
+
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+#include "core/cycle.h"
+#include "support/builders.h"
+
+using namespace trainyard;        // NOLINT(google-build-using-namespace): test
+using namespace trainyard::core;  // NOLINT(google-build-using-namespace): test
+using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
+
+namespace {
+
+constexpr std::int64_t kNow = 100;
+
+// Two members of one GPU on n1 and n2, whose training loop reads who belongs to it.
+model::Job runningPair() {
+  model::Job bert =
+      job("ml/bert").role("worker", 2, gpus(1)).placed("n1", "worker", "0").placed("n2", "worker", "1");
+  bert.spec.framework = model::Framework::kPyTorch;
+  bert.spec.elastic = model::Elastic{.role = "worker", .replicas = 2, .minReplicas = 1, .maxReplicas = 8};
+  bert.spec.checkpoint = model::Checkpoint{.mode = model::CheckpointMode::kHelper};
+  bert.status.gang.lastEpoch = 1;
+  bert.status.gang.placed->epoch = 1;
+  bert.hasReleaseFinalizer = true;
+  return bert;
+}
+
+struct Scene {
+  model::Job bert = runningPair();
+  std::vector<model::Pod> pods = {};
+  JobFeedback feedback = {.auxiliariesReady = true, .templateError = ""};
+  std::int64_t now = kNow;
+  Settings settings = {};
+
+  Scene() { pods = {old(0), old(1)}; }
+
+  Author author() const { return {1, at(now), &settings}; }
+  model::Pod old(int index) const {
+    model::Pod made = pod("x").memberOf(bert, "worker", index).gpus(1).on(index == 0 ? "n1" : "n2");
+    made.phase = model::PodPhase::kRunning;
+    return made;
+  }
+  model::Pod joining(int index, std::int64_t epoch) const {
+    model::Pod made = pod("x").memberOf(bert, "worker", index, epoch).gpus(1).on("n1");
+    made.phase = model::PodPhase::kRunning;
+    return made;
+  }
+  model::Snapshot snapshot() const {
+    SnapshotBuilder builder = cluster();
+    for (const char* name : {"n1", "n2"}) builder.add(model::Node(node(name).gpus(8)));
+    for (const auto& each : pods) builder.add(each);
+    return builder.add(bert).now(now).build();
+  }
+  GangStep step() const {
+    const model::Snapshot world = snapshot();
+    const Ledger ledger(world);
+    const GangContext context{world.now, &settings, &ledger, &feedback, &world.jobs, &world.pods};
+    return stepProposal(bert, ledger.pods().of(bert), context);
+  }
+  void grow() {
+    bert.status.gang =
+        proposeGrow(bert, {{model::NodeName("n1"), "worker", model::IndexSet({2, 3})}}, author());
+  }
+  void shrink() { bert.status.gang = proposeShrink(bert, placesBeyond(bert, 1), std::nullopt, author()); }
+};
+
+template <typename T>
+std::size_t countActions(const GangStep& step) {
+  return static_cast<std::size_t>(
+      std::count_if(step.actions.begin(), step.actions.end(),
+                    [](const Action& a) { return std::holds_alternative<T>(a); }));
+}
+
+bool aborts(const GangStep& step) {
+  return step.record && step.record->proposal &&
+         step.record->proposal->phase == model::ProposalPhase::kAborting;
+}
+
+}  // namespace
+
+TEST_CASE("how a job gets another size follows from its framework and its checkpoints") {
+  model::Job bert = runningPair();
+  CHECK(resizeWay(bert.spec) == ResizeWay::kTold);
+  bert.spec.checkpoint->mode = model::CheckpointMode::kLauncher;
+  CHECK(resizeWay(bert.spec) == ResizeWay::kTold);
+  bert.spec.checkpoint->mode = model::CheckpointMode::kSignal;
+  CHECK(resizeWay(bert.spec) == ResizeWay::kFound);
+  bert.spec.framework = model::Framework::kHorovod;
+  CHECK(resizeWay(bert.spec) == ResizeWay::kTold);
+  bert.spec.framework = model::Framework::kJax;
+  CHECK(resizeWay(bert.spec) == ResizeWay::kAnew);
+  bert.spec.framework = model::Framework::kTensorFlow;
+  CHECK(resizeWay(bert.spec) == ResizeWay::kAnew);
+  bert.spec.roles.emplace_back().name = "ps";
+  CHECK(resizeWay(bert.spec) == ResizeWay::kFound);
+  bert.spec.elastic->role = "ps";
+  CHECK(resizeWay(bert.spec) == ResizeWay::kAnew);
+}
+
+TEST_CASE("a gang grows: its members join, then those that run are told, then it has the new size") {
+  Scene scene;
+  scene.grow();
+  CHECK(countActions<CreateMember>(scene.step()) == 2);
+  scene.pods.push_back(scene.joining(2, 2));
+  scene.pods.push_back(scene.joining(3, 2));
+  const GangStep bound = scene.step();
+  REQUIRE(bound.record);
+  CHECK(bound.record->proposal->phase == model::ProposalPhase::kReleasing);
+  scene.bert.status.gang = *bound.record;
+  const GangStep telling = scene.step();
+  CHECK_FALSE(telling.record);
+  CHECK(countActions<TellMember>(telling) == 2);
+
+  SECTION("also when one that joined is lost meanwhile: who has been told is not told otherwise") {
+    scene.pods.pop_back();
+    CHECK_FALSE(aborts(scene.step()));
+  }
+  scene.feedback.membersTold = true;
+  const GangStep merged = scene.step();
+  REQUIRE(merged.record);
+  CHECK_FALSE(merged.record->proposal);
+  REQUIRE(merged.record->placed);
+  CHECK(merged.record->placed->assignments.size() == 3);
+  CHECK(merged.record->placed->epochOf(merged.record->placed->assignments.back()) == 2);
+  const auto said = resizeEnded(scene.bert, *merged.record);
+  REQUIRE(said);
+  CHECK(said->reason == "Resized");
+  CHECK(said->note == "it has 4 members of role worker now, 2 before");
+}
+
+TEST_CASE("a framework that finds out by itself is told nothing") {
+  Scene scene;
+  scene.bert.spec.checkpoint.reset();
+  scene.grow();
+  scene.pods.push_back(scene.joining(2, 2));
+  scene.pods.push_back(scene.joining(3, 2));
+  const GangStep merged = scene.step();
+  REQUIRE(merged.record);
+  CHECK_FALSE(merged.record->proposal);
+}
+
+TEST_CASE("a gang keeps its size when it loses a member, fails or ends before the others have come") {
+  Scene scene;
+  scene.grow();
+  scene.pods.push_back(scene.joining(2, 2));
+  SECTION("lost") { scene.pods.erase(scene.pods.begin()); }
+  SECTION("failed") {
+    scene.pods[0].phase = model::PodPhase::kFailed;
+    scene.pods[0].exit = model::ContainerExit{.code = 1, .reason = "Error", .message = {}};
+  }
+  SECTION("ended") { scene.pods[0].phase = scene.pods[1].phase = model::PodPhase::kSucceeded; }
+  SECTION("its deadline passed") { scene.now = kNow + 1'000; }
+  SECTION("deleted") { scene.bert.deleting = true; }
+  const GangStep step = scene.step();
+  CHECK(aborts(step));
+  CHECK(step.events.empty());
+  scene.bert.status.gang = *step.record;
+  CHECK(countActions<DeletePod>(scene.step()) == 1);
+  scene.pods.erase(scene.pods.end() - 1);
+  const GangStep dropped = scene.step();
+  REQUIRE(dropped.record);
+  CHECK_FALSE(dropped.record->proposal);
+  CHECK(dropped.record->placed->assignments.size() == 2);
+}
+
+TEST_CASE("a gang shrinks: all are told, who leaves has its time, then it is deleted") {
+  Scene scene;
+  scene.shrink();
+  CHECK(countActions<TellMember>(scene.step()) == 2);
+  scene.feedback.membersTold = true;
+  const GangStep waiting = scene.step();
+  CHECK(waiting.actions.empty());
+  CHECK(waiting.wakeAt == at(kNow + 30));
+  SECTION("its time is over") { scene.now = kNow + 30; }
+  SECTION("it has left") { scene.pods[1].phase = model::PodPhase::kSucceeded; }
+  SECTION("it has left badly") { scene.pods[1].phase = model::PodPhase::kFailed; }
+  const GangStep step = scene.step();
+  REQUIRE(countActions<DeletePod>(step) == 1);
+  CHECK(std::get<DeletePod>(step.actions.front()).pod.name == "bert-worker-1");
+  scene.pods.pop_back();
+  const GangStep merged = scene.step();
+  REQUIRE(merged.record);
+  CHECK_FALSE(merged.record->proposal);
+  CHECK(merged.record->placed->assignments.size() == 1);
+}
+
+TEST_CASE("who leaves a job that finds out by itself is deleted at once") {
+  Scene scene;
+  scene.bert.spec.checkpoint.reset();
+  scene.shrink();
+  const GangStep step = scene.step();
+  CHECK(countActions<TellMember>(step) == 0);
+  CHECK(countActions<DeletePod>(step) == 1);
+}
+
+TEST_CASE("a shrink whose gang ends meanwhile has come true, and its places are nobody's") {
+  Scene scene;
+  scene.shrink();
+  SECTION("suspended") { scene.bert.spec.run.suspend = true; }
+  SECTION("deleted") { scene.bert.deleting = true; }
+  SECTION("ended") { scene.pods[0].phase = model::PodPhase::kSucceeded; }
+  SECTION("lost") { scene.pods.erase(scene.pods.begin()); }
+  const GangStep step = scene.step();
+  REQUIRE(step.record);
+  CHECK_FALSE(step.record->proposal);
+  CHECK(step.record->placed->assignments.size() == 1);
+}
+
+TEST_CASE("a job that cannot go on starts anew with the new size, keeping its places") {
+  Scene scene;
+  scene.bert.spec.framework = model::Framework::kJax;
+  scene.bert.spec.checkpoint.reset();
+  SECTION("larger") {
+    scene.grow();
+    const model::Proposal& proposal = *scene.bert.status.gang.proposal;
+    CHECK(proposal.kind == model::ProposalKind::kRestart);
+    REQUIRE(proposal.add.size() == 2);
+    CHECK(proposal.add[0].node == model::NodeName("n1"));
+    CHECK(proposal.add[0].indices.str() == "0,2-3");
+    CHECK(proposal.add[1].node == model::NodeName("n2"));
+    CHECK(resizeUnderWay(scene.bert.spec, scene.bert.status.gang) == Resize{"worker", 2, 4, true});
+  }
+  SECTION("smaller") {
+    scene.shrink();
+    const model::Proposal& proposal = *scene.bert.status.gang.proposal;
+    CHECK(proposal.kind == model::ProposalKind::kRestart);
+    REQUIRE(proposal.add.size() == 1);
+    CHECK(proposal.add[0].indices.str() == "0");
+    CHECK(resizeUnderWay(scene.bert.spec, scene.bert.status.gang) == Resize{"worker", 2, 1, true});
+  }
+  CHECK(countActions<DeletePod>(scene.step()) == 2);
+}
+
+TEST_CASE("members that shrink away for a claim are not deleted by the claimant") {
+  Scene scene;
+  model::Job claimant = job("ml/claimant")
+                            .role("worker", 1, gpus(8))
+                            .proposes("n2", "worker", "0", model::ProposalPhase::kClaiming);
+  claimant.hasReleaseFinalizer = true;
+  claimant.status.gang.proposal->deadline = at(kNow + 1'000);
+  const model::Pod victim = scene.old(1);
+  claimant.status.gang.proposal->victims = {{victim.key, victim.uid, victim.node}};
+  const auto stepOf = [&] {
+    SnapshotBuilder builder = cluster();
+    for (const char* name : {"n1", "n2"}) builder.add(model::Node(node(name).gpus(8)));
+    for (const auto& each : scene.pods) builder.add(each);
+    builder.add(model::Pod(pod("x").memberOf(claimant, "worker", 0).gpus(8).gated()));
+    const model::Snapshot world = builder.add(scene.bert).add(claimant).now(kNow).build();
+    const Ledger ledger(world);
+    const GangContext context{world.now, &scene.settings, &ledger, &scene.feedback, &world.jobs, &world.pods};
+    return stepProposal(claimant, ledger.pods().of(claimant), context);
+  };
+  const GangStep alone = stepOf();
+  CHECK(alone.evicts);
+  CHECK(countActions<DeletePod>(alone) == 1);
+  scene.bert.status.gang =
+      proposeShrink(scene.bert, placesBeyond(scene.bert, 1), claimant.key, scene.author());
+  CHECK_FALSE(resizeUnderWay(scene.bert.spec, scene.bert.status.gang));
+  const GangStep beside = stepOf();
+  CHECK(beside.evicts);
+  CHECK(countActions<DeletePod>(beside) == 0);
+  scene.bert.status.gang = beginShrink(scene.bert, scene.author());
+  CHECK(resizeUnderWay(scene.bert.spec, scene.bert.status.gang) == Resize{"worker", 2, 1, false});
+  CHECK(countActions<DeletePod>(stepOf()) == 0);
+}
+
+// --- what the user asks for
+// -----------------------------------------------------------------------------------
+
+namespace {
+
+Plan planOf(const Scene& scene) {
+  CycleInput input;
+  input.snapshot = scene.snapshot();
+  input.settings = scene.settings;
+  input.feedback[scene.bert.key] = scene.feedback;
+  return cycle(input);
+}
+
+const model::JobStatus& statusIn(const Plan& plan) {
+  REQUIRE(plan.decisions.size() == 1);
+  REQUIRE(plan.decisions.front().status);
+  return *plan.decisions.front().status;
+}
+
+const model::Condition& resizing(const model::JobStatus& status) {
+  const auto at = std::find_if(status.conditions.begin(), status.conditions.end(),
+                               [](const auto& each) { return each.type == "Resizing"; });
+  REQUIRE(at != status.conditions.end());
+  return *at;
+}
+
+}  // namespace
+
+TEST_CASE("what the user asks for is carried out where there is room") {
+  Scene scene;
+  scene.bert.spec.elastic->replicas = 5;
+  const Plan plan = planOf(scene);
+  const model::JobStatus& status = statusIn(plan);
+  REQUIRE(status.gang.proposal);
+  CHECK(status.gang.proposal->kind == model::ProposalKind::kGrow);
+  CHECK(status.gang.proposal->add.front().indices.str() == "2-4");
+  CHECK(status.phase == "Resizing");
+  CHECK(status.replicas == 2);
+  CHECK(status.resize.step == model::ResizeStep::kResizing);
+  CHECK(resizing(status).status == model::ConditionStatus::kTrue);
+  CHECK(resizing(status).reason == "Growing");
+  REQUIRE(plan.decisions.front().events.size() == 1);
+  CHECK(plan.decisions.front().events.front().note.starts_with(
+      "grows from 2 to 5 members of role worker, on "));
+}
+
+TEST_CASE("a job gets as many as there is room for, and says what is missing") {
+  Scene scene;
+  scene.bert.spec.elastic->replicas = 8;
+  scene.pods.push_back(pod("other/a").on("n1").gpus(7));
+  SECTION("some") {
+    scene.pods.push_back(pod("other/b").on("n2").gpus(5));
+    const model::JobStatus status = statusIn(planOf(scene));
+    REQUIRE(status.gang.proposal);
+    CHECK(status.gang.proposal->add.front().indices.str() == "2-3");
+  }
+  SECTION("none") {
+    scene.pods.push_back(pod("other/b").on("n2").gpus(7));
+    const model::JobStatus status = statusIn(planOf(scene));
+    CHECK_FALSE(status.gang.proposal);
+    CHECK(resizing(status).status == model::ConditionStatus::kFalse);
+    CHECK(resizing(status).reason == "Waiting");
+    CHECK(resizing(status).message == "8 are asked for, it has 2: there is room for no more now");
+  }
+  SECTION("not all, of one that would have to start anew for it") {
+    scene.bert.spec.framework = model::Framework::kJax;
+    scene.bert.spec.checkpoint.reset();
+    scene.pods.push_back(pod("other/b").on("n2").gpus(5));
+    CHECK_FALSE(statusIn(planOf(scene)).gang.proposal);
+  }
+}
+
+TEST_CASE("less is given up at once, the last members first") {
+  Scene scene;
+  scene.bert.spec.elastic->replicas = 1;
+  const Plan plan = planOf(scene);
+  const model::JobStatus& status = statusIn(plan);
+  REQUIRE(status.gang.proposal);
+  CHECK(status.gang.proposal->kind == model::ProposalKind::kShrink);
+  REQUIRE(status.gang.proposal->remove.size() == 1);
+  CHECK(status.gang.proposal->remove.front().indices.str() == "1");
+  CHECK(status.replicas == 1);
+  CHECK(status.ready == "0/1");
+  CHECK(resizing(status).reason == "Shrinking");
+}
+
+TEST_CASE("members that join keep to the level that their gang requires") {
+  Scene scene;
+  scene.bert.spec.elastic->replicas = 3;
+  scene.bert.spec.locality.required = "node";
+  scene.pods.push_back(pod("other/a").on("n1").gpus(7));
+  CHECK_FALSE(statusIn(planOf(scene)).gang.proposal);
+}
