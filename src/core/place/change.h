@@ -15,8 +15,8 @@ enum class ChangeKind {
   kStart,
   kStop,    // the whole gang leaves and waits again
   kMove,    // it leaves, and starts anew elsewhere
-  kGrow,    // not planned yet
-  kShrink,  // not planned yet
+  kGrow,    // more members come
+  kShrink,  // the last members go
 };
 
 struct Change {

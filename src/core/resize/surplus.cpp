@@ -1,0 +1,99 @@
+#include "core/resize/surplus.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "core/order/stop_cost.h"
+#include "model/gang_size.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Assignment;
+using model::Job;
+
+constexpr std::chrono::seconds kHelperPause{1};
+constexpr std::chrono::seconds kLauncherPause{3};
+constexpr std::chrono::seconds kRendezvousPause{15};
+
+// Of the elastic role's places those with indices from `from` on, or those before it and all of other roles.
+std::vector<Assignment> split(const Job& job, int from, bool last) {
+  std::vector<Assignment> found;
+  if (!job.status.gang.placed) return found;
+  for (const Assignment& each : job.status.gang.placed->assignments) {
+    const bool elastic = each.role == job.spec.elastic->role;
+    if (!elastic && last) continue;
+    std::vector<int> indices;
+    for (const int index : each.indices.values()) {
+      if (!elastic || (index >= from) == last) indices.push_back(index);
+    }
+    if (indices.empty()) continue;
+    found.push_back(each);
+    found.back().indices = model::IndexSet(std::move(indices));
+  }
+  return found;
+}
+
+}  // namespace
+
+bool resizable(const Job& job) {
+  const model::GangRecord& gang = job.status.gang;
+  return job.spec.elastic && gang.placed && !gang.proposal && !job.recordUnwritten && !job.deleting &&
+         !job.finished() && !job.spec.run.suspend && job.spec.run.managedBy.empty() &&
+         job.specError.empty() && job.spec.findRole(job.spec.elastic->role) != nullptr;
+}
+
+int elasticMembers(const Job& job) {
+  const model::Role* role = job.spec.findRole(job.spec.elastic->role);
+  return role == nullptr ? 0 : model::gangMembers(job, *role);
+}
+
+int wishedMembers(const Job& job) {
+  const model::Elastic& elastic = *job.spec.elastic;
+  return std::max(std::min(elastic.replicas, elastic.maxReplicas), elastic.minReplicas);
+}
+
+std::vector<Assignment> lastMembers(const Job& job, int count) {
+  return split(job, elasticMembers(job) - count, true);
+}
+
+std::vector<Assignment> withoutLast(const Job& job, int count) {
+  return split(job, elasticMembers(job) - count, false);
+}
+
+std::shared_ptr<Job> withWish(const Job& job, int members) {
+  auto other = std::make_shared<Job>(job);
+  other->spec.elastic->replicas = members;
+  other->status.gpus = model::gangGpus(other->spec, other->status.gang);
+  return other;
+}
+
+bool resizesLive(const model::JobSpec& spec) {
+  using enum model::CheckpointMode;
+  if (!spec.elastic) return false;
+  if (spec.checkpoint && (spec.checkpoint->mode == kHelper || spec.checkpoint->mode == kLauncher))
+    return true;
+  switch (spec.framework) {
+    case model::Framework::kPyTorch:
+    case model::Framework::kHorovod: return true;
+    case model::Framework::kTensorFlow:
+      return spec.elastic->role == "worker" && spec.findRole("ps") != nullptr;
+    default: return false;
+  }
+}
+
+std::chrono::microseconds resizePause(const Job& job, const model::Snapshot& snapshot) {
+  if (!resizesLive(job.spec)) return stopCost(job, snapshot);
+  const std::vector<std::int64_t>& past = job.status.resize.lastPauseMillis;
+  if (!past.empty()) {
+    const std::int64_t sum = std::accumulate(past.begin(), past.end(), std::int64_t{0});
+    return std::chrono::milliseconds(sum / static_cast<std::int64_t>(past.size()));
+  }
+  const bool said = job.spec.checkpoint.has_value();
+  if (said && job.spec.checkpoint->mode == model::CheckpointMode::kHelper) return kHelperPause;
+  if (said && job.spec.checkpoint->mode == model::CheckpointMode::kLauncher) return kLauncherPause;
+  return job.spec.framework == model::Framework::kTensorFlow ? kHelperPause : kRendezvousPause;
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "model/gang.h"
+#include "model/job.h"
+#include "model/snapshot.h"
+
+namespace trainyard::core {
+
+// Whether anybody may resize the job now: it is elastic, has its places, and nothing else is under way.
+[[nodiscard]] bool resizable(const model::Job& job);
+
+// Members of the elastic role, by the record. Assumes an elastic job.
+[[nodiscard]] int elasticMembers(const model::Job& job);
+// What its user wishes, between its least and its most.
+[[nodiscard]] int wishedMembers(const model::Job& job);
+
+// The places of the last `count` members of the elastic role: those who go when it shrinks.
+[[nodiscard]] std::vector<model::Assignment> lastMembers(const model::Job& job, int count);
+// All other places: those that it keeps then.
+[[nodiscard]] std::vector<model::Assignment> withoutLast(const model::Job& job, int count);
+
+// The same job as its user would have written it with another size; for questions only.
+[[nodiscard]] std::shared_ptr<model::Job> withWish(const model::Job& job, int members);
+
+// Whether it trains on through a resize; else it is stopped, and starts anew where it is. As
+// core/gang/gang_resize.h carries it out.
+[[nodiscard]] bool resizesLive(const model::JobSpec& spec);
+
+// How long all its members do nothing new when it is resized: the mean of the last pauses that were measured;
+// else what is known of its way to be resized; a job that has to start anew pays for a stop
+// (core/order/stop_cost.h).
+[[nodiscard]] std::chrono::microseconds resizePause(const model::Job& job, const model::Snapshot& snapshot);
+
+}  // namespace trainyard::core
