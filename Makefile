@@ -3,7 +3,7 @@
 ARGS ?=
 PRESET ?= release
 
-.PHONY: help deps build images demo test faults abuse real soak sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
+.PHONY: help deps build images demo monitoring test faults abuse real soak sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
   cluster-status cluster-down clean
 
 help: ## list the targets
@@ -38,8 +38,11 @@ real: deps ## real nodes: kubelets, containers, the chart, certificates (needs r
 soak: build ## an hour of a cluster's life: jobs of all kinds, crashing nodes, killed programs (ARGS="--minutes 5")
 	e2e/soak $(ARGS)
 
-e2e-full: deps ## all that runs against a real control plane: e2e, real nodes, faults (an hour)
-	tools/test e2e real faults
+monitoring: deps ## alert rules and dashboards against a real Prometheus (two minutes)
+	tools/test monitoring
+
+e2e-full: deps ## all that runs against a real control plane: e2e, real nodes, faults, Prometheus (an hour)
+	tools/test monitoring e2e real faults
 
 sanitize: deps ## the tests under the address and undefined-behaviour sanitizers
 	cmake --preset asan

@@ -78,6 +78,7 @@ base::Result<std::unique_ptr<ClusterClient>> ClusterClient::connect(const Connec
       {.kubeconfig = flags.kubeconfig.empty() ? std::nullopt : std::optional(flags.kubeconfig),
        .context = flags.context});
   if (!config) return base::fail(config.error());
+  if (!flags.as.empty()) config->headers.emplace_back("Impersonate-User", flags.as);
   std::unique_ptr<ClusterClient> client(new ClusterClient(std::move(*config)));
   auto connection = kube::makeApiClient(client->config_, client->loop_, base::Rng(base::entropySeed()),
                                         base::Logger(client->silence_, base::LogLevel::kError, "cli"),
@@ -108,6 +109,10 @@ std::vector<base::Result<std::string>> ClusterClient::get(const std::vector<std:
   std::vector<kube::ApiRequest> requests;
   for (const std::string& path : paths) requests.push_back({.path = path, .timeout = kRequestTimeout});
   return ask(requests);
+}
+
+base::Result<std::string> ClusterClient::read(const std::string& path, const kube::Query& query) {
+  return ask({{.path = path, .query = query, .timeout = kRequestTimeout}}).front();
 }
 
 base::Result<std::string> ClusterClient::post(const std::string& path, const std::string& body,

@@ -18,6 +18,7 @@ namespace trainyard::cli {
 struct ConnectFlags {
   std::string kubeconfig = {};  // empty: $KUBECONFIG, ~/.kube/config
   std::string context = {};     // empty: the current one
+  std::string as = {};          // whom to act as; empty: oneself
 };
 
 // Short questions to the API server by somebody who waits: no repeats, and an answer or an error within
@@ -31,6 +32,8 @@ class ClusterClient final : public LiveCluster {
   [[nodiscard]] std::vector<base::Result<std::string>> get(const std::vector<std::string>& paths) override;
   [[nodiscard]] base::Result<std::string> post(const std::string& path, const std::string& body,
                                                const kube::Query& query) override;
+  // The body of one answer, of whatever type.
+  [[nodiscard]] base::Result<std::string> read(const std::string& path, const kube::Query& query);
   // A JSON merge patch of one object.
   [[nodiscard]] base::Result<std::string> patch(const std::string& path, const std::string& body);
   [[nodiscard]] base::Result<model::Snapshot> snapshot() override;

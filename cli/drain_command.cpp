@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/cluster_client.h"
+#include "cli/command.h"
 #include "cli/drain_plan.h"
 #include "kube/paths.h"
 
@@ -113,8 +114,7 @@ void addDrainCommand(CLI::App& app, const std::string& program,
   command->add_flag("--dry-run", flags->dryRun, "only tell");
   command->add_option("--timeout", flags->timeoutSeconds, "seconds to wait until they have left (600)")
       ->check(CLI::Range(1, 86'400));
-  command->add_option("--kubeconfig", flags->connect.kubeconfig, "kubeconfig file");
-  command->add_option("--context", flags->connect.context, "context of it, instead of the current one");
+  addConnectFlags(command, flags->connect);
   command->callback([flags, program, run] {
     run([flags, program] {
       const auto status = drain(*flags);

@@ -6,8 +6,10 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/classify_command.h"
+#include "cli/commands.h"
 #include "cli/drain_command.h"
 #include "cli/job_commands.h"
+#include "cli/json_text.h"
 #include "cli/queue_commands.h"
 #include "cli/replay_command.h"
 #include "cli/sandbox_command.h"
@@ -24,13 +26,18 @@ std::string nameFrom(const char* program) {
   return file == "kubectl-trainyard" ? "kubectl trainyard" : "trainyard";
 }
 
-int print(const std::string& program, const trainyard::base::Result<std::string>& text) {
-  if (!text) {
-    fmt::print(stderr, "{}: {}\n", program, text.error().message);
-    return 1;
-  }
-  fmt::print("{}", *text);
-  return 0;
+using Text = trainyard::base::Result<std::string>;
+
+// What the commands give as a table or as JSON, as it was asked for.
+Text shownAs(const std::string& output, std::string_view kind, Text text) {
+  if (!text || output == "table" || output == "json") return text;
+  return output == "yaml" ? trainyard::cli::yamlOfJson(*text) : trainyard::cli::namesOfJson(*text, kind);
+}
+
+// CLI11 has an exit code for each kind of mistake; shells and scripts know one: 2.
+int usage(const CLI::App& app, const CLI::ParseError& error) {
+  constexpr int kUsage = 2;
+  return app.exit(error) == 0 ? 0 : kUsage;
 }
 
 }  // namespace
@@ -47,32 +54,54 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
 
   const auto addConnectFlags = [&](CLI::App* command) {
-    command->add_option("--kubeconfig", flags.connect.kubeconfig, "kubeconfig file");
-    command->add_option("--context", flags.connect.context, "context of it, instead of the current one");
-    command->add_option("-n,--namespace", flags.ns, "namespace; without it that of the context");
-    command->add_option("-o,--output", output, "table or json")->check(CLI::IsMember({"table", "json"}));
+    trainyard::cli::addConnectFlags(command, flags.connect);
+    command->add_option("-o,--output", output, "table, json, yaml or name")
+        ->check(CLI::IsMember({"table", "json", "yaml", "name"}));
+  };
+  bool watch = false;
+  const auto show = [&](std::string_view kind, const std::function<Text()>& look) {
+    return trainyard::cli::printWhile(watch, program, [&] { return shownAs(output, kind, look()); });
   };
 
   CLI::App* status = app.add_subcommand("status", "phase, members, nodes and conditions of jobs");
   status->add_option("JOB", flags.job, "NAME or NAMESPACE/NAME; without it all jobs of the namespace");
   status->add_flag("-A,--all-namespaces", flags.allNamespaces, "jobs of every namespace");
+  status->add_flag("-w,--watch", watch, "print again whenever it changes");
+  trainyard::cli::addNamespaceFlag(status, flags.ns);
   addConnectFlags(status);
-  status->callback([&] { chosen = [&] { return print(program, trainyard::cli::runStatus(flags)); }; });
+  status->callback([&] {
+    chosen = [&] { return show("trainingjob", [&] { return trainyard::cli::runStatus(flags); }); };
+  });
 
   CLI::App* explain = app.add_subcommand("explain", "why a job waits, with numbers, or where it runs");
   explain->add_option("JOB", flags.job, "NAME or NAMESPACE/NAME")->required();
+  explain->add_flag("-w,--watch", watch, "print again whenever it changes");
+  trainyard::cli::addNamespaceFlag(explain, flags.ns);
   addConnectFlags(explain);
-  explain->callback([&] { chosen = [&] { return print(program, trainyard::cli::runExplain(flags)); }; });
+  explain->callback([&] {
+    chosen = [&] { return show("trainingjob", [&] { return trainyard::cli::runExplain(flags); }); };
+  });
 
   std::string queue;
   CLI::App* queues = app.add_subcommand("queues", "the tree of queues: usage, shares, who waits");
   queues->add_option("QUEUE", queue, "one queue in full; without it all");
-  queues->add_option("--kubeconfig", flags.connect.kubeconfig, "kubeconfig file");
-  queues->add_option("--context", flags.connect.context, "context of it, instead of the current one");
-  queues->add_option("-o,--output", output, "table or json")->check(CLI::IsMember({"table", "json"}));
+  queues->add_flag("-w,--watch", watch, "print again whenever it changes");
+  addConnectFlags(queues);
   queues->callback([&] {
-    chosen = [&] { return print(program, trainyard::cli::runQueues({flags.connect, flags.json, queue})); };
+    chosen = [&] {
+      return show("queue", [&] { return trainyard::cli::runQueues({flags.connect, flags.json, queue}); });
+    };
   });
+
+  const trainyard::cli::Runner run = [&](std::function<int()> command) { chosen = std::move(command); };
+  trainyard::cli::addTimelineCommand(app, program, run);
+  trainyard::cli::addLogsCommand(app, program, run);
+  trainyard::cli::addWaitCommand(app, program, run);
+  trainyard::cli::addSuspendCommands(app, program, run);
+  trainyard::cli::addTopCommand(app, program, run);
+  trainyard::cli::addNodesCommand(app, program, run);
+  trainyard::cli::addConvertCommand(app, program, run);
+  trainyard::cli::addSupportBundleCommand(app, program, run);
 
   trainyard::cli::addSimulateCommand(app, program,
                                      [&](std::function<int()> command) { chosen = std::move(command); });
@@ -91,7 +120,13 @@ int main(int argc, char** argv) {
     };
   });
 
-  CLI11_PARSE(app, argc, argv);
-  flags.json = output == "json";
+  trainyard::cli::addCompletionCommand(app, program, run);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return usage(app, error);
+  }
+  flags.json = output != "table";
   trainyard::net::endProcess(chosen());
 }

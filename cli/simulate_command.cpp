@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/cluster_client.h"
+#include "cli/command.h"
 #include "cli/simulate.h"
 #include "cli/simulate_text.h"
 
@@ -69,8 +70,7 @@ void addSimulateCommand(CLI::App& app, const std::string& program,
       ->add_option("--operator-namespace", flags->options.operatorNamespace,
                    "namespace of that ConfigMap, trainyard-policy")
       ->capture_default_str();
-  command->add_option("--kubeconfig", flags->connect.kubeconfig, "kubeconfig file");
-  command->add_option("--context", flags->connect.context, "context of it, instead of the current one");
+  addConnectFlags(command, flags->connect);
   command->add_option("-n,--namespace", flags->options.ns,
                       "namespace of jobs that name none; without it that of the context");
   command->add_option("-o,--output", flags->output, "table or json")->check(CLI::IsMember({"table", "json"}));

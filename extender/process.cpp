@@ -19,9 +19,12 @@
 #include "model/gpu_resources.h"
 #include "net/listen_address.h"
 #include "net/server.h"
+#include "telemetry/api_metrics.h"
 #include "telemetry/health.h"
 #include "telemetry/http_endpoints.h"
+#include "telemetry/loop_watch.h"
 #include "telemetry/metrics.h"
+#include "telemetry/process_metrics.h"
 
 namespace trainyard::extender {
 namespace {
@@ -72,8 +75,12 @@ class Process {
     log_.info("starting",
               {{"server", config->server}, {"source", config->source}, {"listen", options_.listen}});
     base::Rng rng(base::entropySeed());
-    auto connection = kube::makeApiClient(*config, loop_, rng.split(), log_,
-                                          {.userAgent = "trainyard-extender/" TRAINYARD_VERSION});
+    auto connection =
+        kube::makeApiClient(*config, loop_, rng.split(), log_,
+                            {.userAgent = "trainyard-extender/" TRAINYARD_VERSION,
+                             .observe = [this](std::string_view verb, int status, auto took) {
+                               apiMetrics_.note(verb, status, std::chrono::duration<double>(took).count());
+                             }});
     if (!connection) return base::fail(connection.error());
     connection_ = std::move(*connection);
     if (auto listening = listen(); !listening) return listening;
@@ -134,6 +141,8 @@ class Process {
 
   base::Result<void> listen() {
     registry_.setBuildInfo(TRAINYARD_VERSION);
+    telemetry::addProcessMetrics(registry_);
+    loopWatch_ = std::make_unique<telemetry::LoopWatch>(registry_, loop_);
     addHealthChecks();
     auto tls = readTlsFiles(options_.tls);
     if (!tls) return base::fail(tls.error());
@@ -239,6 +248,8 @@ class Process {
   base::Logger log_;
   base::EventLoop loop_;
   telemetry::MetricsRegistry registry_;
+  telemetry::ApiMetrics apiMetrics_{registry_};
+  std::unique_ptr<telemetry::LoopWatch> loopWatch_;
   telemetry::Health health_;
   ExtenderMetrics metrics_;
   GuardService service_;

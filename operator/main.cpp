@@ -50,6 +50,13 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--end-all-jobs", endJobs,
                "delete every TrainingJob, wait until all are gone, for five minutes at most, and end");
+  trainyard::operator_::CheckOptions check;
+  bool checks = false;
+  app.add_flag("--check-installation", checks,
+               "ask whether this installation works, for a minute at most, and end: what `helm test` runs");
+  app.add_option("--check-extender", check.extenderUrl, "with it: the extender's address, https://HOST:PORT");
+  app.add_option("--check-server-name", check.serverName, "with it: the name in the extender's certificate");
+  app.add_option("--check-tls", check.tlsFolder, "with it: folder of a client's tls.crt, tls.key and ca.crt");
   app.add_option("--log-level", logLevel, "debug, info, warning or error")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
@@ -59,6 +66,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   options.logLevel = *level;
+  if (checks) {
+    trainyard::net::endProcess(
+        trainyard::operator_::checkInstallation(options, check, std::chrono::minutes(1)));
+  }
   if (endJobs) {
     trainyard::net::endProcess(trainyard::operator_::endAllJobs(options, std::chrono::minutes(5)));
   }

@@ -216,11 +216,13 @@ void Operator::runCycle() {
   input.feedback = executor_.feedback(input.snapshot);
   input.otherFeedback = executor_.otherFeedback();
   input.life = progress_.news();
+  const base::Instant read = deps_.executor.now();
   const core::Plan plan = core::cycle(input, cycleCache_);
+  const base::Instant planned = deps_.executor.now();
   executor_.execute(plan);
   queueStatus_.take(plan.queues);
-  metrics_.noteCycle(deps_.executor.now() - begin);
   const base::Instant end = deps_.executor.now();
+  metrics_.noteCycle({.snapshot = read - begin, .plan = planned - read, .apply = end - planned});
   nextCycle_ = end + restAfter(end - begin);
   armWake(plan);
   describeSoon();

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
+#include <optional>
 
 #include "core/gang.h"
 #include "core/lifecycle/failure_class.h"
@@ -34,6 +34,62 @@ bool endedForGood(const model::LastFailure& last) {
 
 const std::vector<double> kCycleBounds = {0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5};
 const std::vector<double> kPlacementBounds = {0.1, 0.5, 1, 5, 10, 60, 300, 1'800, 7'200, 28'800, 86'400};
+constexpr std::string_view kWaitSeconds = "trainyard_job_wait_seconds";
+const std::vector<double> kPhaseBounds = {0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300};
+
+telemetry::Histogram cyclePart(telemetry::MetricsRegistry& registry, const char* phase) {
+  return registry.histogram(
+      "trainyard_cycle_phase_duration_seconds",
+      "Time of one scheduling cycle by phase: reading caches, planning, handing over what is "
+      "to be written.",
+      kCycleBounds, {{"phase", phase}});
+}
+
+std::string_view phaseName(model::ProposalPhase phase) {
+  switch (phase) {
+    case model::ProposalPhase::kClaiming: return "Claiming";
+    case model::ProposalPhase::kReserved: return "Reserved";
+    case model::ProposalPhase::kCreating: return "Creating";
+    case model::ProposalPhase::kReleasing: return "Releasing";
+    case model::ProposalPhase::kAborting: return "Aborting";
+  }
+  return "Unknown";
+}
+
+std::string_view kindName(model::ProposalKind kind) {
+  switch (kind) {
+    case model::ProposalKind::kStart: return "Start";
+    case model::ProposalKind::kGrow: return "Grow";
+    case model::ProposalKind::kShrink: return "Shrink";
+    case model::ProposalKind::kMove: return "Move";
+    case model::ProposalKind::kReplace: return "Replace";
+    case model::ProposalKind::kRestart: return "Restart";
+  }
+  return "Unknown";
+}
+
+bool isTrue(const model::JobStatus& status, std::string_view type) {
+  return std::any_of(status.conditions.begin(), status.conditions.end(), [&](const auto& each) {
+    return each.type == type && each.status == model::ConditionStatus::kTrue;
+  });
+}
+
+// A gang of one has its places before they are written: its pod stands for them.
+bool hadPlaces(const model::Job& job) { return job.status.gang.placed && !job.recordUnwritten; }
+
+// Since it has had no places: a job that gave its own up waits anew.
+base::WallTime waitsSince(const model::Job& job) {
+  const auto queued =
+      std::find_if(job.status.conditions.begin(), job.status.conditions.end(), [](const auto& each) {
+        return each.type == model::conditions::kQueued && each.status == model::ConditionStatus::kTrue;
+      });
+  const bool again = job.status.service.updatedAt != base::WallTime{};
+  return again && queued != job.status.conditions.end() ? queued->lastTransition : job.created;
+}
+
+double sinceEpoch(base::WallTime time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
 
 }  // namespace
 
@@ -43,9 +99,17 @@ OperatorMetrics::OperatorMetrics(telemetry::MetricsRegistry& registry)
       cycles_(registry.counter("trainyard_cycles_total", "Scheduling cycles run.")),
       cycleSeconds_(registry.histogram("trainyard_cycle_duration_seconds", "Time of one scheduling cycle.",
                                        kCycleBounds)),
-      placementSeconds_(registry.histogram("trainyard_job_placement_seconds",
-                                           "From a TrainingJob's creation until its whole gang is bound.",
-                                           kPlacementBounds)),
+      snapshotSeconds_(cyclePart(registry, "snapshot")),
+      planSeconds_(cyclePart(registry, "plan")),
+      applySeconds_(cyclePart(registry, "apply")),
+      oldestProposal_(
+          registry.gauge("trainyard_oldest_proposal_timestamp_seconds",
+                         "When the oldest change of a gang that is still under way began, in seconds "
+                         "since 1970; 0 without any.")),
+      placementSeconds_(registry.histogram(
+          "trainyard_job_placement_seconds",
+          "From a TrainingJob's creation until its whole gang is bound for the first time.",
+          kPlacementBounds)),
       aborts_(
           registry.counter("trainyard_gang_aborts_total", "Attempts to place a gang that were given up.")),
       gpusAllocatable_(registry.gauge("trainyard_gpus_allocatable", "GPUs of all nodes.")),
@@ -86,9 +150,12 @@ void OperatorMetrics::countLogRead(bool answered) {
 
 void OperatorMetrics::countReports() { progressReports_.increment(); }
 
-void OperatorMetrics::noteCycle(base::Instant::duration cost) {
+void OperatorMetrics::noteCycle(const CycleParts& parts) {
   cycles_.increment();
-  cycleSeconds_.observe(seconds(cost));
+  cycleSeconds_.observe(seconds(parts.snapshot + parts.plan + parts.apply));
+  snapshotSeconds_.observe(seconds(parts.snapshot));
+  planSeconds_.observe(seconds(parts.plan));
+  applySeconds_.observe(seconds(parts.apply));
 }
 
 void OperatorMetrics::describe(const model::Snapshot& snapshot) {
@@ -117,36 +184,108 @@ void OperatorMetrics::describe(const model::Snapshot& snapshot) {
   publish(jobsByPhase_, phases, "trainyard_jobs", "TrainingJobs by phase.", "phase");
   publish(waitingByReason_, reasons, "trainyard_waiting_jobs", "TrainingJobs that wait, by reason.",
           "reason");
+  describeProposals(snapshot);
   describeQueues(snapshot);
 }
 
+// The record does not say when a change began: it is as old as this process knows it.
+void OperatorMetrics::describeProposals(const model::Snapshot& snapshot) {
+  std::map<std::string, Underway, std::less<>> left;
+  std::optional<base::WallTime> oldest;
+  for (const auto& job : snapshot.jobs) {
+    const auto& proposal = job->status.gang.proposal;
+    if (!proposal || job->recordUnwritten) continue;
+    const auto known = underway_.find(job->uid.str());
+    const bool same = known != underway_.end() && known->second.id == proposal->id;
+    const Underway& now = left.emplace(job->uid.str(), same ? known->second
+                                                            : Underway{proposal->id, proposal->phase,
+                                                                       snapshot.now, snapshot.now})
+                              .first->second;
+    oldest = oldest ? std::min(*oldest, now.began) : now.began;
+  }
+  underway_ = std::move(left);
+  oldestProposal_.set(oldest ? sinceEpoch(*oldest) : 0);
+}
+
 void OperatorMetrics::describeQueues(const model::Snapshot& snapshot) {
-  std::map<std::string, int> gpus;
-  std::map<std::string, int> share;
-  std::map<std::string, int> fairShare;
-  std::map<std::string, int> waiting;
-  std::map<std::string, int> admitted;
-  const auto small = [](std::int64_t value) {
-    return static_cast<int>(std::min<std::int64_t>(value, std::numeric_limits<int>::max()));
-  };
+  std::map<std::string, double> gpus;
+  std::map<std::string, double> share;
+  std::map<std::string, double> fairShare;
+  std::map<std::string, double> waiting;
+  std::map<std::string, double> admitted;
+  std::map<std::string, double> deficit;
+  std::map<std::string, double> oldest;
   for (const auto& queue : snapshot.queues) {
     const model::QueueStatus& status = queue->status;
-    gpus[queue->name.str()] =
-        small(status.gpus ? status.gpus->used : status.usage.amount(model::names::kGpuResource));
-    share[queue->name.str()] = small(status.share);
-    fairShare[queue->name.str()] = small(status.fairShare);
-    waiting[queue->name.str()] = status.waiting;
-    admitted[queue->name.str()] = status.admitted;
+    const std::string& name = queue->name.str();
+    const auto used = status.gpus ? status.gpus->used : status.usage.amount(model::names::kGpuResource);
+    gpus[name] = static_cast<double>(used);
+    share[name] = static_cast<double>(status.share) / 1000;
+    fairShare[name] = static_cast<double>(status.fairShare) / 1000;
+    waiting[name] = status.waiting;
+    admitted[name] = status.admitted;
+    // Of a queue in which nobody waits nothing is missing.
+    const auto guaranteed = status.gpus ? status.gpus->guaranteed : 0;
+    deficit[name] =
+        status.waiting > 0 ? static_cast<double>(std::max<std::int64_t>(guaranteed - used, 0)) : 0;
+    oldest[name] = 0;
   }
-  publish(queueGpus_, gpus, "trainyard_queue_gpus", "GPUs that a queue and those below it hold.", "queue");
-  publish(queueShare_, share, "trainyard_queue_share_permille",
-          "What a queue holds of its dominant resource, in thousandths of the cluster.", "queue");
-  publish(queueFairShare_, fairShare, "trainyard_queue_fair_share_permille",
-          "What a queue is entitled to, in thousandths of the cluster.", "queue");
-  publish(queueWaiting_, waiting, "trainyard_queue_waiting_jobs", "Jobs of a queue that wait for a place.",
-          "queue");
-  publish(queueAdmitted_, admitted, "trainyard_queue_admitted_jobs", "Jobs of a queue that have their place.",
-          "queue");
+  for (const auto& job : snapshot.jobs) {
+    if (!job->status.pending || job->finished() || job->spec.run.suspend) continue;
+    const auto found = oldest.find(job->spec.queue.str());
+    if (found == oldest.end()) continue;
+    const double since = sinceEpoch(waitsSince(*job));
+    found->second = found->second == 0 ? since : std::min(found->second, since);
+  }
+  publishQueues(queueGpus_, gpus, "trainyard_queue_gpus", "GPUs that a queue and those below it hold.");
+  publishQueues(queueShare_, share, "trainyard_queue_share_ratio",
+                "What a queue holds of its dominant resource, as a part of the cluster.");
+  publishQueues(queueFairShare_, fairShare, "trainyard_queue_fair_share_ratio",
+                "What a queue is entitled to, as a part of the cluster.");
+  publishQueues(queueWaiting_, waiting, "trainyard_queue_waiting_jobs",
+                "Jobs of a queue that wait for a place.");
+  publishQueues(queueAdmitted_, admitted, "trainyard_queue_admitted_jobs",
+                "Jobs of a queue that have their place.");
+  publishQueues(queueDeficit_, deficit, "trainyard_queue_guarantee_deficit_gpus",
+                "GPUs that a queue is guaranteed and does not hold while its jobs wait.");
+  publishQueues(
+      queueOldest_, oldest, "trainyard_queue_oldest_waiting_timestamp_seconds",
+      "Since when the job waits that has waited longest in a queue, in seconds since 1970; 0 without any.");
+  forgetQueues(snapshot);
+}
+
+void OperatorMetrics::forgetQueues(const model::Snapshot& snapshot) {
+  for (auto each = queueWaits_.begin(); each != queueWaits_.end();) {
+    // `default` need not exist as an object.
+    const bool exists = each->first == model::names::kDefaultQueue ||
+                        std::any_of(snapshot.queues.begin(), snapshot.queues.end(),
+                                    [&](const auto& queue) { return queue->name.str() == each->first; });
+    if (exists) {
+      ++each;
+      continue;
+    }
+    registry_.remove(kWaitSeconds, {{"queue", each->first}}, each->second);
+    each = queueWaits_.erase(each);
+  }
+}
+
+void OperatorMetrics::publishQueues(GaugesByLabel& gauges, const std::map<std::string, double>& values,
+                                    std::string_view name, std::string_view help) {
+  // The old ones first: a limit on series must not lock new ones out for their sake.
+  for (auto each = gauges.begin(); each != gauges.end();) {
+    if (values.contains(each->first)) {
+      ++each;
+      continue;
+    }
+    registry_.remove(name, {{"queue", each->first}}, each->second);
+    each = gauges.erase(each);
+  }
+  for (const auto& [queue, value] : values) {
+    auto found = gauges.find(queue);
+    if (found == gauges.end())
+      found = gauges.emplace(queue, registry_.gauge(name, help, {{"queue", queue}})).first;
+    found->second.set(value);
+  }
 }
 
 // Values that vanished become 0 instead of staying what they were.
@@ -173,10 +312,10 @@ void OperatorMetrics::noteTransition(const model::Job& before, const model::JobS
   };
   fairShareDelay_.increment(longer(before.status.delays.fairShare, after.delays.fairShare));
   fragmentationDelay_.increment(longer(before.status.delays.fragmentation, after.delays.fragmentation));
-  if (after.gang.placed && !before.status.gang.placed) {
-    placementSeconds_.observe(std::chrono::duration<double>(now - before.created).count());
-  }
   noteResize(before, after);
+  notePlacement(before, after, now);
+  noteProposal(before, after, now);
+  noteStop(before.status, after);
   noteFailure(before.status, after, now);
   const bool ended = after.phase == "Succeeded" || after.phase == "Failed";
   if (!ended || before.status.phase == after.phase) return;
@@ -203,6 +342,85 @@ void OperatorMetrics::noteResize(const model::Job& before, const model::JobStatu
                 {"way", was->anew ? "Restart" : "Live"},
                 {"outcome", done ? "Resized" : "GivenUp"}})
       .increment();
+}
+
+void OperatorMetrics::notePlacement(const model::Job& before, const model::JobStatus& after,
+                                    base::WallTime now) {
+  if (!after.gang.placed || hadPlaces(before)) return;
+  const auto waited = [&](base::WallTime since) {
+    return std::chrono::duration<double>(std::max(now - since, base::WallTime::duration::zero())).count();
+  };
+  const std::string& queue = before.spec.queue.str();
+  auto found = queueWaits_.find(queue);
+  if (found == queueWaits_.end()) {
+    found = queueWaits_
+                .emplace(queue, registry_.histogram(
+                                    kWaitSeconds,
+                                    "How long jobs waited in a queue for a place, each time that they "
+                                    "got one.",
+                                    kPlacementBounds, {{"queue", queue}}))
+                .first;
+  }
+  found->second.observe(waited(waitsSince(before)));
+  // Placed once, it has service to look back on, were it of no second.
+  if (before.status.service.updatedAt == base::WallTime{}) placementSeconds_.observe(waited(before.created));
+}
+
+void OperatorMetrics::noteProposal(const model::Job& before, const model::JobStatus& after,
+                                   base::WallTime now) {
+  const std::string& uid = before.uid.str();
+  const auto& proposal = after.gang.proposal;
+  auto known = underway_.find(uid);
+  const auto leavePhase = [&] {
+    registry_
+        .histogram("trainyard_gang_phase_duration_seconds",
+                   "How long a change of a gang stayed in each phase of the protocol.", kPhaseBounds,
+                   {{"phase", std::string(phaseName(known->second.phase))}})
+        .observe(std::chrono::duration<double>(now - known->second.inPhase).count());
+  };
+  if (known != underway_.end() && (!proposal || proposal->id != known->second.id)) {
+    leavePhase();
+    underway_.erase(known);
+    known = underway_.end();
+  }
+  if (!proposal) return;
+  if (known == underway_.end()) {
+    underway_.emplace(uid, Underway{proposal->id, proposal->phase, now, now});
+    const auto& was = before.status.gang.proposal;
+    if (was && was->id == proposal->id) return;  // another leader's
+    registry_
+        .counter("trainyard_gang_changes_total", "Changes of gangs that were begun, by kind.",
+                 {{"kind", std::string(kindName(proposal->kind))}})
+        .increment();
+    return;
+  }
+  if (known->second.phase == proposal->phase) return;
+  leavePhase();
+  known->second.phase = proposal->phase;
+  known->second.inPhase = now;
+}
+
+void OperatorMetrics::noteStop(const model::JobStatus& before, const model::JobStatus& after) {
+  const auto count = [this](const char* cause) {
+    registry_
+        .counter("trainyard_gang_stops_total",
+                 "Gangs that were stopped before their end, by cause: Preempted (waits again), Moved (starts "
+                 "elsewhere at "
+                 "once), Suspended, Failed (starts anew).",
+                 {{"cause", cause}})
+        .increment();
+  };
+  const bool makesRoom = after.preemptions.count > before.preemptions.count;
+  const bool moves = before.gang.proposal && before.gang.proposal->movesFor;
+  if (makesRoom) return count(moves ? "Moved" : "Preempted");
+  if (before.gang.placed && isTrue(after, model::conditions::kSuspended) &&
+      !isTrue(before, model::conditions::kSuspended)) {
+    return count("Suspended");
+  }
+  std::size_t restarts = 0;
+  for (const auto& [failure, times] : after.restarts.byClass) restarts += static_cast<std::size_t>(times);
+  for (const auto& [failure, times] : before.restarts.byClass) restarts -= static_cast<std::size_t>(times);
+  if (restarts > 0) count("Failed");
 }
 
 // What the failed start had cost is lost at most: a checkpoint may have kept some of it.

@@ -15,6 +15,14 @@ namespace trainyard::operator_ {
 // queues, which administrators name; never names of jobs.
 class OperatorMetrics {
  public:
+  // The parts of one cycle, as the operator runs it: reading caches, the core's plan, handing it to the
+  // executor.
+  struct CycleParts {
+    base::Instant::duration snapshot{};
+    base::Instant::duration plan{};
+    base::Instant::duration apply{};
+  };
+
   explicit OperatorMetrics(telemetry::MetricsRegistry& registry);
 
   void setLeading(bool leading);
@@ -22,25 +30,47 @@ class OperatorMetrics {
   // Of the logs of running jobs: a request, and one that found a report.
   void countLogRead(bool answered);
   void countReports();
-  void noteCycle(base::Instant::duration cost);
+  void noteCycle(const CycleParts& parts);
   // Jobs, GPUs and queues as they are now. Looks at every job: not for every cycle.
   void describe(const model::Snapshot& snapshot);
-  // A status that was written: counts placements, aborts, endings and waiting by cause, and how long they
-  // took.
+  // A status that was written: counts placements, changes, stops, endings and waiting by cause, and how long
+  // they took.
   void noteTransition(const model::Job& before, const model::JobStatus& after, base::WallTime now);
 
  private:
   void noteResize(const model::Job& before, const model::JobStatus& after);
   void noteFailure(const model::JobStatus& before, const model::JobStatus& after, base::WallTime now);
   using GaugesByLabel = std::map<std::string, telemetry::Gauge, std::less<>>;
+  // A proposal that is under way, as this process has seen it.
+  struct Underway {
+    std::string id;
+    model::ProposalPhase phase{};
+    base::WallTime began{};
+    base::WallTime inPhase{};
+  };
+  void noteProposal(const model::Job& before, const model::JobStatus& after, base::WallTime now);
+  void notePlacement(const model::Job& before, const model::JobStatus& after, base::WallTime now);
+  void noteStop(const model::JobStatus& before, const model::JobStatus& after);
+  void describeProposals(const model::Snapshot& snapshot);
   void describeQueues(const model::Snapshot& snapshot);
+  void forgetQueues(const model::Snapshot& snapshot);
+  // Phases and reasons: those that nobody is in any more become 0.
   void publish(GaugesByLabel& gauges, const std::map<std::string, int>& counts, std::string_view name,
                std::string_view help, const std::string& label);
+  // Queues: those that are gone have no series any more.
+  void publishQueues(GaugesByLabel& gauges, const std::map<std::string, double>& values,
+                     std::string_view name, std::string_view help);
 
   telemetry::MetricsRegistry& registry_;
   telemetry::Gauge leader_;
   telemetry::Counter cycles_;
   telemetry::Histogram cycleSeconds_;
+  telemetry::Histogram snapshotSeconds_;
+  telemetry::Histogram planSeconds_;
+  telemetry::Histogram applySeconds_;
+  telemetry::Gauge oldestProposal_;
+  std::map<std::string, Underway, std::less<>> underway_;  // by the job's uid
+  std::map<std::string, telemetry::Histogram, std::less<>> queueWaits_;
   telemetry::Histogram placementSeconds_;
   telemetry::Counter aborts_;
   telemetry::Gauge gpusAllocatable_;
@@ -60,6 +90,8 @@ class OperatorMetrics {
   GaugesByLabel queueFairShare_;
   GaugesByLabel queueWaiting_;
   GaugesByLabel queueAdmitted_;
+  GaugesByLabel queueDeficit_;
+  GaugesByLabel queueOldest_;
   std::map<std::string, telemetry::Counter, std::less<>> writes_;
 };
 

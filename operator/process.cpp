@@ -7,17 +7,23 @@
 #include <thread>
 
 #include "base/event_loop.h"
+#include "base/file.h"
 #include "kube/config.h"
 #include "kube/connection.h"
 #include "model/gpu_resources.h"
+#include "net/client.h"
 #include "net/listen_address.h"
 #include "net/server.h"
+#include "operator/installation_check.h"
 #include "operator/jobs_ender.h"
 #include "operator/operator.h"
 #include "operator/policy_keeper.h"
+#include "telemetry/api_metrics.h"
 #include "telemetry/health.h"
 #include "telemetry/http_endpoints.h"
+#include "telemetry/loop_watch.h"
 #include "telemetry/metrics.h"
+#include "telemetry/process_metrics.h"
 
 namespace trainyard::operator_ {
 namespace {
@@ -70,7 +76,10 @@ class Process {
     auto connection =
         kube::makeApiClient(*config, loop_, rng.split(), log_,
                             {.userAgent = "trainyard-operator/" TRAINYARD_VERSION,
-                             .rateLimit = {.perSecond = options_.qps, .burst = options_.burst}});
+                             .rateLimit = {.perSecond = options_.qps, .burst = options_.burst},
+                             .observe = [this](std::string_view verb, int status, auto took) {
+                               apiMetrics_.note(verb, status, std::chrono::duration<double>(took).count());
+                             }});
     if (!connection) return base::fail(connection.error());
     connection_ = std::move(*connection);
     operator_ =
@@ -108,6 +117,8 @@ class Process {
 
   base::Result<void> serve() {
     metrics_.setBuildInfo(TRAINYARD_VERSION);
+    telemetry::addProcessMetrics(metrics_);
+    loopWatch_ = std::make_unique<telemetry::LoopWatch>(metrics_, loop_);
     health_.addReadinessCheck("caches", [this]() -> base::Result<void> {
       if (ready_.load()) return {};
       return base::fail(base::ErrorCode::kUnavailable, "the first lists have not been read yet");
@@ -146,6 +157,8 @@ class Process {
   base::EventLoop loop_;
   SignalThread signals_;  // before any other thread, so that all of them have the signals blocked
   telemetry::MetricsRegistry metrics_;
+  telemetry::ApiMetrics apiMetrics_{metrics_};
+  std::unique_ptr<telemetry::LoopWatch> loopWatch_;
   telemetry::Health health_;
   std::atomic<bool> ready_ = false;
   std::atomic<base::Instant> lastBeat_ = loop_.now();
@@ -160,6 +173,48 @@ class Process {
 }  // namespace
 
 int runProcess(const ProcessOptions& options) { return Process(options).run(); }
+
+int checkInstallation(const ProcessOptions& options, const CheckOptions& check,
+                      std::chrono::seconds patience) {
+  const auto sink = base::makeStderrSink();
+  const base::Logger log(*sink, options.logLevel, "check");
+  base::EventLoop loop;
+  const auto failed = [&](const base::Error& error) {
+    log.error("the installation does not work", {{"error", error.message}});
+    return 1;
+  };
+  const auto config = kube::loadConnectionConfig(
+      {.kubeconfig = options.kubeconfig.empty() ? std::nullopt : std::optional(options.kubeconfig)});
+  if (!config) return failed(config.error());
+  const auto connection = kube::makeApiClient(*config, loop, base::Rng(base::entropySeed()), log,
+                                              {.userAgent = "trainyard-operator/" TRAINYARD_VERSION});
+  if (!connection) return failed(connection.error());
+  std::unique_ptr<net::ReloadableHttpClient> extender;
+  if (!check.extenderUrl.empty()) {
+    net::TlsClientConfig tls{.serverName = check.serverName};
+    for (const auto& [file, text] :
+         {std::pair{"tls.crt", &tls.certificatePem}, std::pair{"tls.key", &tls.privateKeyPem},
+          std::pair{"ca.crt", &tls.caPem}}) {
+      auto read = base::readFile(check.tlsFolder + "/" + file);
+      if (!read) return failed(read.error());
+      *text = std::move(*read);
+    }
+    auto made = net::makeHttpClient({.url = check.extenderUrl, .tls = std::move(tls)}, loop);
+    if (!made) return failed(made.error());
+    extender = std::move(*made);
+  }
+  base::Result<void> result;
+  InstallationCheck asks({.leaseNamespace = options.leaseNamespace}, (*connection)->api(), extender.get(),
+                         loop, log, patience, [&](base::Result<void> end) {
+                           result = std::move(end);
+                           loop.stop();
+                         });
+  asks.start();
+  loop.run();
+  if (!result) return failed(result.error());
+  log.info("the installation works");
+  return 0;
+}
 
 int endAllJobs(const ProcessOptions& options, std::chrono::seconds patience) {
   const auto sink = base::makeStderrSink();

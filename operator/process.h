@@ -30,4 +30,14 @@ struct ProcessOptions {
 // left.
 [[nodiscard]] int endAllJobs(const ProcessOptions& options, std::chrono::seconds patience);
 
+struct CheckOptions {
+  std::string extenderUrl = {};  // empty: it is not asked
+  std::string tlsFolder = {};    // with tls.crt, tls.key and ca.crt of a client
+  std::string serverName = {};   // that the extender's certificate is for
+};
+
+// Whether this installation works, see InstallationCheck. Exit code 0 when it does within `patience`.
+[[nodiscard]] int checkInstallation(const ProcessOptions& options, const CheckOptions& check,
+                                    std::chrono::seconds patience);
+
 }  // namespace trainyard::operator_

@@ -44,14 +44,16 @@ class Connection final : public ApiConnection {
         api_({.pathPrefix = config.pathPrefix,
               .userAgent = options.userAgent,
               .headers = config.headers,
-              .rateLimit = options.rateLimit},
+              .rateLimit = options.rateLimit,
+              .observe = options.observe},
              *http_, *credentials_, executor, rng.split(), log),
         leaseApi_({.pathPrefix = config.pathPrefix,
                    .userAgent = options.userAgent,
                    .headers = config.headers,
                    .rateLimit = {.perSecond = 10, .burst = 10},
                    .maxAttempts = 1,
-                   .maxThrottled = 0},
+                   .maxThrottled = 0,
+                   .observe = options.observe},
                   *leaseHttp_, *credentials_, executor, rng.split(), log) {
     if (config_.server.starts_with("https://")) pollTls();
   }

@@ -18,6 +18,7 @@ struct ConnectionOptions {
   // Of the pool that serves all requests, whose number they do not bound. Each takes its turn at waking up:
   // 32 of them cost the operator a third of its CPU time, with 1,500 jobs at once.
   std::size_t threads = 4;
+  RequestObserver observe = {};  // of both clients
   // How often the files of the TLS configuration are looked at for other contents.
   std::chrono::milliseconds tlsPoll{10'000};
 };

@@ -10,6 +10,7 @@
 #include "codec/status.h"
 #include "kube/backoff.h"
 #include "kube/percent_encoding.h"
+#include "kube/request_verb.h"
 
 namespace trainyard::kube {
 namespace {
@@ -128,10 +129,18 @@ class HttpApiClient::Impl : public std::enable_shared_from_this<Impl> {
       return;
     }
     ++call->attempts;
-    http_.send(toHttp(call->request, call->authorization, call->request.timeout),
-               [weak = weak_from_this(), call](base::Result<net::HttpResponse> answer) {
-                 if (const auto self = weak.lock()) self->answered(call, std::move(answer));
-               });
+    http_.send(
+        toHttp(call->request, call->authorization, call->request.timeout),
+        [weak = weak_from_this(), call, begin = executor_.now()](base::Result<net::HttpResponse> answer) {
+          const auto self = weak.lock();
+          if (!self) return;
+          self->observe(verbOf(call->request), answer, begin);
+          self->answered(call, std::move(answer));
+        });
+  }
+
+  void observe(std::string_view verb, const base::Result<net::HttpResponse>& answer, base::Instant begin) {
+    if (options_.observe) options_.observe(verb, answer ? answer->status : 0, executor_.now() - begin);
   }
 
   void answered(const CallPtr& call, base::Result<net::HttpResponse> answer) {
@@ -219,6 +228,7 @@ class HttpApiClient::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   void watchEnded(const WatchPtr& watch, base::Result<net::HttpResponse> answer) {
+    observe("watch", answer, executor_.now());
     if (!answer) {
       watch->end(base::fail(named(std::move(answer.error()), watch->request)));
       return;

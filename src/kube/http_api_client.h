@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/executor.h"
 #include "base/log.h"
@@ -15,6 +16,10 @@
 
 namespace trainyard::kube {
 
+// Told of every attempt: the verb of RBAC, the answer's status (0: none came), how long it took. On the
+// executor.
+using RequestObserver = std::function<void(std::string_view verb, int status, base::Instant::duration took)>;
+
 struct HttpApiClientOptions {
   std::string pathPrefix = {};  // of the server URL, where the API is not at the root
   std::string userAgent = "trainyard";
@@ -24,6 +29,7 @@ struct HttpApiClientOptions {
   int maxAttempts = 5;
   int maxThrottled = 10;  // answers 429 with Retry-After to wait for, then the caller gets kThrottled
   std::chrono::milliseconds maxRetryAfter{60'000};
+  RequestObserver observe = {};
 };
 
 // ApiClient over HTTP. What it repeats by itself: anything that surely did not reach the server or was

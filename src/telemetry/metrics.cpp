@@ -48,6 +48,26 @@ class MetricsRegistry::Impl {
     return nullptr;
   }
 
+  template <typename Builder, typename Metric>
+  void remove(Builder builder, std::string_view name, const MetricLabels& labels, void* metric) {
+    if (metric == nullptr) return;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto known = series_.find(std::string(name));
+      if (known == series_.end() || known->second.erase(labels) == 0) return;
+    }
+    family(builder, name, "").Remove(static_cast<Metric*>(metric));
+  }
+
+  void fill() {
+    const std::lock_guard lock(fillMutex_);
+    for (const auto& each : fills_) each();
+  }
+  void addFill(std::function<void()> each) {
+    const std::lock_guard lock(fillMutex_);
+    fills_.push_back(std::move(each));
+  }
+
   prometheus::Registry registry{prometheus::Registry::InsertBehavior::Merge};
   Counter dropped;
 
@@ -63,6 +83,8 @@ class MetricsRegistry::Impl {
 
   std::mutex mutex_;
   std::map<std::string, std::set<MetricLabels>> series_;
+  std::mutex fillMutex_;
+  std::vector<std::function<void()>> fills_;
 };
 
 MetricsRegistry::MetricsRegistry() : impl_(std::make_unique<Impl>()) {
@@ -93,7 +115,21 @@ void MetricsRegistry::setBuildInfo(std::string_view version) {
   gauge("trainyard_build_info", "The version that runs.", {{"version", std::string(version)}}).set(1);
 }
 
+// A family that is there already keeps the help that it was made with.
+void MetricsRegistry::remove(std::string_view name, const MetricLabels& labels, const Gauge& gauge) {
+  impl_->remove<decltype(prometheus::BuildGauge()), prometheus::Gauge>(prometheus::BuildGauge(), name, labels,
+                                                                       gauge.metric_);
+}
+
+void MetricsRegistry::remove(std::string_view name, const MetricLabels& labels, const Histogram& histogram) {
+  impl_->remove<decltype(prometheus::BuildHistogram()), prometheus::Histogram>(
+      prometheus::BuildHistogram(), name, labels, histogram.metric_);
+}
+
+void MetricsRegistry::beforeText(std::function<void()> fill) { impl_->addFill(std::move(fill)); }
+
 std::string MetricsRegistry::text() const {
+  impl_->fill();
   return prometheus::TextSerializer().Serialize(impl_->registry.Collect());
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -64,6 +65,13 @@ class MetricsRegistry {
   // `bounds`: upper bounds of the buckets, ascending.
   [[nodiscard]] Histogram histogram(std::string_view name, std::string_view help,
                                     const std::vector<double>& bounds, const MetricLabels& labels = {});
+  // The series goes, and its handle with it: what is kept of whoever is gone would be told for ever, and
+  // count against kMaxSeries. No copy of the handle may be used any more.
+  void remove(std::string_view name, const MetricLabels& labels, const Gauge& gauge);
+  void remove(std::string_view name, const MetricLabels& labels, const Histogram& histogram);
+  // `fill` runs before each text(), in the thread that asks, never twice at a time: for what is read only
+  // then.
+  void beforeText(std::function<void()> fill);
   // trainyard_build_info{version="…"} 1, to join with.
   void setBuildInfo(std::string_view version);
 

@@ -1,8 +1,11 @@
 #include "operator/operator_metrics.h"
 
 #include <memory>
+#include <string>
 
 #include <catch2/catch.hpp>
+
+#include "model/conditions.h"
 
 namespace trainyard::operator_ {
 namespace {
@@ -15,6 +18,9 @@ struct Fixture {
 
   [[nodiscard]] bool says(const std::string& sample) const {
     return registry.text().find(sample + "\n") != std::string::npos;
+  }
+  [[nodiscard]] bool tells(const std::string& words) const {
+    return registry.text().find(words) != std::string::npos;
   }
 };
 
@@ -31,7 +37,7 @@ TEST_CASE("Waiting is counted by cause when a stretch of it is over") {
   CHECK(fixture.says("trainyard_job_delay_seconds_total{cause=\"Fragmentation\"} 0"));
 }
 
-TEST_CASE("Queues are told by name, and count nothing once they are gone") {
+TEST_CASE("Queues are told by name, and not at all once they are gone") {
   Fixture fixture;
   model::Queue vision;
   vision.name = model::QueueName("vision");
@@ -44,8 +50,8 @@ TEST_CASE("Queues are told by name, and count nothing once they are gone") {
   snapshot.queues.push_back(std::make_shared<const model::Queue>(vision));
   fixture.metrics.describe(snapshot);
   CHECK(fixture.says("trainyard_queue_gpus{queue=\"vision\"} 24"));
-  CHECK(fixture.says("trainyard_queue_share_permille{queue=\"vision\"} 125"));
-  CHECK(fixture.says("trainyard_queue_fair_share_permille{queue=\"vision\"} 333"));
+  CHECK(fixture.says("trainyard_queue_share_ratio{queue=\"vision\"} 0.125"));
+  CHECK(fixture.says("trainyard_queue_fair_share_ratio{queue=\"vision\"} 0.333"));
   CHECK(fixture.says("trainyard_queue_waiting_jobs{queue=\"vision\"} 2"));
   CHECK(fixture.says("trainyard_queue_admitted_jobs{queue=\"vision\"} 5"));
   // What the operator says of all that are GPUs goes before one name.
@@ -53,8 +59,129 @@ TEST_CASE("Queues are told by name, and count nothing once they are gone") {
   snapshot.queues.edit()[0] = std::make_shared<const model::Queue>(vision);
   fixture.metrics.describe(snapshot);
   CHECK(fixture.says("trainyard_queue_gpus{queue=\"vision\"} 31"));
+  vision.status.gpus = model::QueueGpus{.used = 31, .guaranteed = 40};
+  snapshot.queues.edit()[0] = std::make_shared<const model::Queue>(vision);
+  fixture.metrics.describe(snapshot);
+  CHECK(fixture.says("trainyard_queue_guarantee_deficit_gpus{queue=\"vision\"} 9"));
   fixture.metrics.describe({});
-  CHECK(fixture.says("trainyard_queue_gpus{queue=\"vision\"} 0"));
+  CHECK_FALSE(fixture.tells("queue=\"vision\""));
+}
+
+TEST_CASE("Queues that come and go do not lock new ones out") {
+  Fixture fixture;
+  for (std::size_t i = 0; i < telemetry::MetricsRegistry::kMaxSeries + 5; ++i) {
+    model::Queue queue;
+    queue.name = model::QueueName("q" + std::to_string(i));
+    model::Snapshot snapshot;
+    snapshot.queues.push_back(std::make_shared<const model::Queue>(queue));
+    fixture.metrics.describe(snapshot);
+  }
+  CHECK(fixture.says("trainyard_queue_gpus{queue=\"q504\"} 0"));
+  CHECK(fixture.says("trainyard_dropped_series_total 0"));
+}
+
+const base::WallTime kStart{std::chrono::hours(1000)};
+
+model::Job waitingJob() {
+  model::Job job;
+  job.uid = model::Uid("u1");
+  job.created = kStart;
+  job.spec.queue = model::QueueName("vision");
+  return job;
+}
+
+model::Proposal proposalOf(const std::string& id) {
+  model::Proposal proposal;
+  proposal.id = id;
+  return proposal;
+}
+
+// What the status becomes at `now`, and the job that has it.
+void become(Fixture& fixture, model::Job& job, const model::JobStatus& after, base::WallTime now) {
+  fixture.metrics.noteTransition(job, after, now);
+  job.status = after;
+}
+
+TEST_CASE("A job's placement is observed once, its waits each time") {
+  Fixture fixture;
+  model::Job job = waitingJob();
+  model::JobStatus status = job.status;
+  status.gang.placed = model::Placed{.epoch = 1, .assignments = {}};
+  status.service.updatedAt = kStart + 30s;
+  become(fixture, job, status, kStart + 30s);
+  status.gang.placed.reset();
+  status.conditions = {{.type = std::string(model::conditions::kQueued),
+                        .status = model::ConditionStatus::kTrue,
+                        .reason = {},
+                        .message = {},
+                        .lastTransition = kStart + 1000s,
+                        .observedGeneration = 0}};
+  become(fixture, job, status, kStart + 1000s);
+  status.gang.placed = model::Placed{.epoch = 2, .assignments = {}};
+  become(fixture, job, status, kStart + 1004s);
+  CHECK(fixture.says("trainyard_job_placement_seconds_count 1"));
+  CHECK(fixture.says("trainyard_job_placement_seconds_sum 30"));
+  CHECK(fixture.says("trainyard_job_wait_seconds_count{queue=\"vision\"} 2"));
+  CHECK(fixture.says("trainyard_job_wait_seconds_sum{queue=\"vision\"} 34"));
+  fixture.metrics.describe({});
+  CHECK_FALSE(fixture.tells("queue=\"vision\""));
+}
+
+TEST_CASE("A gang of one, whose pod stands for its record, is observed when that is written") {
+  Fixture fixture;
+  model::Job job = waitingJob();
+  job.status.gang.placed = model::Placed{.epoch = 1, .assignments = {}};
+  job.recordUnwritten = true;
+  model::JobStatus status = job.status;
+  become(fixture, job, status, kStart + 2s);
+  CHECK(fixture.says("trainyard_job_placement_seconds_count 1"));
+}
+
+TEST_CASE("The phases of a change are timed, and the oldest that is under way is told") {
+  Fixture fixture;
+  model::Job job = waitingJob();
+  model::JobStatus status = job.status;
+  status.gang.proposal = proposalOf("p1");
+  become(fixture, job, status, kStart);
+  status.gang.proposal->phase = model::ProposalPhase::kCreating;
+  become(fixture, job, status, kStart + 2s);
+  model::Snapshot snapshot;
+  snapshot.now = kStart + 3s;
+  snapshot.jobs.push_back(std::make_shared<const model::Job>(job));
+  fixture.metrics.describe(snapshot);
+  CHECK(fixture.says("trainyard_oldest_proposal_timestamp_seconds 3600000"));
+  status.gang.proposal.reset();
+  become(fixture, job, status, kStart + 7s);
+  CHECK(fixture.says("trainyard_gang_changes_total{kind=\"Start\"} 1"));
+  CHECK(fixture.says("trainyard_gang_phase_duration_seconds_sum{phase=\"Reserved\"} 2"));
+  CHECK(fixture.says("trainyard_gang_phase_duration_seconds_sum{phase=\"Creating\"} 5"));
+  fixture.metrics.describe({});
+  CHECK(fixture.says("trainyard_oldest_proposal_timestamp_seconds 0"));
+}
+
+TEST_CASE("Who is stopped is counted by cause") {
+  Fixture fixture;
+  model::Job job = waitingJob();
+  job.status.gang.placed = model::Placed{.epoch = 1, .assignments = {}};
+  model::JobStatus status = job.status;
+  status.preemptions.count = 1;
+  become(fixture, job, status, kStart);
+  job.status.gang.proposal = proposalOf("p1");
+  job.status.gang.proposal->movesFor = model::ObjectKey{"ml", "claimant"};
+  status.preemptions.count = 2;
+  become(fixture, job, status, kStart);
+  status.restarts.add(model::FailureClass::kUnknown, true);
+  become(fixture, job, status, kStart);
+  status.conditions = {{.type = std::string(model::conditions::kSuspended),
+                        .status = model::ConditionStatus::kTrue,
+                        .reason = {},
+                        .message = {},
+                        .lastTransition = kStart,
+                        .observedGeneration = 0}};
+  become(fixture, job, status, kStart);
+  for (const char* cause : {"Preempted", "Moved", "Failed", "Suspended"}) {
+    CHECK(fixture.says("trainyard_gang_stops_total{cause=\"" + std::string(cause) + "\"} 1"));
+  }
 }
 
 TEST_CASE(

@@ -1,0 +1,65 @@
+#include "cli/command.h"
+
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include <fmt/format.h>
+
+namespace trainyard::cli {
+namespace {
+
+// What is shown changes with cycles and kubelets, which take a second; a watch for each of what a table is
+// made of would be another program.
+constexpr std::chrono::seconds kLook{2};
+
+}  // namespace
+
+void addConnectFlags(CLI::App* command, ConnectFlags& flags) {
+  command->add_option("--kubeconfig", flags.kubeconfig, "kubeconfig file");
+  command->add_option("--context", flags.context, "context of it, instead of the current one");
+  command->add_option("--as", flags.as, "user to act as, where you may impersonate");
+}
+
+void addNamespaceFlag(CLI::App* command, std::string& ns) {
+  command->add_option("-n,--namespace", ns, "namespace; without it that of the context");
+}
+
+int printResult(const std::string& program, const base::Result<std::string>& text) {
+  if (!text) {
+    fmt::print(stderr, "{}: {}\n", program, text.error().message);
+    return 1;
+  }
+  fmt::print("{}", *text);
+  return 0;
+}
+
+int printWhile(bool watch, const std::string& program,
+               const std::function<base::Result<std::string>()>& look) {
+  if (!watch) return printResult(program, look());
+  std::string last;
+  for (;;) {
+    const auto text = look();
+    if (!text) return printResult(program, text);
+    if (*text != last) {
+      fmt::print("{}{}", last.empty() ? "" : "\n", *text);
+      std::fflush(stdout);
+      last = *text;
+    }
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+base::Result<model::ObjectKey> parseJobName(const std::string& text, const std::string& ns,
+                                            const std::string& fromContext) {
+  const auto slash = text.find('/');
+  model::ObjectKey key{ns.empty() ? fromContext : ns, text};
+  if (slash != std::string::npos) key = {text.substr(0, slash), text.substr(slash + 1)};
+  if (key.ns.empty() || key.name.empty() || key.name.find('/') != std::string::npos) {
+    return base::fail(base::ErrorCode::kInvalid,
+                      fmt::format("\"{}\" is no job: write NAME or NAMESPACE/NAME", text));
+  }
+  return key;
+}
+
+}  // namespace trainyard::cli

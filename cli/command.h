@@ -1,0 +1,33 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "base/error.h"
+#include "cli/cluster_client.h"
+
+// What all commands share. Only the commands' own .cpp files include it: it brings the parser of flags.
+namespace trainyard::cli {
+
+// Keeps what the chosen command does, until all flags are read.
+using Runner = std::function<void(std::function<int()>)>;
+
+// --kubeconfig, --context and --as.
+void addConnectFlags(CLI::App* command, ConnectFlags& flags);
+void addNamespaceFlag(CLI::App* command, std::string& ns);
+
+// The text to standard output, or "PROGRAM: ERROR" to standard error. Exit code 0 or 1.
+int printResult(const std::string& program, const base::Result<std::string>& text);
+
+// Prints what `look` gives now and, with `watch`, whenever it has changed, until interrupted or an error.
+int printWhile(bool watch, const std::string& program,
+               const std::function<base::Result<std::string>()>& look);
+
+// NAME or NAMESPACE/NAME; the namespace that is named first wins, then `ns`, then that of the context.
+// kInvalid for what is neither.
+[[nodiscard]] base::Result<model::ObjectKey> parseJobName(const std::string& text, const std::string& ns,
+                                                          const std::string& fromContext);
+
+}  // namespace trainyard::cli

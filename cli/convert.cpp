@@ -1,0 +1,298 @@
+#include "cli/convert.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace trainyard::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kRoleLetters = 16;
+constexpr const char* kQueueLabel = "kueue.x-k8s.io/queue-name";
+
+Json get(const Json& object, const char* key) {
+  if (!object.is_object()) return {};
+  const auto found = object.find(key);
+  return found == object.end() ? Json() : *found;
+}
+
+// object.a.b.c, null where one of them is missing.
+template <typename... Keys>
+Json get(const Json& object, const char* key, Keys... more) {
+  return get(get(object, key), more...);
+}
+
+void copy(const Json& from, const char* key, Json& to, const char* as) {
+  if (Json value = get(from, key); !value.is_null()) to[as] = std::move(value);
+}
+
+std::string textOf(const Json& value) { return value.is_string() ? value.get<std::string>() : std::string(); }
+
+class Converter {
+ public:
+  explicit Converter(const Json& source) : source_(source), spec_(get(source, "spec")) {
+    result_["apiVersion"] = "trainyard.dev/v1alpha1";
+    result_["kind"] = "TrainingJob";
+    Json meta = Json::object();
+    for (const char* key : {"name", "generateName", "namespace", "labels"}) {
+      copy(get(source, "metadata"), key, meta, key);
+    }
+    const Json queue = get(meta, "labels", kQueueLabel);
+    if (queue.is_string()) {
+      to_["queue"] = queue;
+      meta["labels"].erase(kQueueLabel);
+      note("label kueue.x-k8s.io/queue-name became spec.queue: a Queue of that name has to exist");
+    }
+    result_["metadata"] = std::move(meta);
+  }
+
+  base::Result<Converted> finish() {
+    if (get(to_, "roles").empty())
+      return base::fail(base::ErrorCode::kInvalid, "it has no task that could become a role");
+    Json spec = Json::object();
+    // In the order in which people read them.
+    for (const char* key : {"framework", "queue", "priorityClassName", "roles", "elastic", "gang",
+                            "scheduling", "locality", "run", "success", "failure"}) {
+      copy(to_, key, spec, key);
+    }
+    result_["spec"] = std::move(spec);
+    return Converted{result_.dump(), std::move(notes_)};
+  }
+
+  void fromPyTorchJob() {
+    to_["framework"] = "PyTorch";
+    const Json replicas = get(spec_, "pytorchReplicaSpecs");
+    for (const char* name : {"Master", "Worker"}) {
+      const Json one = get(replicas, name);
+      if (one.is_null()) continue;
+      addRole(name, get(one, "replicas"), get(one, "template"));
+      noteRestarts(get(one, "restartPolicy"), name);
+    }
+    const Json elastic = get(spec_, "elasticPolicy");
+    if (!elastic.is_null()) addElastic(elastic, get(replicas, "Worker", "replicas"));
+    if (!get(spec_, "nprocPerNode").is_null())
+      note(
+          "spec.nprocPerNode: torchrun is told one process for each GPU of the container "
+          "(PET_NPROC_PER_NODE)");
+    addRunPolicy(get(spec_, "runPolicy"));
+    note("RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and PET_* are set as before (docs/frameworks.md)");
+  }
+
+  void fromTrainJob() {
+    const std::string runtime = textOf(get(spec_, "runtimeRef", "name"));
+    to_["framework"] = runtime.find("mpi") != std::string::npos     ? "MPI"
+                       : runtime.find("jax") != std::string::npos   ? "JAX"
+                       : runtime.find("torch") != std::string::npos ? "PyTorch"
+                                                                    : "Custom";
+    const Json trainer = get(spec_, "trainer");
+    Json container = Json::object();
+    container["name"] = "node";
+    for (const char* key : {"image", "command", "args", "env"}) copy(trainer, key, container, key);
+    copy(trainer, "resourcesPerNode", container, "resources");
+    Json pod = Json::object();
+    pod["spec"]["containers"] = Json::array({container});
+    addRole("worker", get(trainer, "numNodes"), pod);
+    if (!container.contains("image")) {
+      to_["roles"][0]["template"]["spec"]["containers"][0]["image"] = "IMAGE";
+      note("spec.trainer names no image: the runtime has it; put it in place of IMAGE");
+    }
+    note(fmt::format(
+        "what runtime \"{}\" adds (volumes, init containers, initializers, torch options) is not known here: "
+        "compare with `kubectl get clustertrainingruntime {} -o yaml`",
+        runtime, runtime));
+    if (get(spec_, "suspend") == true) to_["run"]["suspend"] = true;
+    if (!get(spec_, "initializer").is_null())
+      note("spec.initializer: load data and model in an init container of the template, or from a volume");
+    for (const char* key : {"podTemplateOverrides", "runtimePatches"}) {
+      if (!get(spec_, key).is_null()) note(fmt::format("spec.{}: write it into the template", key));
+    }
+    if (textOf(get(spec_, "managedBy")).find("multikueue") != std::string::npos)
+      note("spec.managedBy: not carried over");
+  }
+
+  void fromVolcano() {
+    const Json plugins = get(spec_, "plugins");
+    to_["framework"] = framework(plugins);
+    const Json tasks = get(spec_, "tasks");
+    std::int64_t members = 0;
+    for (const Json& task : tasks.is_array() ? tasks : Json::array()) {
+      const std::string role =
+          addRole(textOf(get(task, "name")), get(task, "replicas"), get(task, "template"));
+      members += get(task, "replicas").is_number_integer() ? get(task, "replicas").get<std::int64_t>() : 1;
+      if (!get(task, "dependsOn").is_null())
+        note(fmt::format("task {}: dependsOn: all roles start together", role));
+      for (const Json& policy : get(task, "policies")) addTaskPolicy(role, policy);
+    }
+    for (const Json& policy : get(spec_, "policies")) addJobPolicy(policy);
+    copy(spec_, "queue", to_, "queue");
+    copy(spec_, "priorityClassName", to_, "priorityClassName");
+    const Json least = get(spec_, "minAvailable");
+    if (least.is_number_integer() && least.get<std::int64_t>() < members)
+      note(fmt::format(
+          "spec.minAvailable {} of {}: a gang starts whole; declare spec.elastic where fewer will do",
+          least.get<std::int64_t>(), members));
+    if (Json restarts = get(spec_, "maxRetry"); !restarts.is_null()) to_["failure"]["maxRestarts"] = restarts;
+    if (Json life = get(spec_, "ttlSecondsAfterFinished"); !life.is_null())
+      to_["run"]["ttlSecondsAfterFinished"] = life;
+    if (!get(spec_, "networkTopology").is_null())
+      note("spec.networkTopology: say how close in spec.locality (required: rack, for example)");
+    if (!get(spec_, "volumes").is_null()) note("spec.volumes: write them into the templates");
+    if (plugins.contains("svc"))
+      note(
+          "plugin svc: members find each other as JOB-ROLE-INDEX.JOB.NAMESPACE.svc; there is no "
+          "/etc/volcano; the list "
+          "of members is in TRAINYARD's variables (docs/frameworks.md)");
+    if (plugins.contains("env"))
+      note("plugin env: VC_TASK_INDEX is not set; RANK or the pod's name tells the same");
+  }
+
+ private:
+  void note(std::string text) { notes_.push_back(std::move(text)); }
+
+  static std::string framework(const Json& plugins) {
+    for (const auto& [plugin, name] : {std::pair{"pytorch", "PyTorch"}, std::pair{"tensorflow", "TensorFlow"},
+                                       std::pair{"mpi", "MPI"}, std::pair{"jax", "JAX"}}) {
+      if (plugins.contains(plugin)) return name;
+    }
+    return "Custom";
+  }
+
+  // [a-z][a-z0-9]*, at most 16: pods are named JOB-ROLE-INDEX.
+  std::string roleName(const std::string& original) {
+    std::string name;
+    for (const char each : original) {
+      const char letter = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
+      const bool digit = letter >= '0' && letter <= '9';
+      if ((letter >= 'a' && letter <= 'z') || (digit && !name.empty())) name += letter;
+    }
+    name = name.substr(0, kRoleLetters);
+    if (name.empty()) name = "task";
+    std::string unique = name;
+    for (int next = 2; !taken_.insert(unique).second; ++next)
+      unique = name.substr(0, kRoleLetters - 2) + std::to_string(next);
+    return unique;
+  }
+
+  std::string addRole(const std::string& original, const Json& replicas, Json pod) {
+    const std::string name = roleName(original);
+    if (name != original && !original.empty() &&
+        !std::equal(name.begin(), name.end(), original.begin(), original.end(),
+                    [](char a, char b) { return a == std::tolower(b); }))
+      note(fmt::format("task {} is role {}: names of roles have letters and digits only", original, name));
+    if (!pod.is_object()) pod = Json::object();
+    Json& spec = pod["spec"];
+    if (spec.is_object()) {
+      for (const char* key : {"restartPolicy", "schedulerName"}) spec.erase(key);
+    }
+    Json role = Json::object();
+    role["name"] = name;
+    role["replicas"] = replicas.is_number_integer() ? replicas : Json(1);
+    role["template"] = std::move(pod);
+    to_["roles"].push_back(std::move(role));
+    return name;
+  }
+
+  void addElastic(const Json& policy, const Json& replicas) {
+    Json elastic = Json::object();
+    elastic["role"] = "worker";
+    const Json size = replicas.is_number_integer() ? replicas : Json(1);
+    elastic["replicas"] = size;
+    elastic["minReplicas"] = get(policy, "minReplicas").is_null() ? size : get(policy, "minReplicas");
+    elastic["maxReplicas"] = get(policy, "maxReplicas").is_null() ? size : get(policy, "maxReplicas");
+    to_["elastic"] = std::move(elastic);
+    if (Json restarts = get(policy, "maxRestarts"); !restarts.is_null())
+      to_["failure"]["maxRestarts"] = restarts;
+    for (const char* key : {"metrics", "rdzvBackend", "rdzvHost", "rdzvPort", "rdzvConf"}) {
+      if (!get(policy, key).is_null())
+        note(fmt::format(
+            "spec.elasticPolicy.{}: not carried over; the rendezvous is c10d at rank 0, and who grows is "
+            "decided by Trainyard",
+            key));
+    }
+  }
+
+  void addRunPolicy(const Json& run) {
+    for (const char* key :
+         {"cleanPodPolicy", "ttlSecondsAfterFinished", "activeDeadlineSeconds", "suspend"}) {
+      if (Json value = get(run, key); !value.is_null()) to_["run"][key] = value;
+    }
+    if (Json limit = get(run, "backoffLimit");
+        !limit.is_null() && !get(to_, "failure").contains("maxRestarts"))
+      to_["failure"]["maxRestarts"] = limit;
+    const Json scheduling = get(run, "schedulingPolicy");
+    if (get(to_, "queue").is_null()) copy(scheduling, "queue", to_, "queue");
+    copy(scheduling, "priorityClass", to_, "priorityClassName");
+    if (Json seconds = get(scheduling, "scheduleTimeoutSeconds"); !seconds.is_null())
+      to_["scheduling"]["timeoutSeconds"] = seconds;
+    if (!get(scheduling, "minAvailable").is_null())
+      note(
+          "runPolicy.schedulingPolicy.minAvailable: a gang starts whole; spec.elastic says how small it may "
+          "be");
+    if (!get(run, "managedBy").is_null()) note("runPolicy.managedBy: not carried over");
+  }
+
+  void noteRestarts(const Json& policy, const char* who) {
+    const std::string text = textOf(policy);
+    if (text == "ExitCode")
+      note(fmt::format(
+          "{}: restartPolicy ExitCode: failures are told apart by class; spec.failure.rules has exit codes",
+          who));
+    if (text == "Always")
+      note(fmt::format("{}: restartPolicy Always: a member that ends with 0 has succeeded", who));
+  }
+
+  void addTaskPolicy(const std::string& role, const Json& policy) {
+    const std::string event = textOf(get(policy, "event"));
+    const std::string action = textOf(get(policy, "action"));
+    if (event == "TaskCompleted" && action == "CompleteJob") {
+      to_["success"]["roles"].push_back(role);
+      return;
+    }
+    note(fmt::format("task {}: policy {} → {}: see spec.failure", role, event, action));
+  }
+
+  void addJobPolicy(const Json& policy) {
+    const std::string event = textOf(get(policy, "event"));
+    const std::string action = textOf(get(policy, "action"));
+    // What happens here anyway.
+    const bool usual = action == "RestartJob" && (event == "PodEvicted" || event == "PodFailed");
+    if (!usual) note(fmt::format("policy {} → {}: see spec.failure and docs/failures.md", event, action));
+  }
+
+  const Json& source_;
+  Json spec_;
+  Json result_ = Json::object();
+  Json to_ = Json::object();
+  std::vector<std::string> notes_;
+  std::set<std::string> taken_;
+};
+
+}  // namespace
+
+base::Result<Converted> convertJob(const std::string& json) {
+  const Json source = Json::parse(json, nullptr, false);
+  const std::string kind = textOf(get(source, "kind"));
+  const std::string api = textOf(get(source, "apiVersion"));
+  const std::string group = api.substr(0, api.find('/'));
+  const bool known = (kind == "Job" && group == "batch.volcano.sh") ||
+                     (kind == "PyTorchJob" && group == "kubeflow.org") ||
+                     (kind == "TrainJob" && group == "trainer.kubeflow.org");
+  if (!known) {
+    return base::fail(
+        base::ErrorCode::kInvalid,
+        fmt::format("{} of {} cannot be converted: only Job of batch.volcano.sh, PyTorchJob of kubeflow.org "
+                    "and TrainJob of trainer.kubeflow.org",
+                    kind.empty() ? "an object without kind" : kind, group));
+  }
+  Converter converter(source);
+  if (kind == "PyTorchJob") converter.fromPyTorchJob();
+  if (kind == "TrainJob") converter.fromTrainJob();
+  if (kind == "Job") converter.fromVolcano();
+  return converter.finish();
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,39 @@
+#include <memory>
+
+#include "cli/cluster_text.h"
+#include "cli/commands.h"
+
+namespace trainyard::cli {
+namespace {
+
+struct Flags {
+  ConnectFlags connect;
+  bool all = false;
+  bool watch = false;
+};
+
+base::Result<std::string> look(ClusterClient& client, const Flags& flags) {
+  const auto snapshot = client.snapshot();
+  if (!snapshot) return base::fail(snapshot.error());
+  return nodesTable(*snapshot, flags.all);
+}
+
+}  // namespace
+
+void addNodesCommand(CLI::App& app, const std::string& program, const Runner& run) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command =
+      app.add_subcommand("nodes", "nodes with GPUs: used, free, by whom, and which are avoided");
+  command->add_flag("--all", flags->all, "those without GPUs, too");
+  command->add_flag("-w,--watch", flags->watch, "print again whenever it changes");
+  addConnectFlags(command, flags->connect);
+  command->callback([flags, program, run] {
+    run([flags, program] {
+      const auto client = ClusterClient::connect(flags->connect);
+      if (!client) return printResult(program, base::fail(client.error()));
+      return printWhile(flags->watch, program, [&] { return look(**client, *flags); });
+    });
+  });
+}
+
+}  // namespace trainyard::cli

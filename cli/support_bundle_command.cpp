@@ -1,0 +1,137 @@
+#include <chrono>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/json_text.h"
+#include "cli/tar.h"
+#include "kube/paths.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr const char* kLogLines = "5000";
+
+struct Flags {
+  ConnectFlags connect;
+  std::string ns;  // of jobs; empty: all
+  std::string system = "trainyard-system";
+  std::string file = "trainyard-support.tar";
+};
+
+struct Source {
+  std::string name;
+  std::string path;
+  kube::Query query = {};
+};
+
+class Bundle {
+ public:
+  explicit Bundle(ClusterClient& client) : client_(client) {}
+
+  // What may not be read is told in the bundle instead: whoever helps wants to know that, too.
+  void add(const Source& source) {
+    const auto body = client_.read(source.path, source.query);
+    const auto clean = body ? withoutSecrets(*body) : base::fail(body.error());
+    files_.emplace_back(folder(source.name + (clean ? ".json" : ".error.txt")),
+                        clean ? *clean : clean.error().message + "\n");
+    if (!clean) ++missing_;
+  }
+
+  void addLog(const std::string& ns, const std::string& pod, bool previous) {
+    kube::Query query{{"tailLines", kLogLines}};
+    if (previous) query.emplace_back("previous", "true");
+    const auto body = client_.read(kube::kPods.object(ns, pod, "log"), query);
+    if (!body) return;
+    std::istringstream lines(*body);
+    std::string clean;
+    for (std::string line; std::getline(lines, line);) clean += lineWithoutSecrets(line) + "\n";
+    files_.emplace_back(folder(fmt::format("logs/{}{}.log", pod, previous ? ".previous" : "")),
+                        std::move(clean));
+  }
+
+  void addLogsOf(const std::string& ns) {
+    const auto body =
+        client_.read(kube::kPods.collection(ns), {{"labelSelector", "app.kubernetes.io/part-of=trainyard"}});
+    if (!body) return;
+    const auto list = nlohmann::json::parse(*body, nullptr, false);
+    if (!list.is_object()) return;
+    for (const auto& each : list.value("items", nlohmann::json::array())) {
+      const std::string pod = each["metadata"]["name"].get<std::string>();
+      addLog(ns, pod, false);
+      addLog(ns, pod, true);
+    }
+  }
+
+  base::Result<std::string> write(const std::string& file) {
+    files_.emplace_back(folder("version.txt"), fmt::format("trainyard {}\n", TRAINYARD_VERSION));
+    std::ofstream out(file, std::ios::binary | std::ios::trunc);
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(client_.now().time_since_epoch()).count();
+    out << tarOf(files_, seconds);
+    out.close();
+    if (!out) return base::fail(base::ErrorCode::kUnavailable, fmt::format("{} cannot be written", file));
+    return fmt::format(
+        "{}: {} files, {} that could not be read. Values of variables and whatever looks like a secret were "
+        "removed; "
+        "names of jobs, images and nodes are in it: look before you send it.\n",
+        file, files_.size(), missing_);
+  }
+
+ private:
+  static std::string folder(const std::string& name) { return "trainyard-support/" + name; }
+
+  ClusterClient& client_;
+  std::vector<std::pair<std::string, std::string>> files_;
+  int missing_ = 0;
+};
+
+base::Result<std::string> collect(const Flags& flags) {
+  const auto client = ClusterClient::connect(flags.connect);
+  if (!client) return base::fail(client.error());
+  const auto in = [&](const kube::ResourceType& type) {
+    return flags.ns.empty() ? type.collection() : type.collection(flags.ns);
+  };
+  const std::string& system = flags.system;
+  Bundle bundle(**client);
+  // Of Secrets nothing, of ConfigMaps the policy alone.
+  for (const Source& each : std::vector<Source>{
+           {"server", "/version"},
+           {"trainingjobs", in(kube::kTrainingJobs)},
+           {"queues", kube::kQueues.collection()},
+           {"pods-of-jobs", in(kube::kPods), {{"labelSelector", "trainyard.dev/job-name"}}},
+           {"nodes", kube::kNodes.collection()},
+           {"priorityclasses", kube::kPriorityClasses.collection()},
+           {"events",
+            flags.ns.empty() ? "/api/v1/events" : fmt::format("/api/v1/namespaces/{}/events", flags.ns),
+            {{"fieldSelector", "involvedObject.kind=TrainingJob"}}},
+           {"system/deployments", fmt::format("/apis/apps/v1/namespaces/{}/deployments", system)},
+           {"system/pods", kube::kPods.collection(system)},
+           {"system/policy", kube::kConfigMaps.object(system, "trainyard-policy")},
+           {"system/lease", kube::kLeases.object(system, "trainyard-operator")},
+           {"system/events", fmt::format("/api/v1/namespaces/{}/events", system)}}) {
+    bundle.add(each);
+  }
+  bundle.addLogsOf(system);
+  return bundle.write(flags.file);
+}
+
+}  // namespace
+
+void addSupportBundleCommand(CLI::App& app, const std::string& program, const Runner& run) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand(
+      "support-bundle", "one tar file with all that somebody needs who is to help; secrets are removed");
+  command->add_option("-n,--namespace", flags->ns, "jobs of this namespace only");
+  command->add_option("--system-namespace", flags->system, "where Trainyard is installed (trainyard-system)");
+  command->add_option("--file", flags->file, "the file (trainyard-support.tar)");
+  addConnectFlags(command, flags->connect);
+  command->callback(
+      [flags, program, run] { run([flags, program] { return printResult(program, collect(*flags)); }); });
+}
+
+}  // namespace trainyard::cli

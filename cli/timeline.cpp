@@ -1,0 +1,77 @@
+#include "cli/timeline.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/table.h"
+
+namespace trainyard::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Moment {
+  std::string time;  // RFC 3339 in UTC: sorts as text
+  std::string what;
+  std::string text;
+};
+
+std::string textOf(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+// Seconds are enough for people, and the API's times differ in what follows them.
+std::string toSeconds(std::string time) {
+  const auto dot = time.find('.');
+  return dot == std::string::npos ? time : time.substr(0, dot) + "Z";
+}
+
+void addConditions(std::vector<Moment>& moments, const Json& status) {
+  for (const Json& each : status.value("conditions", Json::array())) {
+    moments.push_back(
+        {textOf(each, "lastTransitionTime"),
+         fmt::format("{}={} ({})", textOf(each, "type"), textOf(each, "status"), textOf(each, "reason")),
+         textOf(each, "message")});
+  }
+}
+
+void addEvents(std::vector<Moment>& moments, const Json& events) {
+  for (const Json& each : events.value("items", Json::array())) {
+    std::string time = textOf(each, "eventTime");
+    if (time.empty()) time = textOf(each, "firstTimestamp");
+    int count = 1;
+    if (const auto series = each.find("series"); series != each.end() && series->is_object())
+      count = series->value("count", 1);
+    const std::string times = count > 1 ? fmt::format(" ({} times)", count) : "";
+    moments.push_back({toSeconds(std::move(time)), textOf(each, "reason") + times, textOf(each, "message")});
+  }
+}
+
+}  // namespace
+
+base::Result<std::string> timelineText(const std::string& job, const std::string& events) {
+  const Json object = Json::parse(job, nullptr, false);
+  const Json list = Json::parse(events, nullptr, false);
+  if (!object.is_object() || !list.is_object())
+    return base::fail(base::ErrorCode::kInvalid, "the API server's answer is no JSON object");
+  const Json status = object.value("status", Json::object());
+  std::vector<Moment> moments;
+  moments.push_back({textOf(object.value("metadata", Json::object()), "creationTimestamp"), "Created", ""});
+  addConditions(moments, status);
+  addEvents(moments, list);
+  const Json pending = status.value("pending", Json::object());
+  if (const auto start = textOf(pending, "estimatedStartTime"); !start.empty())
+    moments.push_back({start, "expected start", textOf(pending, "message")});
+  std::stable_sort(moments.begin(), moments.end(),
+                   [](const Moment& a, const Moment& b) { return a.time < b.time; });
+  std::vector<std::vector<std::string>> rows = {{"TIME", "WHAT", "WHY"}};
+  for (Moment& each : moments)
+    rows.push_back({std::move(each.time), std::move(each.what), std::move(each.text)});
+  return formatTable(rows);
+}
+
+}  // namespace trainyard::cli

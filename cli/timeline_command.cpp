@@ -1,0 +1,45 @@
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/timeline.h"
+#include "kube/paths.h"
+
+namespace trainyard::cli {
+namespace {
+
+struct Flags {
+  ConnectFlags connect;
+  std::string ns;
+  std::string job;
+};
+
+base::Result<std::string> timeline(const Flags& flags) {
+  const auto client = ClusterClient::connect(flags.connect);
+  if (!client) return base::fail(client.error());
+  const auto key = parseJobName(flags.job, flags.ns, (*client)->ns());
+  if (!key) return base::fail(key.error());
+  const auto job = (*client)->read(kube::kTrainingJobs.object(key->ns, key->name), {});
+  if (!job) return base::fail(job.error());
+  // Events as core/v1, which selects by the object that they are about on every version of Kubernetes.
+  const auto events = (*client)->read(
+      fmt::format("/api/v1/namespaces/{}/events", key->ns),
+      {{"fieldSelector", fmt::format("involvedObject.kind=TrainingJob,involvedObject.name={}", key->name)}});
+  // Whoever may read jobs but no Events still sees the conditions.
+  return timelineText(*job, events ? *events : R"({"items":[]})");
+}
+
+}  // namespace
+
+void addTimelineCommand(CLI::App& app, const std::string& program, const Runner& run) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand("timeline", "what happened to a job, in order");
+  command->add_option("JOB", flags->job, "NAME or NAMESPACE/NAME")->required();
+  addNamespaceFlag(command, flags->ns);
+  addConnectFlags(command, flags->connect);
+  command->callback(
+      [flags, program, run] { run([flags, program] { return printResult(program, timeline(*flags)); }); });
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,36 @@
+#include <memory>
+
+#include "cli/cluster_text.h"
+#include "cli/commands.h"
+
+namespace trainyard::cli {
+namespace {
+
+struct Flags {
+  ConnectFlags connect;
+  int count = 20;
+  bool watch = false;
+};
+
+}  // namespace
+
+void addTopCommand(CLI::App& app, const std::string& program, const Runner& run) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand("top", "queues and jobs by the GPUs that they hold");
+  command->add_option("--count", flags->count, "jobs at most (20)")->check(CLI::Range(1, 100'000));
+  command->add_flag("-w,--watch", flags->watch, "print again whenever it changes");
+  addConnectFlags(command, flags->connect);
+  command->callback([flags, program, run] {
+    run([flags, program] {
+      const auto client = ClusterClient::connect(flags->connect);
+      if (!client) return printResult(program, base::fail(client.error()));
+      return printWhile(flags->watch, program, [&]() -> base::Result<std::string> {
+        const auto snapshot = (*client)->snapshot();
+        if (!snapshot) return base::fail(snapshot.error());
+        return topTable(*snapshot, static_cast<std::size_t>(flags->count));
+      });
+    });
+  });
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,116 @@
+"""A real Prometheus scrapes the real programs: every metric is one of the reference, every panel and rule has an answer."""
+import json
+import re
+import shutil
+import sys
+import unittest
+import urllib.parse
+import urllib.request
+
+import support
+from support import EXTENDER, OPERATOR, given, job, kubectl, wait_phase
+
+import yaml
+
+sys.path.insert(0, str(support.ROOT / "tests"))
+import monitoring  # noqa: E402  pylint: disable=wrong-import-position
+
+CLUSTER = {"nodes": 4}
+# Nothing of it comes up in this story, so that their panels are empty: certificates (no chart), nodes that are suspected
+# are told as 0.
+EMPTY = {"control-plane.json: Certificates end in", "cluster.json: Waiting by cause"}
+
+
+class Prometheus:
+    def __init__(self):
+        cluster = given()
+        port = cluster.spare_ports[0]
+        self.url = f"http://127.0.0.1:{port}"
+        rules = cluster.dir / "rules.yaml"
+        rules.write_text(monitoring.RULES.read_text())
+        targets = {f"{name}-metrics": [urllib.parse.urlsplit(cluster.processes()[name]["metrics"]).netloc]
+                   for name in (OPERATOR, EXTENDER)}
+        config = cluster.dir / "prometheus.yaml"
+        config.write_text(yaml.safe_dump({
+            "global": {"scrape_interval": "1s", "evaluation_interval": "1s"}, "rule_files": [str(rules)],
+            "scrape_configs": [{"job_name": name, "static_configs": [{"targets": hosts}]}
+                               for name, hosts in targets.items()]}))
+        cluster.run("prometheus", [shutil.which("prometheus"), f"--config.file={config}",
+                                   f"--storage.tsdb.path={cluster.dir}/prometheus", f"--web.listen-address=127.0.0.1:{port}"],
+                    ready=f"{self.url}/-/ready")
+
+    def get(self, path, **parameters):
+        with urllib.request.urlopen(f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}", timeout=20) as answer:
+            return json.load(answer)["data"]
+
+    def query(self, expression):
+        return self.get("query", query=expression)["result"]
+
+
+@unittest.skipUnless(shutil.which("prometheus"), "Prometheus is not installed: tools/deps monitoring")
+class MonitoringTest(support.Case):
+    def test_every_panel_has_data(self):
+        prometheus = Prometheus()
+        support.await_value(lambda: [each["health"] for each in prometheus.get("targets")["activeTargets"]],
+                            lambda found: found == ["up", "up"], "both programs are scraped")
+        self.live()
+        # Rates want two scrapes after the last change.
+        empty = support.await_value(lambda: self.empty_panels(prometheus), lambda found: not found, "every panel has data")
+        self.assertEqual([], empty)
+        for group in prometheus.get("rules")["groups"]:
+            for rule in group["rules"]:
+                self.assertEqual("ok", rule["health"], rule)
+        # Nothing is wrong here, and so nothing fires but what a cluster of a minute cannot know.
+        firing = {each["labels"]["alertname"] for each in prometheus.get("alerts")["alerts"] if each["state"] == "firing"}
+        self.assertEqual(set(), firing)
+        self.known_names(prometheus)
+        self.nobody_leads(prometheus)
+
+    def live(self):
+        """What a cluster sees in a day: queues, jobs that end, wait, fail, are suspended and make room."""
+        kubectl("apply", "-f", "-", input=yaml.safe_dump_all([
+            {"apiVersion": "trainyard.dev/v1alpha1", "kind": "Queue", "metadata": {"name": name},
+             "spec": {"guaranteed": {support.GPU: 16}}} for name in ("vision", "speech")]))
+        self.addCleanup(kubectl, "delete", "tyq", "vision", "speech")
+        fails = {support.EXIT_CODE: "1"}
+        with support.watch_jobs(self.namespace) as jobs:
+            support.create_job(self.namespace, job("ends", replicas=2, run_for="1s", queue="vision"))
+            support.create_job(self.namespace, job("fails", replicas=2, run_for="1s", queue="vision", annotations=fails,
+                                                   failure={"maxRestarts": 0}))
+            wait_phase(jobs, self.namespace, "ends", "Succeeded")
+            wait_phase(jobs, self.namespace, "fails", "Failed")
+            support.create_job(self.namespace, job("lent", replicas=4, queue="vision"))
+            wait_phase(jobs, self.namespace, "lent", "Running")
+            # Speech has its own back: lent makes room, and waits with vision's next.
+            support.create_job(self.namespace, job("reclaims", replicas=2, queue="speech"))
+            wait_phase(jobs, self.namespace, "reclaims", "Running")
+            kubectl("create", "-n", self.namespace, "-f", "-", input=json.dumps(support.pod("stranger", gpus=1)))
+
+    @staticmethod
+    def empty_panels(prometheus):
+        return [where for where, expression in monitoring.expressions()
+                if where not in EMPTY and not prometheus.query(monitoring.runnable(expression).replace("[5m]", "[1m]"))
+                # Ages of what is not there at this moment.
+                and "timestamp_seconds" not in expression]
+
+    def known_names(self, prometheus):
+        """What the programs tell is what the reference has, label by label."""
+        page = (support.ROOT / "docs" / "metrics.md").read_text()
+        rows = {name: set(re.findall(r"`(\w+)`", labels))
+                for name, labels in re.findall(r"^\| `(\w+)` \| \w+ \| ([^|]*) \|", page, re.M)}
+        for series in prometheus.get("series", **{"match[]": '{__name__=~"trainyard_.*|process_.*",job=~"trainyard.*"}'}):
+            name = re.sub(r"_(bucket|sum|count)$", "", series["__name__"])
+            name = name if name in rows else series["__name__"]
+            self.assertIn(name, rows)
+            self.assertEqual(rows[name], set(series) - {"__name__", "job", "instance", "le"}, name)
+
+    def nobody_leads(self, prometheus):
+        """The alert of an incident is pending at once, and resolved when it is over."""
+        def state():
+            return {each["state"] for each in prometheus.get("alerts")["alerts"]
+                    if each["labels"]["alertname"] == "TrainyardNoLeader"}
+        given().stop(OPERATOR)
+        support.await_value(state, lambda found: found == {"pending"}, "the alert is pending")
+        given().start(OPERATOR)
+        support.wait_leader()
+        support.await_value(state, lambda found: not found, "the alert is over")

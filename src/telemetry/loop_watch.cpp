@@ -1,0 +1,36 @@
+#include "telemetry/loop_watch.h"
+
+#include <chrono>
+#include <vector>
+
+namespace trainyard::telemetry {
+namespace {
+
+const std::vector<double> kDelayBounds = {0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5};
+
+}  // namespace
+
+LoopWatch::LoopWatch(MetricsRegistry& registry, base::Executor& executor)
+    : executor_(executor),
+      delay_(registry.histogram("trainyard_loop_delay_seconds",
+                                "How late a timer of the event loop ran, looked at ten times a second.",
+                                kDelayBounds)),
+      stalls_(registry.counter("trainyard_loop_stalls_total",
+                               "Timers of the event loop that ran more than a second late.")) {
+  // Not at once: until the loop runs for the first time nothing of it is late.
+  timer_ = executor_.postAt(executor_.now(), [this] { beat(); });
+}
+
+LoopWatch::~LoopWatch() { executor_.cancel(timer_); }
+
+void LoopWatch::beat() {
+  due_ = executor_.now() + kBeat;
+  timer_ = executor_.postAt(due_, [this] {
+    const base::Instant::duration late = executor_.now() - due_;
+    delay_.observe(std::chrono::duration<double>(late).count());
+    if (late > kStall) stalls_.increment();
+    beat();
+  });
+}
+
+}  // namespace trainyard::telemetry

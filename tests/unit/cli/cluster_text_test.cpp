@@ -1,0 +1,121 @@
+#include "cli/cluster_text.h"
+
+#include <catch2/catch.hpp>
+
+#include "cli/completion.h"
+#include "cli/tar.h"
+#include "cli/timeline.h"
+
+namespace trainyard::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+const base::WallTime kNow{std::chrono::hours(10'000)};
+
+std::shared_ptr<const model::Node> node(const char* name, std::int64_t gpus, bool cordoned = false) {
+  model::Node made;
+  made.name = model::NodeName(name);
+  made.ready = true;
+  made.unschedulable = cordoned;
+  if (gpus > 0) made.allocatable.set("nvidia.com/gpu", gpus);
+  return std::make_shared<const model::Node>(made);
+}
+
+std::shared_ptr<const model::Pod> pod(const char* where, const char* owner, std::int64_t gpus) {
+  model::Pod made;
+  made.node = model::NodeName(where);
+  made.controllerUid = model::Uid(owner);
+  made.phase = model::PodPhase::kRunning;
+  made.shape.requests.set("nvidia.com/gpu", gpus);
+  return std::make_shared<const model::Pod>(made);
+}
+
+model::Snapshot cluster() {
+  model::Snapshot snapshot;
+  snapshot.now = kNow;
+  snapshot.nodes.push_back(node("n2", 8, true));
+  snapshot.nodes.push_back(node("n1", 8));
+  snapshot.nodes.push_back(node("cpu", 0));
+  model::Job job;
+  job.key = {"ml", "bert"};
+  job.uid = model::Uid("u1");
+  job.created = kNow - 90s;
+  job.spec.queue = model::QueueName("vision");
+  job.status.phase = "Running";
+  snapshot.jobs.push_back(std::make_shared<const model::Job>(job));
+  snapshot.pods.push_back(pod("n1", "u1", 6));
+  snapshot.pods.push_back(pod("n1", "", 1));
+  snapshot.pods.push_back(pod("", "u1", 8));
+  return snapshot;
+}
+
+TEST_CASE("Nodes are told with who is on them") {
+  CHECK(nodesTable(cluster(), false) ==
+        "NODE   GPUS   USED   STATE            GANGS\n"
+        "n1     8      7      Ready            ml/bert, 1 other pods\n"
+        "n2     8      0      Ready,cordoned\n"
+        "2 nodes, 7 of 16 GPUs used\n");
+  CHECK(nodesTable(cluster(), true).find("cpu ") != std::string::npos);
+}
+
+TEST_CASE("Queues and jobs are told by what they hold") {
+  model::Snapshot snapshot = cluster();
+  CHECK(topTable(snapshot, 5).find("No job has its places.") != std::string::npos);
+  model::Job job = *snapshot.jobs[0];
+  model::Role role;
+  role.name = "worker";
+  role.replicas = 1;
+  role.shape.requests.set("nvidia.com/gpu", 8);
+  job.spec.roles = {role};
+  job.status.gang.placed = model::Placed{
+      .epoch = 1,
+      .assignments = {{.node = model::NodeName("n1"), .role = "worker", .indices = model::IndexSet({0})}}};
+  snapshot.jobs.edit()[0] = std::make_shared<const model::Job>(job);
+  CHECK(topTable(snapshot, 5) ==
+        "QUEUE    GPUS   OF ALL   PLACED   WAITING\n"
+        "vision   8      50 %     1        0\n"
+        "\n"
+        "JOB       QUEUE    GPUS   PHASE     AGE\n"
+        "ml/bert   vision   8      Running   90s\n");
+}
+
+TEST_CASE("A job's story is told in order") {
+  const auto text = timelineText(
+      R"({"metadata":{"creationTimestamp":"2026-01-01T10:00:00Z"},"status":{"conditions":[
+        {"type":"Queued","status":"True","reason":"WaitingForTopology","message":"needs 4","lastTransitionTime":"2026-01-01T10:00:01Z"}],
+        "pending":{"estimatedStartTime":"2026-01-01T12:00:00Z","message":"needs 4"}}})",
+      R"({"items":[{"eventTime":"2026-01-01T10:00:05.123456Z","reason":"Aborted","message":"again","series":{"count":3}},
+        {"firstTimestamp":"2026-01-01T09:59:59Z","reason":"Early"}]})");
+  REQUIRE(text);
+  CHECK(*text ==
+        "TIME                   WHAT                               WHY\n"
+        "2026-01-01T09:59:59Z   Early\n"
+        "2026-01-01T10:00:00Z   Created\n"
+        "2026-01-01T10:00:01Z   Queued=True (WaitingForTopology)   needs 4\n"
+        "2026-01-01T10:00:05Z   Aborted (3 times)                  again\n"
+        "2026-01-01T12:00:00Z   expected start                     needs 4\n");
+  CHECK_FALSE(timelineText("no", "{}"));
+}
+
+TEST_CASE("Shells are told every command and flag") {
+  const std::vector<CompletedCommand> commands = {{"status", "it's here", {"--namespace", "--watch"}},
+                                                  {"top", "", {}}};
+  const std::string bash = bashCompletion("trainyard", commands);
+  CHECK(bash.find("words='status top'") != std::string::npos);
+  CHECK(bash.find("status) words='--namespace --watch' ;;") != std::string::npos);
+  CHECK(bash.find("complete -o default -F _trainyard trainyard\n") != std::string::npos);
+  CHECK(zshCompletion("trainyard", commands).find("bashcompinit") != std::string::npos);
+  CHECK(fishCompletion("trainyard", commands).find("-a status -d 'it'\\''s here'") != std::string::npos);
+}
+
+TEST_CASE("An archive is as tar reads it") {
+  const std::string tar = tarOf({{"a/b.txt", "hello"}, {"c", std::string(512, 'x')}}, 0);
+  CHECK(tar.size() == 512 * (1 + 1 + 1 + 1 + 2));
+  CHECK(tar.substr(0, 7) == "a/b.txt");
+  CHECK(tar.substr(257, 5) == "ustar");
+  CHECK(tar.substr(512, 5) == "hello");
+}
+
+}  // namespace
+}  // namespace trainyard::cli

@@ -1,0 +1,103 @@
+#include "cli/convert.h"
+
+#include <catch2/catch.hpp>
+
+#include "codec/job.h"
+
+namespace trainyard::cli {
+namespace {
+
+const char* const kPod =
+    R"({"spec":{"restartPolicy":"OnFailure","schedulerName":"volcano","containers":[{"name":"c",)"
+    R"("image":"i","resources":{"limits":{"nvidia.com/gpu":8}}}]}})";
+
+// As the operator reads it, with an identity that the API server would give.
+model::Job read(const Converted& converted) {
+  const auto job = codec::decodeJob(converted.json);
+  CAPTURE(converted.json);
+  REQUIRE(job);
+  CHECK(job->specError == "");
+  return *job;
+}
+
+bool notes(const Converted& converted, const std::string& words) {
+  for (const std::string& note : converted.notes) {
+    if (note.find(words) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST_CASE("A PyTorchJob becomes a TrainingJob of master and workers") {
+  const auto converted = convertJob(
+      std::string(
+          R"({"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"bert","namespace":"ml",)") +
+      R"("uid":"u","labels":{"kueue.x-k8s.io/queue-name":"vision","a":"b"}},"spec":{"runPolicy":{"cleanPodPolicy":"All",)"
+      R"("backoffLimit":2,"suspend":true,"schedulingPolicy":{"priorityClass":"high","scheduleTimeoutSeconds":60}},)"
+      R"("elasticPolicy":{"minReplicas":2,"maxReplicas":8,"rdzvBackend":"c10d"},"pytorchReplicaSpecs":{)"
+      R"("Master":{"replicas":1,"restartPolicy":"ExitCode","template":)" +
+      kPod + R"(},"Worker":{"replicas":3,"template":)" + kPod + "}}}}");
+  REQUIRE(converted);
+  const model::Job job = read(*converted);
+  CHECK(job.key == model::ObjectKey{"ml", "bert"});
+  CHECK(job.spec.queue.str() == "vision");
+  REQUIRE(job.spec.roles.size() == 2);
+  CHECK(job.spec.roles[0].name == "master");
+  CHECK(job.spec.roles[1].name == "worker");
+  CHECK(job.spec.roles[1].replicas == 3);
+  REQUIRE(job.spec.elastic);
+  CHECK(job.spec.elastic->minReplicas == 2);
+  CHECK(job.spec.elastic->maxReplicas == 8);
+  CHECK(job.spec.run.suspend);
+  CHECK(notes(*converted, "ExitCode"));
+  CHECK(notes(*converted, "rdzvBackend"));
+  CHECK(converted->json.find("restartPolicy") == std::string::npos);
+  CHECK(converted->json.find("schedulerName") == std::string::npos);
+  CHECK(converted->json.find("\"uid\"") == std::string::npos);
+}
+
+TEST_CASE("A TrainJob becomes one role, and says what its runtime kept") {
+  const auto converted = convertJob(
+      R"({"apiVersion":"trainer.kubeflow.org/v1alpha1","kind":"TrainJob","metadata":{"name":"llama"},"spec":{)"
+      R"("runtimeRef":{"name":"torch-distributed"},"trainer":{"image":"i","command":["torchrun","t.py"],"numNodes":4,)"
+      R"("resourcesPerNode":{"limits":{"nvidia.com/gpu":8}}},"initializer":{}}})");
+  REQUIRE(converted);
+  const model::Job job = read(*converted);
+  REQUIRE(job.spec.roles.size() == 1);
+  CHECK(job.spec.roles[0].replicas == 4);
+  CHECK(notes(*converted, "torch-distributed"));
+  CHECK(notes(*converted, "initializer"));
+}
+
+TEST_CASE("Volcano's Job keeps its tasks, queue and success") {
+  const auto converted = convertJob(
+      std::string(
+          R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":"mpi"},"spec":{)"
+          R"("minAvailable":2,"queue":"vision","maxRetry":3,"plugins":{"ssh":[],"svc":[]},"policies":[)"
+          R"({"event":"PodEvicted","action":"RestartJob"},{"event":"PodFailed","action":"AbortJob"}],"tasks":[)"
+          R"({"name":"Mpi-Master","replicas":1,"policies":[{"event":"TaskCompleted","action":"CompleteJob"}],)"
+          R"("template":)") +
+      kPod + R"(},{"name":"workers_2","replicas":2,"dependsOn":{"name":["x"]},"template":)" + kPod + "}]}}");
+  REQUIRE(converted);
+  const model::Job job = read(*converted);
+  REQUIRE(job.spec.roles.size() == 2);
+  CHECK(job.spec.roles[0].name == "mpimaster");
+  CHECK(job.spec.roles[1].name == "workers2");
+  CHECK(job.spec.queue.str() == "vision");
+  CHECK(converted->json.find(R"("success":{"roles":["mpimaster"]})") != std::string::npos);
+  CHECK(converted->json.find(R"("failure":{"maxRestarts":3})") != std::string::npos);
+  CHECK(notes(*converted, "minAvailable 2 of 3"));
+  CHECK(notes(*converted, "AbortJob"));
+  CHECK_FALSE(notes(*converted, "PodEvicted"));
+  CHECK(notes(*converted, "dependsOn"));
+}
+
+TEST_CASE("What is none of these is refused in words") {
+  CHECK(convertJob(R"({"apiVersion":"batch/v1","kind":"Job"})").error().message.find("Job of batch cannot") ==
+        0);
+  CHECK(convertJob(R"({"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob"})").error().code ==
+        base::ErrorCode::kInvalid);
+  CHECK(convertJob("[]").error().code == base::ErrorCode::kInvalid);
+}
+
+}  // namespace
+}  // namespace trainyard::cli
