@@ -8,6 +8,7 @@
 #include "cli/classify_command.h"
 #include "cli/drain_command.h"
 #include "cli/job_commands.h"
+#include "cli/plan_command.h"
 #include "cli/queue_commands.h"
 #include "cli/replay_command.h"
 #include "cli/sandbox_command.h"
@@ -76,6 +77,8 @@ int main(int argc, char** argv) {
 
   trainyard::cli::addSimulateCommand(app, program,
                                      [&](std::function<int()> command) { chosen = std::move(command); });
+  trainyard::cli::addPlanCommand(app, program,
+                                 [&](std::function<int()> command) { chosen = std::move(command); });
   trainyard::cli::addDrainCommand(app, program,
                                   [&](std::function<int()> command) { chosen = std::move(command); });
   trainyard::cli::addSandboxCommand(app, [&](std::function<int()> command) { chosen = std::move(command); });

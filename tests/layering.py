@@ -28,7 +28,7 @@ PROGRAMS = {
 }
 # The rooms of core, lowest first: each may use those before it. src/core/ROOM.h is a room's face; what it does not
 # include is the room's own.
-ROOMS = ("ledger", "lifecycle", "order", "queues", "place", "timeline", "preemption", "gang", "guard", "status", "cycle")
+ROOMS = ("ledger", "lifecycle", "order", "queues", "planner", "place", "timeline", "preemption", "gang", "guard", "status", "cycle")
 # Further folders inside a library, lowest first, by the same rule.
 FOLDERS = {"sim": ("api", "nodes", "scheduler", "cluster"), "replay": ("traces", "engine", "papers")}
 # Third-party headers of each library; in .cpp files only, except those everywhere allowed.

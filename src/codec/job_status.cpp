@@ -7,6 +7,7 @@
 #include "codec/json_writer.h"
 #include "codec/merge_patch.h"
 #include "codec/quota.h"
+#include "codec/shape_plan.h"
 #include "codec/words.h"
 
 namespace trainyard::codec {
@@ -208,6 +209,7 @@ std::string encodeJobStatus(const model::JobStatus& status) {
   if (status.pending) writePending(*status.pending, out);
   writeHistory(status, out);
   if (status.lastFailure) writeLastFailure(*status.lastFailure, out);
+  if (status.plan) writeShapePlan(*status.plan, out);
   if (status.startTime) out.member("startTime", base::formatTime(*status.startTime));
   if (status.completionTime) out.member("completionTime", base::formatTime(*status.completionTime));
   out.endObject();

@@ -5,6 +5,7 @@
 
 #include "codec/conditions.h"
 #include "codec/quota.h"
+#include "codec/shape_plan.h"
 #include "codec/words.h"
 
 namespace trainyard::codec {
@@ -200,6 +201,7 @@ model::JobStatus readJobStatus(const Field& field) {
   readHistory(field, status);
   status.restarts = readRestarts(field["restarts"]);
   status.lastFailure = readLastFailure(field["lastFailure"]);
+  status.plan = readShapePlan(field["plan"]);
   status.startTime = field["startTime"].time();
   status.completionTime = field["completionTime"].time();
   return status;

@@ -45,7 +45,6 @@ std::vector<std::string> findUnsupported(const JsonValue& spec, const model::Job
                     mode));
   }
   add(decoded.minAvailable && *decoded.minAvailable < decoded.totalReplicas(), "spec.gang.minAvailable");
-  add(at(spec, {"plan", "mode"}).string() == "Auto", "spec.plan");
   add(isNumber(at(spec, {"network", "priority"})), "spec.network.priority");
   add(at(spec, {"health", "preflight"}).boolean().value_or(false), "spec.health.preflight");
   add(isPositive(at(spec, {"health", "stallSeconds"})), "spec.health.stallSeconds");
