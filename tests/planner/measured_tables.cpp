@@ -120,16 +120,9 @@ class Trials {
     predictOthers(fitted);
     speeds_.clear();
     for (int nodes = 1; nodes <= 4; ++nodes) {
-      for (const int batch : table_.batches) {
-        for (const int gpus : {2, 4, 6, 8, 12, 16}) {
-          if (gpus <= nodes * kGpusPerNode) decide(nodes, gpus, {.perWorker = static_cast<double>(batch)});
-        }
-      }
-      for (int batch = table_.batches.front(); batch <= table_.batches.back() * 16; batch *= 2) {
-        for (const int gpus : {4, 8, 16}) {
-          if (gpus <= nodes * kGpusPerNode) decide(nodes, gpus, {.batch = static_cast<double>(batch)});
-        }
-      }
+      for (const int batch : table_.batches) decide(nodes, {.perWorker = static_cast<double>(batch)});
+      for (int batch = table_.batches.front(); batch <= table_.batches.back() * 16; batch *= 2)
+        decide(nodes, {.batch = static_cast<double>(batch)});
     }
     double sum = 0;
     for (const double each : speeds_) sum += each;
@@ -156,11 +149,15 @@ class Trials {
     const int small = table_.batches[(sizes - 1) / 3];
     const int large = table_.batches[sizes / 2];
     const auto alone = [](const Step& step) { return workersOf(step.placement) == 1; };
-    return {drawWhere(rng, [&](const Step& step) { return alone(step) && step.batch <= small; }),
-            drawWhere(rng, [&](const Step& step) { return alone(step) && step.batch >= large; }),
-            drawWhere(rng, [&](const Step& step) { return step.placement.size() == 1 && !alone(step); }),
-            drawWhere(rng, [&](const Step& step) { return step.placement.size() == 2; }),
-            drawWhere(rng, [&](const Step& step) { return step.placement.size() > 2; })};
+    return {
+        drawWhere(rng, [&](const Step& step) { return alone(step) && step.batch <= small; }),
+        drawWhere(rng, [&](const Step& step) { return alone(step) && step.batch >= large; }),
+        drawWhere(rng,
+                  [&](const Step& step) {
+                    return step.placement.size() == 1 && !alone(step) && step.batch <= small;
+                  }),
+        drawWhere(rng, [&](const Step& step) { return step.placement.size() == 2 && step.batch <= small; }),
+        drawWhere(rng, [&](const Step& step) { return step.placement.size() > 2 && step.batch <= large; })};
   }
 
   std::vector<Step> drawAny(base::Rng& rng) const {
@@ -193,13 +190,13 @@ class Trials {
     return seconds ? std::optional(perWorker * workers / *seconds) : std::nullopt;
   }
 
-  void decide(int nodes, int gpus, const core::TrainingModel& model) {
+  void decide(int nodes, const core::TrainingModel& model) {
     double best = 0;
-    int fewest = gpus;
+    int fewest = nodes * kGpusPerNode;
     int most = 0;
     for (const auto& [placement, curve] : table_.curves) {
       const int workers = workersOf(placement);
-      if (static_cast<int>(placement.size()) > nodes || workers > gpus) continue;
+      if (static_cast<int>(placement.size()) > nodes) continue;
       const auto speed = speedOf(placement, model);
       if (!speed) continue;
       best = std::max(best, *speed);

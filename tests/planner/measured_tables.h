@@ -17,13 +17,14 @@ namespace trainyard::test {
 //
 // What is fitted: five measured steps, drawn anew for each of `draws` trials, one each of
 //   one worker, at a batch of the smallest third; one worker, at one of the larger half; two to four workers
-//   on one node; two nodes; three or four nodes; the last three at any batch.
+//   on one node and two nodes, at a batch of the smallest third; three or four nodes, at one of the smaller
+//   half: exchange shows where batches are small.
 // With `anyFive` five steps are drawn from the whole table without a rule.
 //
-// What is decided, in each trial, with nothing but what was fitted:
-//   fixed batch per worker, for each measured one, on 1 to 4 nodes, with at most 2, 4, 6, 8, 12 or 16 GPUs;
-//   fixed global batch, from the smallest batch per worker on in powers of two, on 1 to 4 nodes, with at most
-//   4, 8 or 16 GPUs; step times between measured batches are interpolated.
+// What is decided, in each trial, with nothing but what was fitted, for clusters of 1, 2, 3 and 4 nodes:
+//   fixed batch per worker, for each measured one;
+//   fixed global batch, from the smallest batch per worker on in powers of two; step times between measured
+//   batches are interpolated.
 // The first of core::rankShapes() is looked up in the table; the best is the fastest of all placements that
 // the table has there, even where no plan would ever have considered it.
 struct TableTrials {

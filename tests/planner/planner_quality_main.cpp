@@ -9,9 +9,7 @@
 
 #include "base/file.h"
 #include "planner/measured_tables.h"
-#ifdef TRAINYARD_WITH_CLUSTER
 #include "planner/simulated_cluster.h"
-#endif
 
 namespace {
 
@@ -60,11 +58,9 @@ int main(int argc, char** argv) {
   tables->add_option("--seed", seed, "of the draws")->capture_default_str();
   tables->add_flag("--any-five", anyFive, "five steps without a rule instead of one of each kind");
   tables->callback([&] { status = runTables(folder, draws, seed, anyFive); });
-#ifdef TRAINYARD_WITH_CLUSTER
   CLI::App* cluster = app.add_subcommand("cluster", "on a simulated cluster of 30 unlike machines");
   cluster->add_option("--seed", seed, "of the noise")->capture_default_str();
   cluster->callback([&] { fmt::print("{}", test::clusterText(test::trySimulatedCluster(seed))); });
-#endif
   CLI11_PARSE(app, argc, argv);
   return status;
 }

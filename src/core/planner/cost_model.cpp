@@ -66,12 +66,15 @@ double serverWire(const Spread& spread, const std::vector<NodePool>& pools, cons
 
 void addServers(const Spread& spread, const std::vector<NodePool>& pools, const TrainingModel& model,
                 const Coefficients& coefficients, StepTerms& terms) {
-  if (terms.crossesNodes) {
-    terms.amounts[Coefficients::kWire] = serverWire(spread, pools, model, coefficients);
-    terms.amounts[Coefficients::kHop] = 2;
-  } else {
-    terms.amounts[Coefficients::kLocal] = 2.0 * spread.workers();
+  const ServerShares shares(spread.servers(), model.largestTensorShare);
+  terms.amounts[Coefficients::kLocal] = shares.largest * spread.workers();
+  if (!terms.crossesNodes) return;
+  terms.amounts[Coefficients::kWire] = serverWire(spread, pools, model, coefficients);
+  int senders = 0;
+  for (const Spread::Part& part : spread.parts) {
+    if (part.servers > 0) senders = std::max(senders, spread.workers() - part.workers);
   }
+  terms.amounts[Coefficients::kHop] = senders;
 }
 
 void addAllReduce(const Spread& spread, const std::vector<NodePool>& pools, const Coefficients& coefficients,

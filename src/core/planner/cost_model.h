@@ -96,9 +96,10 @@ struct StepPrediction {
 //              ring  kWire x 2(r-1)/r x crowd + kHop x 2(r-1)    (Patarasuk and Yuan, JPDC 69(2), 2009)
 //              tree  kWire x 2 x crowd + kHop x 2 ceil(log2 r)   (Sanders, Speck and Traeff, 2009)
 //            parameter servers: kWire x the busiest NIC's bytes in either direction, for push and for pull,
-//            / those of all parameters + kHop x 2; a node with s of the servers and w of the W workers moves
-//            share(s) x (W - w) for others and w x (1 - share(s)) for its own
-//            within one node: kLocal x 2(r-1)/r x (1 + 0.3 (r-2)), or of its servers' bytes
+//            / those of all parameters + kHop x the senders of the busiest server; a node with s of the
+//            servers and w of the W workers moves share(s) x (W - w) for others and w x (1 - share(s)) for
+//            its own and kLocal x the bytes that the busiest server adds up, in the same parts all-reduce
+//            within one node: kLocal x 2(r-1)/r x (1 + 0.3 (r-2))
 //  step      max(compute + max(0, exchange - overlap x compute), input)
 //
 // `crowd` is what ring and tree lose where several workers share a NIC, 1 + 0.1 (most workers of a node - 1),

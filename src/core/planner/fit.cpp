@@ -12,13 +12,12 @@ namespace {
 using Values = std::array<double, Coefficients::kCount>;
 
 constexpr std::array<double, 3> kOverlaps{0.3, 0.0, 0.6};
-constexpr double kAboutAlike = 1e-4;  // of squared relative errors
+constexpr double kAboutAlike = 1e-3;  // of squared relative errors
 constexpr int kMostTurns = 8;
 // Of the weak equations: the noise of a figure is as large as it is, that of a measured step a few per cent.
 constexpr double kPriorWeight = 0.05;
-constexpr double kHabitWeight = 0.05;
-constexpr double kBalanceWeight = 0.02;
-constexpr double kHalf = 0.5;
+constexpr double kHabitWeight = 0.1;
+constexpr double kBalanceWeight = 0.2;
 constexpr double kLocalPart = 0.1;
 constexpr double kLeastNoise = 0.01;
 
@@ -139,8 +138,8 @@ class Fit {
       equations.add(row, kPriorWeight, 1);
     } else {
       row[Coefficients::kWire] = 1;
-      row[Coefficients::kFixed] = -kHalf;
-      row[Coefficients::kPerSample] = -kHalf * typicalBatch_;
+      row[Coefficients::kFixed] = -1;
+      row[Coefficients::kPerSample] = -typicalBatch_;
       equations.add(row, kBalanceWeight / typicalSeconds_, 0);
     }
     row = {};

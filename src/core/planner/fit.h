@@ -26,8 +26,10 @@ struct PriorCosts {
 // Steps: for each overlap of 0, 0.3 and 0.6 the equations of measured steps, without the exchange of those
 // in which it hides behind the computation by the fit before, until that no longer changes; with them weak
 // ones, which decide only what measurements leave open: the prior's figures; without them an exchange
-// between nodes as long as half of a step's computation; between GPUs of one node a tenth of that; no time
-// per hop. The overlap that leaves the least error wins, of those about alike 0.3.
+// between nodes as long as a step's computation; between GPUs of one node a tenth of the exchange; no time
+// per hop. (Lost: none but the tenth. Where all that was measured crosses nodes, what is fixed in the
+// computation and what is in the exchange look alike.) The overlap that leaves the least error wins, of those
+// about alike 0.3.
 //
 // Covariance: by the equations of the last solution, with the noise that they leave over, and 1 % at least.
 [[nodiscard]] Coefficients fitCoefficients(const std::vector<MeasuredSpread>& measured,
