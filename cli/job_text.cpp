@@ -205,6 +205,42 @@ void writeJob(codec::JsonWriter& out, const Job& job, const Nodes& nodes) {
   out.endObject();
 }
 
+// What the operator chose, where it was asked to.
+std::string explainPlan(const Job& job) {
+  const auto& plan = job.status.plan;
+  if (!job.spec.plan.automatic || !plan || job.finished()) return {};
+  return fmt::format("  {}: {}.\n", plan->roles.empty() ? "Not planned, as spec.roles has it" : "Planned",
+                     plan->message);
+}
+
+std::string explainState(const Job& job, const Nodes& nodes, base::WallTime now) {
+  const model::JobStatus& status = job.status;
+  if (std::string ended = explainCondition(job, conditions::kSucceeded, "succeeded", now); !ended.empty())
+    return ended;
+  if (std::string ended = explainCondition(job, conditions::kFailed, "failed", now); !ended.empty())
+    return ended;
+  if (job.deleting) return fmt::format("{} is being deleted; it goes when its pods are gone.\n", job.key);
+  if (std::string refused = explainRefusal(job); !refused.empty()) return refused;
+  if (status.gang.proposal) return explainProposal(job, *status.gang.proposal, nodes);
+  if (status.gang.placed) {
+    const auto& places = status.gang.placed->assignments;
+    return fmt::format("{} has its places: {}; {} ready.\n{}", job.key, describe(places, nodes),
+                       orDash(status.ready), placesTable(places, nodes));
+  }
+  if (job.spec.run.suspend) return fmt::format("{} is suspended: spec.run.suspend is true.\n", job.key);
+  if (status.pending) {
+    std::string text = explainPending(job, *status.pending, now);
+    if (status.gang.backoff) text += explainBackoff(*status.gang.backoff, now);
+    return text;
+  }
+  if (status.conditions.empty()) {
+    return fmt::format(
+        "{} has not been looked at since it was created, {} ago. Is trainyard-operator running?\n", job.key,
+        formatAge(job.created, now));
+  }
+  return fmt::format("{} is in phase {}.\n{}", job.key, orDash(status.phase), conditionsTable(job, now));
+}
+
 }  // namespace
 
 std::vector<model::NodeName> nodesOf(const Job& job) {
@@ -246,6 +282,7 @@ std::string jobDetails(const Job& job, const Nodes& nodes, base::WallTime now) {
                                   {"Age:", formatAge(job.created, now)}});
   if (job.status.pending) text += explainPending(job, *job.status.pending, now);
   text += progressText(job, now);
+  text += explainPlan(job);
   if (const std::string roles = rolesTable(job); !roles.empty()) text += "\n" + roles;
   if (const auto* places = placesOf(job)) {
     text += fmt::format("\n  {}\n", describe(*places, nodes)) + placesTable(*places, nodes);
@@ -261,31 +298,7 @@ std::string jobJson(const Job& job, const Nodes& nodes) {
 }
 
 std::string explainJob(const Job& job, const Nodes& nodes, base::WallTime now) {
-  const model::JobStatus& status = job.status;
-  if (std::string ended = explainCondition(job, conditions::kSucceeded, "succeeded", now); !ended.empty())
-    return ended;
-  if (std::string ended = explainCondition(job, conditions::kFailed, "failed", now); !ended.empty())
-    return ended;
-  if (job.deleting) return fmt::format("{} is being deleted; it goes when its pods are gone.\n", job.key);
-  if (std::string refused = explainRefusal(job); !refused.empty()) return refused;
-  if (status.gang.proposal) return explainProposal(job, *status.gang.proposal, nodes);
-  if (status.gang.placed) {
-    const auto& places = status.gang.placed->assignments;
-    return fmt::format("{} has its places: {}; {} ready.\n{}", job.key, describe(places, nodes),
-                       orDash(status.ready), placesTable(places, nodes));
-  }
-  if (job.spec.run.suspend) return fmt::format("{} is suspended: spec.run.suspend is true.\n", job.key);
-  if (status.pending) {
-    std::string text = explainPending(job, *status.pending, now);
-    if (status.gang.backoff) text += explainBackoff(*status.gang.backoff, now);
-    return text;
-  }
-  if (status.conditions.empty()) {
-    return fmt::format(
-        "{} has not been looked at since it was created, {} ago. Is trainyard-operator running?\n", job.key,
-        formatAge(job.created, now));
-  }
-  return fmt::format("{} is in phase {}.\n{}", job.key, orDash(status.phase), conditionsTable(job, now));
+  return explainState(job, nodes, now) + explainPlan(job);
 }
 
 }  // namespace trainyard::cli

@@ -10,6 +10,7 @@
 #include "cli/drain_command.h"
 #include "cli/job_commands.h"
 #include "cli/json_text.h"
+#include "cli/plan_command.h"
 #include "cli/queue_commands.h"
 #include "cli/replay_command.h"
 #include "cli/sandbox_command.h"
@@ -105,6 +106,8 @@ int main(int argc, char** argv) {
 
   trainyard::cli::addSimulateCommand(app, program,
                                      [&](std::function<int()> command) { chosen = std::move(command); });
+  trainyard::cli::addPlanCommand(app, program,
+                                 [&](std::function<int()> command) { chosen = std::move(command); });
   trainyard::cli::addDrainCommand(app, program,
                                   [&](std::function<int()> command) { chosen = std::move(command); });
   trainyard::cli::addSandboxCommand(app, [&](std::function<int()> command) { chosen = std::move(command); });

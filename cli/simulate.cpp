@@ -14,8 +14,12 @@
 #include "codec/pod.h"
 #include "codec/policy.h"
 #include "codec/run_times.h"
+#include "codec/shape_plan.h"
 #include "codec/status.h"
 #include "core/gang/framework_env.h"
+#include "core/ledger/ledger.h"
+#include "core/planner.h"
+#include "core/queues/queue_tree.h"
 #include "kube/paths.h"
 #include "model/gpu_resources.h"
 #include "model/names.h"
@@ -52,11 +56,27 @@ class Simulator {
     snapshot->runTimes = readRunTimes();
     input_.snapshot = std::move(*snapshot);
     result_.now = input_.snapshot.now;
+    chooseShapes();
     result_.forecasts = core::forecast(std::move(input_), jobs_);
     return std::move(result_);
   }
 
  private:
+  // As the operator does at admission.
+  void chooseShapes() {
+    const core::Ledger ledger(input_.snapshot);
+    const core::QueueTree queues(input_.snapshot);
+    for (auto& job : jobs_) {
+      if (!core::wantsShape(*job)) continue;
+      core::ShapeDecision decided = core::decideShape(*job, ledger, queues, input_.snapshot);
+      auto shaped = std::make_shared<model::Job>(*job);
+      if (!decided.refusal.empty()) shaped->specError = decided.refusal;
+      codec::applyShapePlan(decided.plan, shaped->spec);
+      shaped->status.plan = std::move(decided.plan);
+      job = std::move(shaped);
+    }
+  }
+
   Result<model::Policy> readPolicy() {
     if (!options_.policyFile.empty()) {
       const auto text = base::readFile(options_.policyFile);

@@ -36,9 +36,10 @@ void readMetadata(const Field& meta, Job& job) {
 Job readJob(const Field& root) {
   Job job;
   readMetadata(root["metadata"], job);
+  job.status = readJobStatus(root["status"]);
   FieldErrors specErrors;
   const Field spec(root.value().find("spec"), specErrors, "spec");
-  job.spec = readJobSpec(spec, job.key);
+  job.spec = readJobSpec(spec, job.key, job.status.plan ? &*job.status.plan : nullptr);
   checkJobSize(spec["roles"], job);
   job.specError = specErrors.first();
   job.errorInTemplate = specErrors.firstIn("template");
@@ -46,7 +47,6 @@ Job readJob(const Field& root) {
   if (specErrors.any()) {
     for (model::Role& role : job.spec.roles) std::string().swap(role.templateJson);
   }
-  job.status = readJobStatus(root["status"]);
   if (job.status.restarts.of(model::FailureClass::kHostOutOfMemory) > 0) giveMoreMemory(job);
   return job;
 }

@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "codec/model_profile.h"
 #include "codec/pod_apartness.h"
 #include "codec/pod_shape.h"
 #include "codec/pod_template.h"
+#include "codec/shape_plan.h"
 #include "codec/template_hash.h"
 #include "codec/unsupported.h"
 #include "model/limits.h"
@@ -36,6 +38,8 @@ constexpr int kMaxRestart = 86'400;
 // Of spec.failure.
 constexpr int kMostRestarts = 1'000;
 constexpr int kMaxExitCode = 255;
+// Of spec.plan.
+constexpr int kMaxPlannedGpus = 80'000;
 
 template <typename Enum, std::size_t N>
 Enum readEnum(const Field& field, const std::array<std::pair<std::string_view, Enum>, N>& values,
@@ -186,11 +190,24 @@ std::optional<model::Checkpoint> readCheckpoint(const Field& field) {
   return checkpoint;
 }
 
+model::PlanRequest readPlan(const Field& field) {
+  static constexpr std::array<std::pair<std::string_view, bool>, 2> kModes{{{"Auto", true}, {"Off", false}}};
+  model::PlanRequest plan;
+  plan.automatic = readEnum(field["mode"], kModes, false);
+  if (const Field most = field["maxGPUs"]; most.present())
+    plan.maxGpus = most.smallInteger(1, 1, kMaxPlannedGpus);
+  if (const Field profile = field["model"]; profile.present())
+    plan.profile = std::make_shared<const model::ModelProfile>(readModelProfile(profile));
+  return plan;
+}
+
 void readGang(const Field& gang, JobSpec& spec) {
   spec.disruptionBudget = gang["disruptionBudget"].boolean(false);
   const Field minAvailable = gang["minAvailable"];
   if (!minAvailable.present()) return;
   spec.minAvailable = minAvailable.smallInteger(1, 1);
+  // How many there are is not the user's to know.
+  if (spec.plan.automatic) spec.minAvailable = std::min(*spec.minAvailable, spec.totalReplicas());
   if (*spec.minAvailable > spec.totalReplicas()) {
     minAvailable.refuse(fmt::format("must not exceed the job's {} pods", spec.totalReplicas()));
   }
@@ -332,7 +349,7 @@ void checkPodNames(const Field& roles, const JobSpec& spec, std::string_view job
 
 }  // namespace
 
-JobSpec readJobSpec(const Field& field, const model::ObjectKey& job) {
+JobSpec readJobSpec(const Field& field, const model::ObjectKey& job, const model::ShapePlan* plan) {
   JobSpec spec;
   if (!field.present()) field.complain("is required");
   spec.framework = readFramework(field["framework"]);
@@ -342,6 +359,8 @@ JobSpec readJobSpec(const Field& field, const model::ObjectKey& job) {
   spec.checkpoint = readCheckpoint(field["checkpoint"]);
   readRoles(field["roles"], job.ns, spec);
   readElastic(field["elastic"], spec);
+  spec.plan = readPlan(field["plan"]);
+  if (spec.plan.automatic && plan != nullptr) applyShapePlan(*plan, spec);
   readGang(field["gang"], spec);
   spec.schedulingTimeout = seconds(field["scheduling"]["timeoutSeconds"].smallInteger(0, 0));
   spec.locality = readLocality(field["locality"]);

@@ -8,6 +8,7 @@
 #include "codec/merge_patch.h"
 #include "codec/progress_status.h"
 #include "codec/quota.h"
+#include "codec/shape_plan.h"
 #include "codec/words.h"
 
 namespace trainyard::codec {
@@ -233,6 +234,7 @@ std::string encodeJobStatus(const model::JobStatus& status) {
   writeResize(status.resize, out);
   if (status.lastFailure) writeLastFailure(*status.lastFailure, out);
   if (status.progress) writeProgress(*status.progress, out);
+  if (status.plan) writeShapePlan(*status.plan, out);
   if (status.startTime) out.member("startTime", base::formatTime(*status.startTime));
   if (status.completionTime) out.member("completionTime", base::formatTime(*status.completionTime));
   out.endObject();

@@ -6,6 +6,7 @@
 #include "codec/conditions.h"
 #include "codec/progress_status.h"
 #include "codec/quota.h"
+#include "codec/shape_plan.h"
 #include "codec/words.h"
 
 namespace trainyard::codec {
@@ -222,6 +223,7 @@ model::JobStatus readJobStatus(const Field& field) {
   status.restarts = readRestarts(field["restarts"]);
   status.lastFailure = readLastFailure(field["lastFailure"]);
   status.progress = readProgress(field["progress"]);
+  status.plan = readShapePlan(field["plan"]);
   status.startTime = field["startTime"].time();
   status.completionTime = field["completionTime"].time();
   return status;

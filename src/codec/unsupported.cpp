@@ -1,16 +1,9 @@
 #include "codec/unsupported.h"
 
-#include <initializer_list>
-
 #include <fmt/format.h>
 
 namespace trainyard::codec {
 namespace {
-
-JsonValue at(JsonValue value, std::initializer_list<std::string_view> path) {
-  for (const std::string_view name : path) value = value.find(name);
-  return value;
-}
 
 // How the job is to be asked for its state, where nobody can ask it yet; else empty.
 std::string_view unbuiltMode(const model::JobSpec& spec) {
@@ -28,7 +21,7 @@ std::string_view unbuiltMode(const model::JobSpec& spec) {
 
 }  // namespace
 
-std::vector<std::string> findUnsupported(const JsonValue& spec, const model::JobSpec& decoded) {
+std::vector<std::string> findUnsupported(const JsonValue& /*spec*/, const model::JobSpec& decoded) {
   std::vector<std::string> found;
   const auto add = [&](bool asked, std::string_view what) {
     if (asked) found.emplace_back(what);
@@ -40,7 +33,6 @@ std::vector<std::string> findUnsupported(const JsonValue& spec, const model::Job
                     mode));
   }
   add(decoded.minAvailable && *decoded.minAvailable < decoded.totalReplicas(), "spec.gang.minAvailable");
-  add(at(spec, {"plan", "mode"}).string() == "Auto", "spec.plan");
   return found;
 }
 

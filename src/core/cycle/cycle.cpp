@@ -21,6 +21,7 @@
 #include "core/ledger/ledger.h"
 #include "core/ledger/members.h"
 #include "core/place/place.h"
+#include "core/planner/job_plan.h"
 #include "core/preemption/claims.h"
 #include "core/queues/eligibility.h"
 #include "core/queues/priority.h"
@@ -485,20 +486,34 @@ class Cycle {
     ++plan_.waiting;
   }
 
+  void refuse(const JobPtr& job, const model::Pending& refusal) {
+    StatusNews news;
+    news.pending = refusal;
+    news.admitted = false;
+    const bool isNews = !job->status.pending || job->status.pending->message != refusal.message;
+    std::vector<JobEvent> events;
+    if (isNews) events.push_back({true, std::string(model::toString(refusal.reason)), refusal.message});
+    write(job, job->status.gang, std::move(events), news);
+  }
+
+  // spec.plan.mode Auto: its shape is written before anything else is asked of it. The next cycle sees the
+  // job as large as that, and so does everybody who reads it.
+  void plan(const JobPtr& job) {
+    ShapeDecision decided = decideShape(*job, ledger_, queues_, input_.snapshot);
+    if (!decided.refusal.empty())
+      return refuse(job, {model::PendingReason::kInvalidSpec, std::move(decided.refusal)});
+    ++plan_.waiting;
+    JobDecision& decision = add(job);
+    decision.status = job->status;
+    decision.events.push_back({decided.plan.roles.empty(),
+                               decided.plan.roles.empty() ? "NotPlanned" : "Planned", decided.plan.message});
+    decision.status->plan = std::move(decided.plan);
+  }
+
   void admitOrRefuse(const JobPtr& job) {
+    if (wantsShape(*job)) return plan(job);
     const Admission admission = admit(*job, input_.snapshot, queues_, *feedback_);
-    if (admission.refusal) {
-      StatusNews news;
-      news.pending = admission.refusal;
-      news.admitted = false;
-      const bool isNews = !job->status.pending || job->status.pending->message != admission.refusal->message;
-      std::vector<JobEvent> events;
-      if (isNews) {
-        events.push_back(
-            {true, std::string(model::toString(admission.refusal->reason)), admission.refusal->message});
-      }
-      return write(job, job->status.gang, std::move(events), news);
-    }
+    if (admission.refusal) return refuse(job, *admission.refusal);
     if (admission.needsTemplateCheck) {
       if (!feedback_->templateAsked) add(job).actions.emplace_back(CheckTemplates{});
       return keepTurn(job);

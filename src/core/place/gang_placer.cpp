@@ -67,13 +67,26 @@ PlaceRequest GangPlacer::request(const Job& job, std::size_t widest) {
   request.widest = widest;
   if (!mix_) mix_ = cache_.notes.mix();
   request.mix = &*mix_;
-  request.shapeCosts = &snapshot_.policy.shapeCosts;
+  request.shapeCosts = plannedCosts(job);
   for (const model::Role& role : job.spec.roles) {
     std::vector<int> indices(static_cast<std::size_t>(model::gangMembers(job, role)));
     std::iota(indices.begin(), indices.end(), 0);
     if (!indices.empty()) request.groups.push_back({&role, model::IndexSet(std::move(indices))});
   }
   return request;
+}
+
+// The shape that a plan prefers, as if it alone had been measured; else the policy's table.
+const std::vector<model::ShapeCost>* GangPlacer::plannedCosts(const Job& job) {
+  constexpr int kPreferred = 900;
+  const auto& plan = job.status.plan;
+  if (!job.spec.plan.automatic || !plan || plan->nodes < 1) return &snapshot_.policy.shapeCosts;
+  const std::int64_t gpus = model::desiredGpus(job.spec);
+  if (gpus == 0 || gpus % plan->nodes != 0) return &snapshot_.policy.shapeCosts;
+  const int each = static_cast<int>(gpus / plan->nodes);
+  const auto [known, isNew] = planned_.try_emplace({plan->nodes, each});
+  if (isNew) known->second.push_back({plan->nodes, each, kPreferred});
+  return &known->second;
 }
 
 std::optional<Placement> GangPlacer::place(const Job& job, std::uint32_t shape, std::size_t widest) {
@@ -125,7 +138,21 @@ std::optional<Placement> GangPlacer::tryPlace(const PlaceRequest& request) {
     budget_.spend(nodes());
     return findPlaces(asked, ledger_, domains_);
   };
+  if (auto preferred = placeOnPlannedType(request, find)) return preferred;
   return keepsToOneType(request) ? placeOnOneType(request, cache_.gpuTypes(snapshot_), find) : find(request);
+}
+
+// On the type of GPU that the job's plan prefers, where there is room.
+template <typename Find>
+std::optional<Placement> GangPlacer::placeOnPlannedType(const PlaceRequest& request, const Find& find) {
+  const Job& job = *request.job;
+  if (!job.spec.plan.automatic || !job.status.plan || job.status.plan->gpuType.empty()) return std::nullopt;
+  const auto& others = cache_.gpuTypes(snapshot_).others();
+  const auto type = others.find(job.status.plan->gpuType);
+  if (type == others.end()) return std::nullopt;
+  PlaceRequest asked = request;
+  asked.avoidNodes.insert(asked.avoidNodes.end(), type->second.begin(), type->second.end());
+  return find(asked);
 }
 
 bool GangPlacer::keepsToOneType(const PlaceRequest& request) {

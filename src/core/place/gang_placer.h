@@ -84,6 +84,11 @@ class GangPlacer {
   using Steps = std::vector<RelaxationStep>;
   [[nodiscard]] const Steps& stepsOf(const model::Job& job, std::uint32_t shape, std::int64_t gpus);
 
+  [[nodiscard]] const std::vector<model::ShapeCost>* plannedCosts(const model::Job& job);
+  template <typename Find>
+  [[nodiscard]] std::optional<Placement> placeOnPlannedType(const PlaceRequest& request, const Find& find);
+
+  std::map<std::pair<int, int>, std::vector<model::ShapeCost>> planned_;  // by nodes and GPUs on each
   // How shapes relax, by what their jobs are expected to take.
   std::map<std::pair<std::uint32_t, std::optional<std::chrono::seconds>>, Steps> steps_;
   [[nodiscard]] bool keepsToOneType(const PlaceRequest& request);

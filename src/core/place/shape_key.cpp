@@ -92,6 +92,10 @@ std::string shapeKey(const model::Job& job) {
     key.text(level.level);
     key.number(level.wait ? level.wait->count() : -1);
   }
+  if (job.spec.plan.automatic && job.status.plan) {
+    key.number(job.status.plan->nodes);
+    key.text(job.status.plan->gpuType);
+  }
   return key.take();
 }
 

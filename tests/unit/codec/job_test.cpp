@@ -335,7 +335,7 @@ TEST_CASE("what is asked for and not built is named, defaults are not") {
   CHECK(
       unsupported(
           R"(,"plan":{"mode":"Auto"},"network":{"priority":3},"failure":{"maxRestarts":3,"restartScope":"Pod"})") ==
-      std::vector<std::string>{"spec.plan", "spec.network.priority"});
+      std::vector<std::string>{"spec.network.priority"});
   CHECK(unsupported(R"(,"checkpoint":{"mode":"Signal"})").empty());
   CHECK(unsupported(R"(,"checkpoint":{"mode":"None"})").empty());
   for (const char* mode : {"Launcher", "Helper"}) {

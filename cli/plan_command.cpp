@@ -1,0 +1,209 @@
+#include "cli/plan_command.h"
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/file.h"
+#include "cli/cluster_client.h"
+#include "cli/plan.h"
+#include "codec/json_writer.h"
+#include "kube/paths.h"
+#include "model/names.h"
+
+namespace trainyard::cli {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+constexpr int kPlanned = 0;
+constexpr int kFailed = 2;
+constexpr std::int64_t kMostBatch = 1'000'000'000;
+
+struct Flags {
+  ConnectFlags connect;
+  PlanOptions options;
+  std::string file;
+  std::string ns;
+  std::vector<std::string> nodes;
+  std::string cluster;
+  std::string output = "table";
+  std::size_t top = 10;
+  bool apply = false;
+
+  [[nodiscard]] bool live() const { return nodes.empty() && cluster.empty(); }
+};
+
+Result<model::Snapshot> describedCluster(const Flags& flags) {
+  std::vector<std::shared_ptr<const model::Node>> all;
+  const auto add = [&](std::vector<model::Node> nodes) {
+    for (model::Node& each : nodes) all.push_back(std::make_shared<const model::Node>(std::move(each)));
+  };
+  if (!flags.cluster.empty()) {
+    auto nodes = readNodes(flags.cluster);
+    if (!nodes) return base::fail(nodes.error());
+    add(std::move(*nodes));
+  }
+  for (const std::string& each : flags.nodes) {
+    auto nodes = parseNodes(each, all.size());
+    if (!nodes) return base::fail(nodes.error());
+    add(std::move(*nodes));
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a->name < b->name; });
+  model::Snapshot snapshot;
+  snapshot.nodes = model::SharedList<model::Node>(std::move(all));
+  return snapshot;
+}
+
+std::string replicasPatch(const model::ShapePlan& plan, const std::string& resourceVersion,
+                          const codec::JsonValue& roles) {
+  // A merge patch replaces lists as a whole: the roles as they are, with other numbers.
+  codec::JsonWriter out;
+  out.beginObject().key("metadata").beginObject().member("resourceVersion", resourceVersion).endObject();
+  out.key("spec").beginObject().key("roles").beginArray();
+  roles.forEachElement([&](const codec::JsonValue& role) {
+    out.beginObject();
+    const std::string_view name = role.find("name").string().value_or("");
+    role.forEachMember([&](std::string_view key, const codec::JsonValue& value) {
+      if (key != "replicas") out.key(key).raw(value.minified());
+    });
+    for (const model::PlannedRole& each : plan.roles) {
+      if (each.name == name) out.member("replicas", each.replicas);
+    }
+    out.endObject();
+  });
+  out.endArray().endObject().endObject();
+  return std::move(out).take();
+}
+
+// Into the job where it exists, else into a new one as the file has it.
+Result<std::string> applyToCluster(ClusterClient& client, const JobShapes& shapes,
+                                   const model::ShapePlan& plan, const std::string& manifest) {
+  const model::ObjectKey& key = shapes.job.key;
+  const std::string path = kube::kTrainingJobs.object(key.ns, key.name);
+  const auto body = client.get({path}).front();
+  const bool isNew = !body && body.error().code == ErrorCode::kNotFound;
+  if (!body && !isNew) return base::fail(body.error());
+  const auto document = codec::JsonDocument::parse(isNew ? manifest : *body);
+  if (!document) return base::fail(document.error());
+  const auto version = document->root().find("metadata").find("resourceVersion").string();
+  const std::string patch =
+      replicasPatch(plan, std::string(version.value_or("")), document->root().find("spec").find("roles"));
+  if (!isNew) {
+    const auto done = client.patch(path, patch);
+    if (!done)
+      return base::fail(done.error().code, fmt::format("changing {}: {}", key, done.error().message));
+    return fmt::format("TrainingJob {} has the planned numbers now.\n", key);
+  }
+  const auto created = client.post(kube::kTrainingJobs.collection(key.ns), manifest, {});
+  if (!created)
+    return base::fail(created.error().code, fmt::format("creating {}: {}", key, created.error().message));
+  const auto made = codec::JsonDocument::parse(*created);
+  if (!made) return base::fail(made.error());
+  const auto madeVersion = made->root().find("metadata").find("resourceVersion").string();
+  const auto done = client.patch(path, replicasPatch(plan, std::string(madeVersion.value_or("")),
+                                                     made->root().find("spec").find("roles")));
+  if (!done) return base::fail(done.error().code, fmt::format("changing {}: {}", key, done.error().message));
+  return fmt::format("TrainingJob {} was created with the planned numbers.\n", key);
+}
+
+Result<std::string> applyToFile(const Flags& flags, const Manifest& manifest, const model::ShapePlan& plan) {
+  if (flags.file == "-")
+    return base::fail(ErrorCode::kInvalid, "--apply: needs a file to write to, not standard input");
+  const auto text = base::readFile(flags.file);
+  if (!text) return base::fail(text.error());
+  const auto changed = writtenInto(*text, manifest, plan);
+  if (!changed) return base::fail(changed.error());
+  std::ofstream out(flags.file, std::ios::binary | std::ios::trunc);
+  out << *changed;
+  out.close();
+  if (!out) return base::fail(ErrorCode::kInvalid, fmt::format("{}: cannot be written", flags.file));
+  return fmt::format("{} has the planned numbers now.\n", flags.file);
+}
+
+Result<std::string> run(const Flags& flags) {
+  const auto manifests = readManifests({flags.file});
+  if (!manifests) return base::fail(manifests.error());
+  std::unique_ptr<ClusterClient> client;
+  if (flags.live()) {
+    auto connected = ClusterClient::connect(flags.connect);
+    if (!connected) return base::fail(connected.error());
+    client = std::move(*connected);
+  }
+  auto snapshot = client ? client->snapshot() : describedCluster(flags);
+  if (!snapshot) return base::fail(snapshot.error());
+  const std::string fallback = client ? client->ns() : std::string("default");
+  const auto shapes =
+      planShapes(*manifests, flags.options, flags.ns.empty() ? fallback : flags.ns, *snapshot);
+  if (!shapes) return base::fail(shapes.error());
+  std::string text = flags.output == "json" ? shapesJson(*shapes) : shapesText(*shapes, flags.top);
+  if (!flags.apply) return text;
+  const model::ShapePlan plan = core::shapePlanOf(shapes->job, shapes->planning, snapshot->now);
+  const auto manifest = std::find_if(manifests->begin(), manifests->end(), [](const Manifest& each) {
+    return each.kind == model::names::kTrainingJobKind;
+  });
+  const auto applied =
+      client ? applyToCluster(*client, *shapes, plan, manifest->json) : applyToFile(flags, *manifest, plan);
+  if (!applied) return base::fail(applied.error());
+  return flags.output == "json" ? text : text + *applied;
+}
+
+int runPlanCommand(const Flags& flags, const std::string& program) {
+  const auto text = run(flags);
+  if (!text) {
+    fmt::print(stderr, "{} plan: {}\n", program, text.error().message);
+    return kFailed;
+  }
+  fmt::print("{}", *text);
+  return kPlanned;
+}
+
+}  // namespace
+
+void addPlanCommand(CLI::App& app, const std::string& program,
+                    const std::function<void(std::function<int()>)>& run) {
+  CLI::App* command = app.add_subcommand(
+      "plan", "with how many workers and parameter servers, on how many nodes, a job would train fastest");
+  const auto flags = std::make_shared<Flags>();
+  command->add_option("-f,--filename", flags->file, "file with the TrainingJob; - is standard input")
+      ->required();
+  command->add_option("--profile", flags->options.profile,
+                      "what is known of the model, a JSON file; in place of spec.plan.model");
+  command->add_option("--measurements", flags->options.measurements,
+                      "measured steps, a CSV file with placement, batch, step_seconds");
+  command
+      ->add_option("--batch", flags->options.batch,
+                   "samples in a step over all workers, whatever the profile says")
+      ->check(CLI::Range(std::int64_t{1}, kMostBatch));
+  command
+      ->add_option("--batch-per-worker", flags->options.batchPerWorker,
+                   "samples of one worker in a step, whatever the profile says")
+      ->check(CLI::Range(std::int64_t{1}, kMostBatch));
+  command->add_option(
+      "--nodes", flags->nodes,
+      "plan for NODESxGPUS[:TYPE][@GBPS] instead of the cluster, as 16x4:Tesla-T4@25; also more "
+      "than once");
+  command->add_option("--cluster", flags->cluster, "plan for the Nodes of this file instead of the cluster");
+  command->add_option("--kubeconfig", flags->connect.kubeconfig, "kubeconfig file");
+  command->add_option("--context", flags->connect.context, "context of it, instead of the current one");
+  command->add_option("-n,--namespace", flags->ns, "namespace of a job that names none");
+  command->add_option("-o,--output", flags->output, "table or json")->check(CLI::IsMember({"table", "json"}));
+  command->add_option("--top", flags->top, "lines of the table")->capture_default_str();
+  command->add_flag(
+      "--apply", flags->apply,
+      "write the first one's numbers into the job in the cluster, which is created where it does "
+      "not exist; with --nodes or --cluster into the file");
+  command->footer(
+      fmt::format("Exit status: 0 planned, 2 not.\n\nExample:\n"
+                  "  $ {} plan -f examples/planned.yaml --nodes 4x4:Tesla-T4\n",
+                  program));
+  command->callback(
+      [flags, run, program] { run([flags, program] { return runPlanCommand(*flags, program); }); });
+}
+
+}  // namespace trainyard::cli

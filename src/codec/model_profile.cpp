@@ -1,0 +1,254 @@
+#include "codec/model_profile.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "codec/json_writer.h"
+#include "model/known_models.h"
+
+namespace trainyard::codec {
+namespace {
+
+using model::GradientExchange;
+using model::ModelProfile;
+
+constexpr std::int64_t kMostParameters = 100'000'000'000'000;   // 10^14
+constexpr std::int64_t kMostFlops = 1'000'000'000'000'000'000;  // 10^18
+constexpr std::int64_t kMostBytes = 1'000'000'000'000'000;      // 10^15
+constexpr std::int64_t kMostSamples = 1'000'000'000'000'000;
+constexpr std::int64_t kMostBatch = 1'000'000'000;
+constexpr std::int64_t kMostMicros = 100'000'000'000;  // a step of a day
+constexpr std::int64_t kMostMilliSpeed = 1'000'000'000'000'000;
+constexpr int kMostParameterBytes = 64;
+constexpr int kMostLayers = 1'000'000;
+constexpr int kMostWorkers = 10'000;
+constexpr std::size_t kMostMeasurements = 1'000;
+constexpr std::size_t kMostTypes = 32;
+constexpr std::size_t kMostNodes = 10'000;
+constexpr int kMicroDigits = 1'000;
+
+constexpr std::array<std::string_view, 17> kFields{"name",
+                                                   "parameters",
+                                                   "bytesPerParameter",
+                                                   "largestTensorBytes",
+                                                   "layers",
+                                                   "flopsPerSample",
+                                                   "batchSize",
+                                                   "batchPerWorker",
+                                                   "maxBatchPerWorker",
+                                                   "samples",
+                                                   "sampleBytes",
+                                                   "inputBytesPerSecond",
+                                                   "synchronous",
+                                                   "exchange",
+                                                   "speeds",
+                                                   "measurements",
+                                                   "comment"};
+constexpr std::array<std::string_view, 2> kSpeedFields{"gpuType", "samplesPerSecond"};
+constexpr std::array<std::string_view, 5> kMeasurementFields{"workersPerNode", "servers", "batchPerWorker",
+                                                             "stepMicroseconds", "gpuType"};
+
+template <std::size_t N>
+void refuseOthers(const Field& object, const std::array<std::string_view, N>& known) {
+  if (!object.present()) return;
+  object.forEachMember([&](std::string_view name, const Field& member) {
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      member.complain("is no field of a profile");
+  });
+}
+
+// Programs like to write 4.1e9: a number without a fraction is whole, however it is written.
+std::int64_t readWhole(const Field& field, std::int64_t whenAbsent, std::int64_t least, std::int64_t most) {
+  if (field.value().type() != JsonType::kReal) return field.integer(whenAbsent, least, most);
+  const double number = std::strtod(field.value().minified().c_str(), nullptr);
+  if (number != std::floor(number)) {
+    field.refuse("expected a whole number");
+    return whenAbsent;
+  }
+  if (number < static_cast<double>(least) || number > static_cast<double>(most)) {
+    field.refuse(fmt::format("must be from {} to {}", least, most));
+    return whenAbsent;
+  }
+  return static_cast<std::int64_t>(number);
+}
+
+// In thousandths; a speed is measured, and rarely whole.
+std::int64_t readThousandths(const Field& field, std::int64_t most) {
+  const JsonType type = field.value().type();
+  if (type != JsonType::kReal && type != JsonType::kInteger) {
+    field.present() ? field.refuse("expected a number") : field.complain("is required");
+    return 0;
+  }
+  constexpr double kThousand = 1000;
+  const double number = std::strtod(field.value().minified().c_str(), nullptr) * kThousand;
+  if (!(number >= 1) || number > static_cast<double>(most)) {
+    field.refuse(fmt::format("must be above 0, and {} at most", most / static_cast<std::int64_t>(kThousand)));
+    return 0;
+  }
+  return std::llround(number);
+}
+
+GradientExchange readExchange(const Field& field) {
+  const std::string_view text = field.text();
+  if (text.empty()) return GradientExchange::kByRoles;
+  if (text == "AllReduce") return GradientExchange::kAllReduce;
+  if (text == "ParameterServers") return GradientExchange::kParameterServers;
+  field.refuse("must be one of AllReduce, ParameterServers");
+  return GradientExchange::kByRoles;
+}
+
+void readSpeeds(const Field& list, ModelProfile& profile) {
+  if (!list.present()) return;
+  list.forEachElement([&](const Field& each) {
+    refuseOthers(each, kSpeedFields);
+    profile.speeds.push_back({std::string(each["gpuType"].required()),
+                              readThousandths(each["samplesPerSecond"], kMostMilliSpeed)});
+  });
+  if (profile.speeds.size() > kMostTypes)
+    list.complain(fmt::format("must not name more than {} types", kMostTypes));
+}
+
+void readMeasurements(const Field& list, ModelProfile& profile) {
+  if (!list.present()) return;
+  list.forEachElement([&](const Field& each) {
+    refuseOthers(each, kMeasurementFields);
+    model::MeasuredStep step;
+    const Field workers = each["workersPerNode"];
+    if (!workers.present()) return workers.complain("is required");
+    workers.forEachElement(
+        [&](const Field& node) { step.workers.push_back(node.smallInteger(1, 1, kMostWorkers)); });
+    if (step.workers.empty() || step.workers.size() > kMostNodes)
+      workers.complain(fmt::format("needs 1 to {} nodes", kMostNodes));
+    step.servers = each["servers"].smallInteger(0, 0, kMostWorkers);
+    step.batchPerWorker = readWhole(each["batchPerWorker"], 0, 1, kMostBatch);
+    if (!each["batchPerWorker"].present()) each["batchPerWorker"].complain("is required");
+    step.stepNanos = readWhole(each["stepMicroseconds"], 0, 1, kMostMicros) * kMicroDigits;
+    if (!each["stepMicroseconds"].present()) each["stepMicroseconds"].complain("is required");
+    step.gpuType = each["gpuType"].text();
+    profile.measurements.push_back(std::move(step));
+  });
+  if (profile.measurements.size() > kMostMeasurements)
+    list.complain(fmt::format("must not have more than {} steps", kMostMeasurements));
+}
+
+void addKnown(ModelProfile& profile) {
+  const auto known = model::knownModel(profile.name);
+  if (!known) return;
+  if (profile.parameters == 0) {
+    profile.parameters = known->parameters;
+    if (profile.largestTensorBytes == 0)
+      profile.largestTensorBytes = known->largestTensor * profile.bytesPerParameter;
+  }
+  if (profile.flopsPerSample == 0) profile.flopsPerSample = known->flopsPerSample;
+}
+
+// NaN and Infinity are no JSON, but Python writes them; which field has one.
+std::optional<std::string> fieldOfNaN(std::string_view json) {
+  for (const std::string_view word : {"NaN", "Infinity"}) {
+    const std::size_t at = json.find(word);
+    if (at == std::string_view::npos) continue;
+    const std::size_t colon = json.rfind(':', at);
+    const std::size_t end = colon == std::string_view::npos ? colon : json.rfind('"', colon);
+    const std::size_t begin = end == std::string_view::npos || end == 0 ? end : json.rfind('"', end - 1);
+    if (begin == std::string_view::npos || begin >= end) return fmt::format("{} is not a number", word);
+    return fmt::format("{}: {} is not a number", json.substr(begin + 1, end - begin - 1), word);
+  }
+  return std::nullopt;
+}
+
+void writeKnown(JsonWriter& out, std::string_view name, std::int64_t value) {
+  if (value != 0) out.member(name, value);
+}
+
+}  // namespace
+
+ModelProfile readModelProfile(const Field& field) {
+  ModelProfile profile;
+  if (!field.present()) return profile;
+  refuseOthers(field, kFields);
+  profile.name = field["name"].text();
+  profile.parameters = readWhole(field["parameters"], 0, 1, kMostParameters);
+  profile.bytesPerParameter = field["bytesPerParameter"].smallInteger(4, 1, kMostParameterBytes);
+  profile.largestTensorBytes = readWhole(field["largestTensorBytes"], 0, 1, kMostBytes);
+  profile.layers = field["layers"].smallInteger(0, 1, kMostLayers);
+  profile.flopsPerSample = readWhole(field["flopsPerSample"], 0, 1, kMostFlops);
+  profile.batchSize = readWhole(field["batchSize"], 0, 1, kMostBatch);
+  profile.batchPerWorker = readWhole(field["batchPerWorker"], 0, 1, kMostBatch);
+  profile.maxBatchPerWorker = readWhole(field["maxBatchPerWorker"], 0, 1, kMostBatch);
+  profile.samples = readWhole(field["samples"], 0, 1, kMostSamples);
+  profile.sampleBytes = readWhole(field["sampleBytes"], 0, 1, kMostBytes);
+  profile.inputBytesPerSecond = readWhole(field["inputBytesPerSecond"], 0, 1, kMostBytes);
+  profile.synchronous = field["synchronous"].boolean(true);
+  profile.exchange = readExchange(field["exchange"]);
+  readSpeeds(field["speeds"], profile);
+  readMeasurements(field["measurements"], profile);
+  addKnown(profile);
+  if (profile.batchSize > 0 && profile.batchPerWorker > 0)
+    field["batchPerWorker"].complain("must be left out where batchSize is given");
+  if (profile.parameters > 0 && profile.largestTensorBytes > profile.parameterBytes()) {
+    field["largestTensorBytes"].complain(fmt::format("is {}, more than all parameters take, {}",
+                                                     profile.largestTensorBytes, profile.parameterBytes()));
+  }
+  return profile;
+}
+
+base::Result<ModelProfile> decodeModelProfile(std::string_view json, const std::string& file) {
+  const auto refuse = [&](const std::string& why) {
+    return base::fail(base::ErrorCode::kInvalid, fmt::format("{}: {}", file, why));
+  };
+  const auto document = JsonDocument::parse(json);
+  if (!document) return refuse(fieldOfNaN(json).value_or(document.error().message));
+  if (document->root().type() != JsonType::kObject) return refuse("expected an object");
+  FieldErrors errors;
+  ModelProfile profile = readModelProfile(Field(document->root(), errors));
+  if (errors.any()) return refuse(errors.first());
+  return profile;
+}
+
+std::string encodeModelProfile(const ModelProfile& profile) {
+  JsonWriter out;
+  out.beginObject();
+  if (!profile.name.empty()) out.member("name", profile.name);
+  writeKnown(out, "parameters", profile.parameters);
+  out.member("bytesPerParameter", profile.bytesPerParameter);
+  writeKnown(out, "largestTensorBytes", profile.largestTensorBytes);
+  writeKnown(out, "layers", profile.layers);
+  writeKnown(out, "flopsPerSample", profile.flopsPerSample);
+  writeKnown(out, "batchSize", profile.batchSize);
+  writeKnown(out, "batchPerWorker", profile.batchPerWorker);
+  writeKnown(out, "maxBatchPerWorker", profile.maxBatchPerWorker);
+  writeKnown(out, "samples", profile.samples);
+  writeKnown(out, "sampleBytes", profile.sampleBytes);
+  writeKnown(out, "inputBytesPerSecond", profile.inputBytesPerSecond);
+  out.memberBool("synchronous", profile.synchronous);
+  if (profile.exchange == GradientExchange::kAllReduce) out.member("exchange", "AllReduce");
+  if (profile.exchange == GradientExchange::kParameterServers) out.member("exchange", "ParameterServers");
+  if (!profile.speeds.empty()) out.key("speeds").beginArray();
+  for (const model::TypeSpeed& each : profile.speeds) {
+    out.beginObject().member("gpuType", each.type).key("samplesPerSecond");
+    out.raw(fmt::format("{}.{:03}", each.milliSamplesPerSecond / 1000, each.milliSamplesPerSecond % 1000))
+        .endObject();
+  }
+  if (!profile.speeds.empty()) out.endArray();
+  if (!profile.measurements.empty()) out.key("measurements").beginArray();
+  for (const model::MeasuredStep& each : profile.measurements) {
+    out.beginObject().key("workersPerNode").beginArray();
+    for (const int workers : each.workers) out.integer(workers);
+    out.endArray();
+    writeKnown(out, "servers", each.servers);
+    out.member("batchPerWorker", each.batchPerWorker)
+        .member("stepMicroseconds", each.stepNanos / kMicroDigits);
+    if (!each.gpuType.empty()) out.member("gpuType", each.gpuType);
+    out.endObject();
+  }
+  if (!profile.measurements.empty()) out.endArray();
+  out.endObject();
+  return std::move(out).take();
+}
+
+}  // namespace trainyard::codec

@@ -1,0 +1,270 @@
+#include "core/planner/job_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/ledger/fit.h"
+#include "core/planner/hardware.h"
+#include "model/words.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Job;
+using model::ModelProfile;
+using model::Role;
+
+constexpr int kMostServers = 256;
+constexpr int kMostOnNode = 256;
+// As many of a role as the schema lets one write.
+constexpr int kMostWorkers = 10'000;
+constexpr double kMicro = 1e6;
+constexpr double kMilli = 1e3;
+
+bool usesServers(const ModelProfile& profile, const Role* servers) {
+  return servers != nullptr && profile.exchange != model::GradientExchange::kAllReduce;
+}
+
+double nicOf(const model::Node& node) {
+  const std::string* text = node.labels.find(kNetworkLabel);
+  int gigabits = 0;
+  if (text != nullptr) {
+    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), gigabits);
+    if (error != std::errc() || end != text->data() + text->size()) gigabits = 0;
+  }
+  constexpr double kBytesPerGigabit = 1.25e8;
+  return gigabits > 0 ? gigabits * kBytesPerGigabit : kNicBytesPerSecond;
+}
+
+// What is alike to a plan is one pool; in the order of their first nodes.
+class Pools {
+ public:
+  Pools(const PlannedRoles& roles, const PlanningRoom& room) : roles_(roles), room_(room) {
+    for (const PlanningRoom::Each& each : room.nodes) add(each);
+  }
+  std::vector<NodePool> take() { return std::move(pools_); }
+
+ private:
+  void add(const PlanningRoom::Each& each) {
+    const auto admits = [&](const Role* role) {
+      return role != nullptr && templateMatches(*each.node, role->shape);
+    };
+    const bool takesWorkers = admits(roles_.workers);
+    const bool takesServers = admits(roles_.servers);
+    if (!takesWorkers && !takesServers) return;
+    NodePool pool;
+    const std::string* type = each.node->labels.find(room_.gpuTypeLabel);
+    if (type != nullptr) pool.gpuType = *type;
+    pool.nicBytesPerSecond = nicOf(*each.node);
+    const int workers =
+        takesWorkers ? static_cast<int>(each.room.timesCovered(roles_.workers->shape.requests, kMostOnNode))
+                     : 0;
+    model::Resources left = each.room;
+    for (int i = 0; i <= workers; ++i) {
+      pool.serversBeside.push_back(
+          takesServers ? static_cast<int>(left.timesCovered(roles_.servers->shape.requests, kMostServers))
+                       : 0);
+      left.subtract(roles_.workers->shape.requests);
+    }
+    if (workers == 0 && pool.serversBeside.front() == 0) return;
+    const auto [known, isNew] =
+        indexOf_.try_emplace({pool.gpuType, pool.nicBytesPerSecond, pool.serversBeside}, pools_.size());
+    if (isNew) pools_.push_back(std::move(pool));
+    ++pools_[known->second].nodes;
+  }
+
+  const PlannedRoles& roles_;
+  const PlanningRoom& room_;
+  std::vector<NodePool> pools_;
+  std::map<std::tuple<std::string, double, std::vector<int>>, std::size_t> indexOf_;
+};
+
+std::string missingIn(const ModelProfile& profile) {
+  if (profile.batchSize == 0 && profile.batchPerWorker == 0 && profile.measurements.empty())
+    return "spec.plan.model.batchSize: is required to plan the job";
+  if (!profile.measurements.empty()) return {};
+  if (profile.flopsPerSample == 0 && profile.speeds.empty())
+    return "spec.plan.model.flopsPerSample: is required to plan the job, or speeds, or measurements";
+  if (profile.parameters == 0)
+    return "spec.plan.model.parameters: is required to plan the job, or measurements";
+  return {};
+}
+
+ShapeLimits limitsOf(const Job& job, const ModelProfile& profile, const PlannedRoles& roles,
+                     const PlanningRoom& room) {
+  ShapeLimits limits;
+  limits.mixTypes = room.mixGpuTypes;
+  limits.minWorkers = roles.otherWorkers + 1;
+  std::int64_t most = kMostWorkers;
+  const std::int64_t gpus = roles.workers->shape.requests.gpus();
+  std::int64_t mostGpus = room.mostGpus.value_or(INT64_MAX);
+  if (job.spec.plan.maxGpus) mostGpus = std::min<std::int64_t>(mostGpus, *job.spec.plan.maxGpus);
+  if (gpus > 0) most = std::min(most, mostGpus / gpus);
+  if (profile.batchSize > 0) most = std::min(most, profile.batchSize);
+  if (const auto& elastic = job.spec.elastic; elastic && elastic->role == roles.workers->name) {
+    limits.minWorkers = roles.otherWorkers + elastic->minReplicas;
+    most = std::min<std::int64_t>(most, roles.otherWorkers + elastic->maxReplicas);
+  }
+  limits.maxWorkers = static_cast<int>(most);
+  limits.maxServers =
+      roles.servers == nullptr ? 1 : static_cast<int>(std::min<std::int64_t>(most, kMostServers));
+  return limits;
+}
+
+std::string noShape(const PlannedRoles& roles, const ShapeLimits& limits,
+                    const std::vector<NodePool>& pools) {
+  std::int64_t room = 0;
+  for (const NodePool& pool : pools)
+    room += static_cast<std::int64_t>(pool.nodes) * std::max(pool.workersPerNode(), 0);
+  if (room < limits.minWorkers) {
+    return fmt::format("no plan: the cluster has room for {} of role {}, and the job needs {} at least",
+                       model::counted(static_cast<int>(room), "member"), roles.workers->name,
+                       limits.minWorkers);
+  }
+  if (limits.maxWorkers < limits.minWorkers) {
+    return fmt::format("no plan: limits allow {}, and the job needs {} at least",
+                       model::counted(std::max(limits.maxWorkers, 0), "worker"), limits.minWorkers);
+  }
+  return fmt::format("no plan: there is no room for workers and a member of role {} together",
+                     roles.servers == nullptr ? "ps" : roles.servers->name);
+}
+
+const PlannedShape* secondBest(const std::vector<PlannedShape>& shapes) {
+  for (std::size_t i = 1; i < shapes.size(); ++i) {
+    if (shapes[i].workers != shapes.front().workers || shapes[i].servers != shapes.front().servers)
+      return &shapes[i];
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+PlannedRoles plannedRoles(const Job& job, const ModelProfile& profile) {
+  PlannedRoles roles;
+  const auto& all = job.spec.roles;
+  roles.workers = job.spec.findRole("worker");
+  if (roles.workers == nullptr && job.spec.elastic) roles.workers = job.spec.findRole(job.spec.elastic->role);
+  if (roles.workers == nullptr) {
+    const auto at =
+        std::find_if(all.begin(), all.end(), [](const Role& role) { return role.shape.requests.gpus() > 0; });
+    if (!all.empty()) roles.workers = at == all.end() ? &all.front() : &*at;
+  }
+  for (const std::string_view name : {"ps", "server"}) {
+    const Role* servers = job.spec.findRole(name);
+    if (roles.servers == nullptr && usesServers(profile, servers) && servers != roles.workers)
+      roles.servers = servers;
+  }
+  for (const Role& role : all) {
+    const bool trains = (role.name == "chief" || role.name == "master") && &role != roles.workers;
+    if (trains) roles.otherWorkers += job.spec.startReplicas(role);
+  }
+  return roles;
+}
+
+PlanningRoom planningRoom(const Job& job, const Ledger& ledger, const QueueTree& queues,
+                          const model::Policy& policy) {
+  PlanningRoom room;
+  room.gpuTypeLabel = policy.gpuTypeLabel;
+  room.mixGpuTypes = policy.mixGpuTypes;
+  for (std::size_t i = 0; i < ledger.nodes().size(); ++i)
+    room.nodes.push_back({ledger.nodes()[i].node, ledger.freeWithoutJobs(i)});
+  const auto queue = queues.find(queues.askedQueueOf(job));
+  if (!queue) return room;
+  const QueueTree::Amounts demand = queues.demandOf(job);
+  for (const QueueTree::Index above : queues.node(*queue).path) {
+    for (std::size_t dimension = 0; dimension < queues.cpu(); ++dimension) {
+      const std::int64_t limit = queues.node(above).limit[dimension];
+      if (demand[dimension] == 0 || limit == QueueTree::kNoLimit) continue;
+      room.mostGpus = std::min(room.mostGpus.value_or(limit), limit);
+    }
+  }
+  return room;
+}
+
+JobPlanning planJob(const Job& job, const ModelProfile& profile, const PlanningRoom& room) {
+  JobPlanning planning;
+  planning.roles = plannedRoles(job, profile);
+  planning.measured = !profile.measurements.empty();
+  if (planning.roles.workers == nullptr) return planning.problem = "no plan: the job has no role", planning;
+  if (planning.problem = missingIn(profile); !planning.problem.empty()) return planning;
+  std::vector<NodePool> pools = Pools(planning.roles, room).take();
+  const model::Resources& requests = planning.roles.workers->shape.requests;
+  constexpr double kPerCore = 1000;
+  FittedProfile fitted = fitProfile(profile, planning.roles.servers != nullptr, requests.gpus(),
+                                    static_cast<double>(requests.cpu.value) / kPerCore, pools);
+  planning.model = fitted.model;
+  planning.coefficients = std::move(fitted.coefficients);
+  const ShapeLimits limits = limitsOf(job, profile, planning.roles, room);
+  planning.shapes = rankShapes(pools, planning.model, planning.coefficients, limits);
+  if (planning.shapes.empty()) planning.problem = noShape(planning.roles, limits, pools);
+  return planning;
+}
+
+std::string stepWords(const StepPrediction& step) {
+  static constexpr std::array<std::string_view, 4> kWords{"the computation", "the input", "the network",
+                                                          "the exchange within the node"};
+  return fmt::format("limited by {}: {:.3g} s computation, {:.3g} s exchange{}",
+                     kWords[static_cast<std::size_t>(step.bottleneck)], step.compute, step.exchange,
+                     step.input > 0 ? fmt::format(", {:.3g} s input", step.input) : std::string());
+}
+
+std::string shapeWords(const PlannedShape& shape) {
+  std::string text = model::counted(shape.workers, "worker");
+  if (shape.servers > 0) text += fmt::format(" and {}", model::counted(shape.servers, "parameter server"));
+  text += fmt::format(" on {}", model::counted(shape.nodes, "node"));
+  if (!shape.gpuType.empty()) text += fmt::format(" of {}", shape.gpuType);
+  return text;
+}
+
+model::ShapePlan shapePlanOf(const Job& job, const JobPlanning& planning, base::WallTime now) {
+  model::ShapePlan plan;
+  plan.generation = job.generation;
+  plan.at = now;
+  if (planning.shapes.empty()) {
+    plan.message = planning.problem;
+    return plan;
+  }
+  const PlannedShape& best = planning.shapes.front();
+  for (const Role& role : job.spec.roles) {
+    int replicas = job.spec.startReplicas(role);
+    if (&role == planning.roles.workers) replicas = best.workers - planning.roles.otherWorkers;
+    if (&role == planning.roles.servers) replicas = best.servers;
+    plan.roles.push_back({role.name, replicas});
+  }
+  plan.gpuType = best.gpuType;
+  plan.nodes = best.nodes;
+  plan.stepMicros = std::llround(best.step.seconds * kMicro);
+  plan.milliSamplesPerSecond = std::llround(best.step.samplesPerSecond() * kMilli);
+  plan.message =
+      fmt::format("{}, {}; {}", shapeWords(best), stepWords(best.step),
+                  planning.measured ? "fitted to measured steps" : "by the model's figures, unmeasured");
+  if (const PlannedShape* second = secondBest(planning.shapes)) {
+    plan.message += fmt::format("; next best: {}, {:.1f} % of its speed", shapeWords(*second),
+                                100 * second->step.samplesPerSecond() / best.step.samplesPerSecond());
+  }
+  return plan;
+}
+
+bool wantsShape(const Job& job) {
+  if (!job.spec.plan.automatic || !job.specError.empty()) return false;
+  if (job.status.gang.placed || job.status.gang.proposal) return false;
+  return !job.status.plan || job.status.plan->generation != job.generation;
+}
+
+ShapeDecision decideShape(const Job& job, const Ledger& ledger, const QueueTree& queues,
+                          const model::Snapshot& snapshot) {
+  static const ModelProfile kNothing;
+  const ModelProfile& profile = job.spec.plan.profile ? *job.spec.plan.profile : kNothing;
+  if (std::string missing = missingIn(profile); !missing.empty()) return {std::move(missing), {}};
+  const JobPlanning planning = planJob(job, profile, planningRoom(job, ledger, queues, snapshot.policy));
+  return {{}, shapePlanOf(job, planning, snapshot.now)};
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "core/ledger/ledger.h"
+#include "core/planner/shapes.h"
+#include "core/queues/queue_tree.h"
+#include "model/job.h"
+#include "model/model_profile.h"
+#include "model/node.h"
+#include "model/policy.h"
+#include "model/snapshot.h"
+
+namespace trainyard::core {
+
+// What a plan may count on.
+struct PlanningRoom {
+  struct Each {
+    const model::Node* node = nullptr;
+    model::Resources room;  // whoever trains there may go; what else runs stays
+  };
+  std::vector<Each> nodes;
+  std::string gpuTypeLabel;
+  bool mixGpuTypes = false;
+  std::optional<std::int64_t> mostGpus = std::nullopt;  // that the job's queue may ever have
+};
+
+// The roles whose sizes are planned. Chiefs and masters train as well, and stay as many as they are.
+struct PlannedRoles {
+  const model::Role* workers = nullptr;
+  const model::Role* servers = nullptr;  // none: all-reduce
+  int otherWorkers = 0;
+};
+
+struct JobPlanning {
+  std::string problem;               // why there is no plan; empty when there is one
+  std::vector<PlannedShape> shapes;  // best first
+  Coefficients coefficients;
+  TrainingModel model;
+  PlannedRoles roles;
+  bool measured = false;  // coefficients were fitted to measured steps
+};
+
+// `worker`, else the elastic role, else the first with GPUs, else the first; `ps` or `server` where there is
+// one and the profile does not speak of all-reduce.
+[[nodiscard]] PlannedRoles plannedRoles(const model::Job& job, const model::ModelProfile& profile);
+
+// The shapes in which a job may run on these nodes, and how fast, by what its profile knows. Assumes that
+// whatever other jobs hold may become free: a plan is for the whole run, not for the gap of the moment; so
+// equal jobs get equal plans. Sizes keep within spec.plan.maxGPUs, spec.elastic, the queue and the batch.
+//
+// Types of GPUs: their speeds are the profile's, else in the ratio of what vendors say (hardware.h). A
+// node's network is what its label trainyard.dev/network-gbps says, else 10 Gbit/s.
+[[nodiscard]] JobPlanning planJob(const model::Job& job, const model::ModelProfile& profile,
+                                  const PlanningRoom& room);
+
+// What the nodes have without any TrainingJob, and what the job's queue allows.
+[[nodiscard]] PlanningRoom planningRoom(const model::Job& job, const Ledger& ledger, const QueueTree& queues,
+                                        const model::Policy& policy);
+
+// Coefficients and model alone, for a profile and its pools. `gpusPerWorker` of 0: workers of so many
+// `cores`.
+struct FittedProfile {
+  TrainingModel model;
+  Coefficients coefficients;
+};
+[[nodiscard]] FittedProfile fitProfile(const model::ModelProfile& profile, bool parameterServers,
+                                       std::int64_t gpusPerWorker, double cores,
+                                       std::vector<NodePool>& pools);
+
+// What status.plan says of the first shape: sizes of the roles, and in a sentence why.
+[[nodiscard]] model::ShapePlan shapePlanOf(const model::Job& job, const JobPlanning& planning,
+                                           base::WallTime now);
+
+// Whether the operator is to choose the job's shape: spec.plan.mode Auto, and not chosen yet for this spec.
+// Not of one that has places, which keeps the shape that it has them for.
+[[nodiscard]] bool wantsShape(const model::Job& job);
+
+struct ShapeDecision {
+  std::string refusal;    // what the spec lacks, naming the field
+  model::ShapePlan plan;  // without roles where no shape fits: the job then runs as its spec says
+};
+[[nodiscard]] ShapeDecision decideShape(const model::Job& job, const Ledger& ledger, const QueueTree& queues,
+                                        const model::Snapshot& snapshot);
+
+// "limited by the network: 0.21 s computation, 0.35 s exchange".
+[[nodiscard]] std::string stepWords(const StepPrediction& step);
+// "4 workers on 2 nodes of T4".
+[[nodiscard]] std::string shapeWords(const PlannedShape& shape);
+
+}  // namespace trainyard::core

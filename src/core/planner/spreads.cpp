@@ -1,0 +1,131 @@
+#include "core/planner/spreads.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace trainyard::core {
+namespace {
+
+// So many of the pool's nodes.
+struct Used {
+  std::size_t pool = 0;
+  int nodes = 0;
+};
+
+void addPart(Spread& spread, std::size_t pool, int nodes, int workers, int servers) {
+  if (nodes > 0 && workers + servers > 0) spread.parts.push_back({pool, nodes, workers, servers});
+}
+
+int usedOf(const Spread& spread, std::size_t pool) {
+  int nodes = 0;
+  for (const Spread::Part& part : spread.parts) nodes += part.pool == pool ? part.nodes : 0;
+  return nodes;
+}
+
+// Of nodes each of which takes up to `roomOf` members: the largest number on any of them when they are filled
+// evenly, and how many of the largest are to be taken off again.
+struct Level {
+  int height = 0;
+  int surplus = 0;
+};
+
+template <typename RoomOf>
+std::optional<Level> levelFor(const std::vector<Used>& used, int members, RoomOf roomOf) {
+  int highest = 0;
+  for (const Used& each : used) highest = std::max(highest, roomOf(each.pool));
+  for (int height = 1; height <= highest; ++height) {
+    int room = 0;
+    for (const Used& each : used) room += each.nodes * std::min(height, roomOf(each.pool));
+    if (room >= members) return Level{height, room - members};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::size_t> orderedForWorkers(const std::vector<NodePool>& pools,
+                                           std::vector<std::size_t> among) {
+  std::erase_if(among, [&](std::size_t pool) { return pools[pool].workersPerNode() < 1; });
+  std::sort(among.begin(), among.end(), [&](std::size_t a, std::size_t b) {
+    return std::tuple(-pools[a].workersPerNode(), -pools[a].nicBytesPerSecond, a) <
+           std::tuple(-pools[b].workersPerNode(), -pools[b].nicBytesPerSecond, b);
+  });
+  return among;
+}
+
+std::optional<Spread> spreadWorkers(const std::vector<NodePool>& pools, const std::vector<std::size_t>& order,
+                                    int workers, int nodes) {
+  std::vector<Used> used;
+  int left = nodes;
+  for (const std::size_t pool : order) {
+    const int taken = std::min(left, pools[pool].nodes);
+    if (taken > 0) used.push_back({pool, taken});
+    left -= taken;
+  }
+  if (left > 0 || workers < nodes) return std::nullopt;
+  const auto roomOf = [&](std::size_t pool) { return pools[pool].workersPerNode(); };
+  const auto level = levelFor(used, workers, roomOf);
+  if (!level) return std::nullopt;
+  Spread spread;
+  int surplus = level->surplus;
+  for (const Used& each : used) {
+    const int full = std::min(level->height, roomOf(each.pool));
+    const int lower = full == level->height ? std::min(surplus, each.nodes) : 0;
+    if (lower > 0 && full == 1) return std::nullopt;
+    surplus -= lower;
+    addPart(spread, each.pool, each.nodes - lower, full, 0);
+    addPart(spread, each.pool, lower, full - 1, 0);
+  }
+  return spread;
+}
+
+std::optional<Spread> addServersBeside(const std::vector<NodePool>& pools, const Spread& workers,
+                                       int servers) {
+  Spread spread;
+  const int nodes = workers.nodes();
+  const int each = servers / nodes;
+  int more = servers % nodes;
+  for (const Spread::Part& part : workers.parts) {
+    const int fuller = std::min(more, part.nodes);
+    more -= fuller;
+    const int room = pools[part.pool].serversBeside[static_cast<std::size_t>(part.workers)];
+    if (room < each + (fuller > 0 ? 1 : 0)) return std::nullopt;
+    addPart(spread, part.pool, fuller, part.workers, each + 1);
+    addPart(spread, part.pool, part.nodes - fuller, part.workers, each);
+  }
+  return spread;
+}
+
+std::optional<Spread> addServersApart(const std::vector<NodePool>& pools, const Spread& workers,
+                                      int servers) {
+  std::vector<std::size_t> order;
+  for (std::size_t pool = 0; pool < pools.size(); ++pool) order.push_back(pool);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tuple(pools[a].workersPerNode() > 0, -pools[a].nicBytesPerSecond, a) <
+           std::tuple(pools[b].workersPerNode() > 0, -pools[b].nicBytesPerSecond, b);
+  });
+  std::vector<Used> used;
+  int left = servers;
+  for (const std::size_t pool : order) {
+    if (pools[pool].serversBeside.empty() || pools[pool].serversBeside.front() == 0) continue;
+    const int taken = std::min(left, pools[pool].nodes - usedOf(workers, pool));
+    if (taken <= 0) continue;
+    used.push_back({pool, taken});
+    left -= taken;
+  }
+  const auto roomOf = [&](std::size_t pool) { return pools[pool].serversBeside.front(); };
+  const auto level = levelFor(used, servers, roomOf);
+  if (!level) return std::nullopt;
+  Spread spread = workers;
+  int surplus = level->surplus;
+  for (const Used& each : used) {
+    const int full = std::min(level->height, roomOf(each.pool));
+    const int lower = full == level->height ? std::min(surplus, each.nodes) : 0;
+    surplus -= lower;
+    addPart(spread, each.pool, each.nodes - lower, 0, full);
+    addPart(spread, each.pool, lower, 0, full - 1);
+  }
+  return spread;
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/planner/cost_model.h"
+
+namespace trainyard::test {
+
+// A model as the simulated cluster trains it.
+struct TrainedModel {
+  std::string name;
+  double parameters = 0;
+  double largestTensor = 0;  // parameters of it
+  int layers = 0;
+  double flopsPerSample = 0;
+  double perWorker = 0;  // samples of a worker in one step
+  double halfBatch = 0;  // samples at which a GPU reaches half of what it can
+};
+
+// Seconds of a step where the members lie (simulated_cluster.h has the rules); `perWorker` of 0: the model's.
+[[nodiscard]] double trueStep(const TrainedModel& model, const core::Spread& spread,
+                              const std::vector<core::NodePool>& pools, double perWorker = 0);
+
+}  // namespace trainyard::test
