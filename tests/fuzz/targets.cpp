@@ -18,6 +18,7 @@ std::span<const Target> allTargets() {
       Target{"lines", lines},
       Target{"list", list},
       Target{"listenAddress", listenAddress},
+      Target{"modelProfile", modelProfile},
       Target{"node", node},
       Target{"pod", pod},
       Target{"policy", policy},

@@ -21,6 +21,7 @@ void lease(std::string_view input);
 void lines(std::string_view input);
 void list(std::string_view input);
 void listenAddress(std::string_view input);
+void modelProfile(std::string_view input);
 void node(std::string_view input);
 void pod(std::string_view input);
 void policy(std::string_view input);

@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "lab.h"
+
+namespace trainyard::test {
+namespace {
+
+// A model whose figures make four whole nodes worth it.
+constexpr const char* kModel =
+    R"("parameters":25557032,"largestTensorBytes":9437184,"flopsPerSample":24600000000,"batchPerWorker":512)";
+
+std::string planned(const std::string& more = "") {
+  return R"("plan":{"mode":"Auto",)" + more + R"("model":{)" + kModel + "}}";
+}
+
+int plannedWorkers(const model::Job& job) {
+  if (!job.status.plan) return 0;
+  const auto& roles = job.status.plan->roles;
+  const auto at =
+      std::find_if(roles.begin(), roles.end(), [](const auto& each) { return each.name == "worker"; });
+  return at == roles.end() ? 0 : at->replicas;
+}
+
+}  // namespace
+
+TEST_CASE("a job with plan.mode Auto runs in the shape of its plan, and its spec stays as it was") {
+  Lab lab;
+  lab->startOperator();
+  lab.submit("auto", {.workers = 1, .runFor = "", .extra = planned(R"("maxGPUs":32,)")});
+
+  REQUIRE(lab.waitPhase("auto", "Running", 60s));
+  const auto job = lab.job("auto");
+  REQUIRE(job->status.plan);
+  INFO(job->status.plan->message);
+  const int workers = plannedWorkers(*job);
+  CHECK(workers == 4);  // of eight GPUs: as many as maxGPUs allows
+  CHECK(lab.boundPodsOf("auto") == 4);
+  CHECK(job->status.gpus == 32);
+  CHECK(job->status.plan->generation == job->generation);
+  CHECK(job->status.plan->stepMicros > 0);
+  CHECK(job->status.plan->milliSamplesPerSecond > 0);
+  CHECK(job->status.plan->nodes == 4);
+  CHECK(job->generation == 1);  // nobody wrote the spec
+  lab.requireSound();
+}
+
+TEST_CASE("a plan is made again when the spec has changed while the job had no places") {
+  Lab lab;
+  lab->startOperator();
+  lab.submit("auto", {.workers = 1, .runFor = "", .extra = planned(R"("maxGPUs":32,)")});
+  REQUIRE(lab.waitPhase("auto", "Running", 60s));
+
+  lab.patchJob("auto", R"({"spec":{"run":{"suspend":true}}})");
+  REQUIRE(lab.until([&] { return lab.podsOf("auto").empty(); }, 60s));
+  lab.patchJob("auto", R"({"spec":{"plan":{"maxGPUs":16},"run":{"suspend":false}}})");
+  REQUIRE(lab.until([&] { return lab.boundPodsOf("auto") == 2 && lab.phase("auto") == "Running"; }, 60s));
+  CHECK(plannedWorkers(*lab.job("auto")) == 2);
+  lab.requireSound();
+}
+
+TEST_CASE("a plan survives the operator, and a member that is lost comes back in its shape") {
+  Lab lab;
+  lab->startOperator();
+  lab.submit("auto", {.workers = 1, .runFor = "", .extra = planned(R"("maxGPUs":24,)")});
+  REQUIRE(lab.waitPhase("auto", "Running", 60s));
+  const auto before = *lab.job("auto")->status.plan;
+
+  lab.deletePod("auto-worker-1");
+  lab.run(2s);
+  REQUIRE(lab.until([&] { return lab.boundPodsOf("auto") == 3 && lab.phase("auto") == "Running"; }, 120s));
+  CHECK(*lab.job("auto")->status.plan == before);
+  lab.requireSound();
+}
+
+TEST_CASE("what a plan lacks is named, and a shape that fits nowhere leaves the spec's") {
+  Lab lab;
+  lab->startOperator();
+  lab.submit("bare", {.workers = 1, .extra = R"("plan":{"mode":"Auto"})"});
+  lab.submit("large", {.workers = 1, .gpus = 16, .runFor = "", .extra = planned()});
+  lab.run(10s);
+
+  const auto bare = lab.job("bare");
+  REQUIRE(bare->status.pending);
+  CHECK(bare->status.pending->reason == model::PendingReason::kInvalidSpec);
+  CHECK(bare->status.pending->message.find("spec.plan.model.batchSize") != std::string::npos);
+  const auto large = lab.job("large");
+  REQUIRE(large->status.plan);
+  CHECK(large->status.plan->roles.empty());
+  CHECK(large->status.plan->message.find("no plan") != std::string::npos);
+  REQUIRE(large->status.pending);  // as any other that does not fit
+  lab.requireSound();
+}
+
+}  // namespace trainyard::test
