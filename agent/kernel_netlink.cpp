@@ -317,7 +317,7 @@ class NetlinkKernel final : public Kernel {
   base::Result<void> make(int index, const AddFilter& change, const std::string& doing) {
     const Filter one = filterOn(index, change.filter.flow.source.v6);
     fill(one.get(), change.filter);
-    return creation(rtnl_cls_add(socket_.get(), one.get(), NLM_F_EXCL), doing, "NET_CLS_U32");
+    return creation(rtnl_cls_add(socket_.get(), one.get(), NLM_F_CREATE | NLM_F_EXCL), doing, "NET_CLS_U32");
   }
 
   base::Result<void> make(int index, const MoveFilter& change, const std::string& doing) {

@@ -5,7 +5,8 @@ import subprocess
 import threading
 from contextlib import contextmanager
 
-PREFIX = "tynet"
+# Of all namespaces of one laboratory; another one at the same time has another.
+_prefix = "tynet"
 CLONE_NEWNET = 0x40000000
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -18,7 +19,7 @@ def sh(*args, check=True):
 
 
 def netns(name):
-    return f"{PREFIX}-{name}"
+    return f"{_prefix}-{name}"
 
 
 def inside(name, *args, check=True):
@@ -44,7 +45,9 @@ class Lab:
     """`hosts` nodes on one router. Each node's uplink is eth0; what leaves it and what comes to it passes a link of
     `mbit` in the router's namespace, out of the node's reach, as a wire is. Pods are namespaces behind a bridge."""
 
-    def __init__(self, hosts, mbit, queue_packets=1000):
+    def __init__(self, hosts, mbit, queue_packets=1000, prefix="tynet"):
+        global _prefix
+        _prefix = prefix
         self.hosts, self.mbit, self.queue = hosts, mbit, queue_packets
         self.pods = []
 
@@ -67,7 +70,7 @@ class Lab:
 
     def remove(self):
         for line in sh("ip", "netns", "list").splitlines():
-            if line.split()[0].startswith(PREFIX + "-"):
+            if line.split()[0].startswith(_prefix + "-"):
                 sh("ip", "netns", "del", line.split()[0], check=False)
 
     def add_host(self, host):
