@@ -2,8 +2,9 @@
 .DEFAULT_GOAL := help
 ARGS ?=
 PRESET ?= release
+PREFIX ?= /usr/local
 
-.PHONY: help deps build images demo monitoring test faults abuse real soak sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
+.PHONY: help deps build install images demo monitoring test faults abuse real soak sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
   cluster-status cluster-down clean
 
 help: ## list the targets
@@ -15,6 +16,9 @@ deps: ## install the Debian packages that are missing
 build: deps ## build the programs into build/release (PRESET=dev, asan, tsan)
 	cmake --preset $(PRESET)
 	cmake --build --preset $(PRESET)
+
+install: build ## the command line into PREFIX (/usr/local): trainyard and kubectl-trainyard
+	cmake --install build/$(PRESET) --prefix $(PREFIX)
 
 images: build ## container images of the programs into build/images, without an engine (ARGS=--training: PyTorch too)
 	tools/images $(ARGS)

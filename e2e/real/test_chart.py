@@ -45,6 +45,9 @@ class Installed(support.Case):
                 self.assertTrue(container["readOnlyRootFilesystem"])
                 self.assertEqual(["ALL"], container["capabilities"]["drop"])
 
+    def test_helm_test_passes(self):
+        self.assertIn("Phase:          Succeeded", charted.release().helm("test", "trainyard", "--timeout=90s"))
+
     def test_kube_scheduler_asks_through_the_service(self):
         """A stranger is kept off the GPUs that a running gang has; so the extender was asked, and answered."""
         before = charted.attempts()

@@ -1,0 +1,153 @@
+"""The command line as people and scripts use it: every command against a real control plane, and what it exits with."""
+import json
+import subprocess
+import tarfile
+import unittest
+from pathlib import Path
+
+import support
+from support import given, job, kubectl, wait_phase
+
+import yaml
+
+CLUSTER = {"nodes": 4}
+PROGRAM = Path(support.bin_dir()) / "cli" / "trainyard"
+
+
+def trainyard(*args, code=0, **options):
+    done = support.run([PROGRAM, *args], environment={"KUBECONFIG": str(given().kubeconfig)}, timeout=60, **options)
+    if done.returncode != code:
+        raise AssertionError(f"trainyard {' '.join(args)}: exit code {done.returncode}, not {code}\n{done.stdout}{done.stderr}")
+    return done.stdout if code == 0 else done.stderr
+
+
+class CommandsTest(support.Case):
+    def job_running(self, name, jobs, **spec):
+        support.create_job(self.namespace, job(name, **spec))
+        wait_phase(jobs, self.namespace, name, "Running")
+
+    def test_a_jobs_life(self):
+        space = ["-n", self.namespace]
+        with support.watch_jobs(self.namespace) as jobs:
+            self.job_running("life", jobs, replicas=2)
+            self.assertIn("life is Running", trainyard("wait", "life", "--for=Running", *space))
+            self.assertEqual("trainingjob.trainyard.dev/life\n", trainyard("status", "-o", "name", *space))
+            found = yaml.safe_load(trainyard("status", "life", "-o", "yaml", *space))
+            self.assertEqual(json.loads(trainyard("status", "life", "-o", "json", *space)).keys(), found.keys())
+            self.assertIn("life", trainyard("top"))
+            story = trainyard("timeline", "life", *space)
+            self.assertLess(story.index("Created"), story.index("Running=True"))
+            trainyard("suspend", "life", *space)
+            self.assertIn("is Suspended", trainyard("wait", "life", "--for=Suspended", *space))
+            trainyard("resume", f"{self.namespace}/life")
+            wait_phase(jobs, self.namespace, "life", "Running")
+            support.finish(self.namespace, "life")
+            self.assertIn("is Finished", trainyard("wait", "life", *space))
+            self.assertIn("will not be Running", trainyard("wait", "life", "--for=Running", *space, code=1))
+
+    def test_waiting_has_an_end(self):
+        support.create_job(self.namespace, job("large", replicas=64))
+        self.assertIn("is not Running after 1 s",
+                      trainyard("wait", "large", "--for=Running", "--timeout=1", "-n", self.namespace, code=3))
+
+    def test_nodes_tell_who_is_there(self):
+        with support.watch_jobs(self.namespace) as jobs:
+            self.job_running("here", jobs, replicas=1, gpus=8)
+            text = trainyard("nodes")
+            self.assertIn(f"{self.namespace}/here", text)
+            self.assertIn("4 nodes, 8 of 32 GPUs used", text)
+            node = text.splitlines()[1].split()[0]
+            kubectl("cordon", node)
+            self.addCleanup(kubectl, "uncordon", node)
+            support.await_value(lambda: trainyard("nodes"), lambda said: "Ready,cordoned" in said, "it is told as cordoned")
+
+    def test_watching_prints_what_changes(self):
+        command = subprocess.Popen([PROGRAM, "status", "-w", "-n", self.namespace], text=True, stdout=subprocess.PIPE,
+                                   env={**support.processes.environment(), "KUBECONFIG": str(given().kubeconfig)})
+        try:
+            self.assertIn("No TrainingJobs", command.stdout.readline())
+            support.create_job(self.namespace, job("fresh", replicas=1))
+            while "fresh" not in command.stdout.readline():
+                self.assertIsNone(command.poll())
+        finally:
+            command.terminate()
+            command.communicate(timeout=support.PATIENCE)
+
+    def test_logs_are_asked_of_the_member_that_has_the_rank(self):
+        """Simulated nodes have no logs: kubelet's address is refused, and the message names the pod that was asked."""
+        with support.watch_jobs(self.namespace) as jobs:
+            self.job_running("ranked", jobs, replicas=2)
+        self.assertIn("ranked-worker-1", trainyard("logs", "ranked", "--rank=1", "-n", self.namespace, code=1))
+        self.assertIn("has no rank 2", trainyard("logs", "ranked", "--rank=2", "-n", self.namespace, code=1))
+
+    def test_acting_as_somebody_else(self):
+        support.create_job(self.namespace, job("theirs", replicas=1))
+        self.assertIn("forbidden", trainyard("status", "-n", self.namespace, "--as=nobody", code=1))
+        kubectl("create", "role", "reader", "-n", self.namespace, "--verb=get,list", "--resource=trainingjobs.trainyard.dev")
+        kubectl("create", "rolebinding", "reader", "-n", self.namespace, "--role=reader", "--user=somebody")
+        self.assertIn("theirs", trainyard("status", "-n", self.namespace, "--as=somebody"))
+
+    def test_a_support_bundle_holds_no_secret(self):
+        kubectl("create", "secret", "generic", "mine", "-n", self.namespace, "--from-literal=key=hunter22")
+        body = job("secretive", replicas=1)
+        container = body["spec"]["roles"][0]["template"]["spec"]["containers"][0]
+        container.update(env=[{"name": "API", "value": "hunter22"}], args=["--password=hunter22"])
+        kubectl("apply", "-n", self.namespace, "-f", "-", input=json.dumps(body))
+        with support.watch_jobs(self.namespace) as jobs:
+            wait_phase(jobs, self.namespace, "secretive", "Running")
+        path = given().dir / "bundle.tar"
+        self.assertIn("files", trainyard("support-bundle", f"--file={path}"))
+        with tarfile.open(path) as bundle:
+            texts = {item.name: bundle.extractfile(item).read().decode() for item in bundle.getmembers()}
+        self.assertIn("secretive", texts["trainyard-support/trainingjobs.json"])
+        self.assertIn("secretive-worker-0", texts["trainyard-support/pods-of-jobs.json"])
+        for name, text in texts.items():
+            self.assertNotIn("hunter22", text, name)
+            if name.endswith(".json"):
+                json.loads(text)
+
+
+class UsageTest(unittest.TestCase):
+    def test_mistakes_exit_with_two(self):
+        for args in ([], ["no-such-command"], ["status", "--no-such-flag"], ["wait"], ["wait", "a", "--for=Sometime"],
+                     ["status", "-o", "xml"], ["logs", "a", "--rank=1", "--role=ps"], ["completion", "csh"]):
+            with self.subTest(args):
+                trainyard(*args, code=2)
+        trainyard("--help")
+        self.assertIn("trainyard ", trainyard("--version"))
+
+    def test_shells_read_the_completion(self):
+        for shell in ("bash", "zsh", "fish"):
+            script = trainyard("completion", shell)
+            self.assertIn("support-bundle", script)
+            if shell == "bash":
+                asked = f"{script}\nCOMP_WORDS=(trainyard sus) COMP_CWORD=1; _trainyard; echo \"${{COMPREPLY[*]}}\""
+                self.assertEqual("suspend\n", support.run(["bash", "-c", asked]).stdout)
+                asked = f"{script}\nCOMP_WORDS=(trainyard wait --tim) COMP_CWORD=2; _trainyard; echo \"${{COMPREPLY[*]}}\""
+                self.assertEqual("--timeout\n", support.run(["bash", "-c", asked]).stdout)
+
+    def test_what_is_converted_is_what_the_api_server_takes(self):
+        pod = {"spec": {"restartPolicy": "OnFailure", "containers": [
+            {"name": "c", "image": "i", "resources": {"limits": {support.GPU: 8}}}]}}
+        jobs = [
+            {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "a"}, "spec": {
+                "runPolicy": {"cleanPodPolicy": "None", "backoffLimit": 3}, "pytorchReplicaSpecs": {
+                    "Master": {"replicas": 1, "template": pod}, "Worker": {"replicas": 3, "template": pod}}}},
+            {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "b"}, "spec": {
+                "elasticPolicy": {"minReplicas": 1, "maxReplicas": 4, "rdzvBackend": "c10d"},
+                "pytorchReplicaSpecs": {"Worker": {"replicas": 2, "template": pod}}}},
+            {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "c"}, "spec": {
+                "runtimeRef": {"name": "torch-distributed"}, "trainer": {
+                    "image": "i", "numNodes": 2, "resourcesPerNode": {"limits": {support.GPU: 8}}}}},
+            {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "d"}, "spec": {
+                "minAvailable": 3, "schedulerName": "volcano", "plugins": {"svc": [], "ssh": []}, "maxRetry": 2, "tasks": [
+                    {"name": "mpi-master", "replicas": 1, "template": pod,
+                     "policies": [{"event": "TaskCompleted", "action": "CompleteJob"}]},
+                    {"name": "mpi-worker", "replicas": 2, "template": pod}]}}]
+        text = trainyard("convert", "-f", "-", input=yaml.safe_dump_all(jobs))
+        self.assertEqual(4, len(list(yaml.safe_load_all(text))))
+        said = kubectl("apply", "--dry-run=server", "--validate=strict", "-n", "default", "-f", "-", input=text)
+        self.assertEqual(4, said.count("(server dry run)"), said)
+        self.assertIn("cannot be converted",
+                      trainyard("convert", "-f", "-", code=1,
+                                input=yaml.safe_dump({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "x"}})))
