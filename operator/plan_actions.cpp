@@ -2,8 +2,10 @@
 
 #include "codec/config_map.h"
 #include "codec/container_env.h"
+#include "codec/elastic_pod.h"
 #include "codec/finalizers.h"
 #include "codec/framework_files.h"
+#include "codec/launch_secret.h"
 #include "codec/member_pod.h"
 #include "codec/object_meta.h"
 #include "codec/pod.h"
@@ -15,6 +17,7 @@
 #include "model/names.h"
 #include "model/process_group.h"
 #include "model/words.h"
+#include "net/random_token.h"
 #include "net/ssh_key.h"
 #include "operator/plan_executor.h"
 #include "operator/plan_step.h"
@@ -80,7 +83,8 @@ void PlanExecutor::checkTemplate(const StepPtr& step, const model::Role& role, s
                                            {.epoch = 0,
                                             .gated = true,
                                             .schedulerName = deps_.schedulerName,
-                                            .environment = step->environments().of(role.name, 0, 0)});
+                                            .environment = step->environments().of(role.name, 0, 0),
+                                            .launcherImage = deps_.launcherImage});
   if (!body) {
     if (step->templates.invalid.empty()) step->templates.invalid = templateComplaint(role.name, body.error());
     bodies_.leave(bytes);
@@ -196,6 +200,10 @@ void PlanExecutor::run(const StepPtr& step, const core::EnsureAuxiliaries&) {
     ++step->openParts;
     ensureSshKeys(step);
   }
+  if (codec::usesLauncher(job.spec) && job.spec.mayHaveMates()) {
+    ++step->openParts;
+    ensureLaunchToken(step);
+  }
   tellOwnVariables(step);
 }
 
@@ -227,6 +235,19 @@ void PlanExecutor::ensureSshKeys(const StepPtr& step) {
   ensureOurs(step, kube::kSecrets,
              codec::encodeSshSecret(job, {user->privateKey, user->publicLine},
                                     {host->privateKey, host->publicLine}));
+}
+
+// Likewise.
+void PlanExecutor::ensureLaunchToken(const StepPtr& step) {
+  const model::Job& job = *step->decision.job;
+  const auto token = net::makeRandomToken();
+  if (!token) {
+    deps_.log.error(
+        "no token could be made",
+        {{"namespace", job.key.ns}, {"job", job.key.name}, {"error", token.error().message}});
+    return partDone(step, false);
+  }
+  ensureOurs(step, kube::kSecrets, codec::encodeLaunchSecret(job, *token));
 }
 
 // With its start only: a gang that starts anew has the same templates.
@@ -306,7 +327,8 @@ void PlanExecutor::createMember(const StepPtr& step, const core::CreateMember& a
                               .gated = !action.pinned,
                               .pinned = action.pinned,
                               .schedulerName = deps_.schedulerName,
-                              .environment = step->environments().of(role.name, action.index, action.epoch)});
+                              .environment = step->environments().of(role.name, action.index, action.epoch),
+                              .launcherImage = deps_.launcherImage});
   if (!body) {
     refuseCreation(step, body.error());
     bodies_.leave(bytes);

@@ -40,6 +40,7 @@ class PlanExecutor {
     base::Logger log;
     std::string schedulerName = {};  // of the pods; empty: the cluster's default scheduler
     core::Settings settings = {};
+    std::string launcherImage = {};  // of trainyard-launch; empty: who wants it is refused
   };
 
   // `settled` is called whenever a job stops being busy: the next cycle may have something for it.
@@ -114,6 +115,7 @@ class PlanExecutor {
                    std::string body);
   void ensureOurs(const StepPtr& step, const kube::ResourceType& type, std::string body);
   void ensureSshKeys(const StepPtr& step);
+  void ensureLaunchToken(const StepPtr& step);
   void tellOwnVariables(const StepPtr& step);
   void checkOwner(const StepPtr& step, const kube::ResourceType& type, const std::string& name);
   void memberNameTaken(const StepPtr& step, const std::string& name);
