@@ -1,15 +1,16 @@
 # For those who have a container engine; tools/images makes the same images without one.
 #   docker build --target operator --tag trainyard-operator .
 #   docker build --target extender --tag trainyard-extender .
+#   docker build --target launch --tag trainyard-launch .
 FROM debian:bookworm AS build
 COPY tools/deps /src/tools/deps
 RUN apt-get update && /src/tools/deps && apt-get install --yes --no-install-recommends binutils
 COPY . /src
 WORKDIR /src
-RUN cmake --preset release && cmake --build --preset release --target trainyard-operator trainyard-extender
+RUN cmake --preset release && cmake --build --preset release --target trainyard-operator trainyard-extender trainyard-launch
 RUN python3 -c "import sys; from pathlib import Path; sys.path.insert(0, 'e2e'); \
 from lib.programimage import plant; \
-[plant(Path('build/release', name, 'trainyard-' + name), Path('/images', name)) for name in ('operator', 'extender')]"
+[plant(Path('build/release', name, 'trainyard-' + name), Path('/images', name)) for name in ('operator', 'extender', 'launch')]"
 
 FROM scratch AS operator
 COPY --from=build /images/operator /
@@ -20,3 +21,8 @@ FROM scratch AS extender
 COPY --from=build /images/extender /
 USER 65532:65532
 ENTRYPOINT ["/usr/bin/trainyard-extender"]
+
+FROM scratch AS launch
+COPY --from=build /images/launch /
+USER 65532:65532
+ENTRYPOINT ["/usr/bin/trainyard-launch"]

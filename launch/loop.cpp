@@ -20,7 +20,6 @@ Loop::TimerId Loop::after(std::chrono::milliseconds delay, std::function<void()>
 }
 
 int Loop::run() {
-  stopped_ = false;
   while (!stopped_) turn();
   return code_;
 }

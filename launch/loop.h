@@ -21,7 +21,7 @@ class Loop {
   TimerId after(std::chrono::milliseconds delay, std::function<void()> call);
   void cancel(const TimerId& id) { timers_.erase(id); }
 
-  // Until stop(); gives what that was told.
+  // Until stop(), which may have come before; gives what that was told.
   int run();
   void stop(int code);
 

@@ -1,7 +1,6 @@
 """Members under trainyard-launch on this machine, for the tests beside: each with a membership file of its own."""
 import json
 import os
-import queue
 import re
 import signal
 import socket
@@ -26,7 +25,9 @@ class Members:
     def __init__(self, folder, command, slots=1, grace=10, settle=5, extra=None):
         self.folder, self.command, self.extra = Path(folder), command, extra or {}
         self.slots, self.grace, self.settle = slots, grace, settle
-        self.port, self.generation, self.running, self.lines, self.seen = free_port(), 0, {}, queue.Queue(), []
+        self.port, self.generation, self.running, self.seen = free_port(), 0, {}, []
+        # Of each member the lines that until() has not looked at.
+        self.fresh, self.heard = {}, threading.Condition()
         self.token = self.folder / "token"
         self.token.write_text("a-token-of-this-job\n")
 
@@ -62,7 +63,10 @@ class Members:
 
     def read(self, index, child):
         for line in child.stdout:
-            self.lines.put((index, line.rstrip()))
+            with self.heard:
+                self.seen.append((index, line.rstrip()))
+                self.fresh.setdefault(index, []).append(line.rstrip())
+                self.heard.notify_all()
 
     def resize(self, size):
         self.generation += 1
@@ -75,14 +79,12 @@ class Members:
 
     def until(self, index, pattern):
         end = time.monotonic() + PATIENCE
-        while (left := end - time.monotonic()) > 0:
-            try:
-                who, line = self.lines.get(timeout=left)
-            except queue.Empty:
-                break
-            self.seen.append((who, line))
-            if who == index and re.search(pattern, line):
-                return line
+        with self.heard:
+            while time.monotonic() < end:
+                while lines := self.fresh.get(index):
+                    if re.search(pattern, line := lines.pop(0)):
+                        return line
+                self.heard.wait(end - time.monotonic())
         raise AssertionError(f"member {index} did not say {pattern!r}:\n" + "\n".join(map(str, self.seen[-40:])))
 
     def ended(self, index):
@@ -90,9 +92,16 @@ class Members:
         code = child.wait(PATIENCE)
         child.reader.join(PATIENCE)
         child.stdout.close()
-        while not self.lines.empty():
-            self.seen.append(self.lines.get())
         return code
+
+    def lose(self, index):
+        """As a node that fails: all of its processes end at once, and nobody says so."""
+        child = self.running[index]
+        below = Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
+        child.kill()
+        for pid in below:
+            os.killpg(int(pid), signal.SIGKILL)
+        return self.ended(index)
 
     def signal(self, index, number):
         self.running[index].send_signal(number)
