@@ -27,7 +27,8 @@ constexpr std::size_t kMac = 16;
 
 std::string bigEndian(std::uint64_t number, int bytes) {
   std::string text;
-  for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) text += static_cast<char>(number >> shift & 0xFFU);
+  for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8)
+    text += static_cast<char>(number >> shift & 0xFFU);
   return text;
 }
 
@@ -235,7 +236,8 @@ int listenOn(int port) {
   sockaddr_in all{};
   all.sin_family = AF_INET;
   all.sin_port = any.sin6_port;
-  if (::bind(four, reinterpret_cast<const sockaddr*>(&all), sizeof all) == 0 && ::listen(four, SOMAXCONN) == 0)
+  if (::bind(four, reinterpret_cast<const sockaddr*>(&all), sizeof all) == 0 &&
+      ::listen(four, SOMAXCONN) == 0)
     return four;
   ::close(four);
   return -1;

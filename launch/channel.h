@@ -22,13 +22,15 @@ struct Message {
 // token without saying it, and every message carries a proof that it is of this connection, at this place:
 //
 //   server: "TYL1", 16 random bytes S            client: "TYL1", 16 random bytes C, HMAC(token, "client" S C)
-//   server: HMAC(token, "server" S C)            both: keys HMAC(token, "from client" S C), "from server" likewise
-//   message: length of the body in 4 bytes, body, the first 16 bytes of HMAC(key of the sender, number, body)
-//   body: for the kind and each field its length in 4 bytes, and the bytes; all numbers big-endian
+//   server: HMAC(token, "server" S C)            both: keys HMAC(token, "from client" S C), "from server"
+//   likewise message: length of the body in 4 bytes, body, the first 16 bytes of HMAC(key of the sender,
+//   number, body) body: for the kind and each field its length in 4 bytes, and the bytes; all numbers
+//   big-endian
 //
 // So nobody without the token commands or forges, and nothing can be replayed. It is not secret: who can read
 // the pods' network reads commands and output. (Lost: TLS, as it wants a library ten times the size of this
-// program, and certificates for each pod; and the token by itself, which one listener would be enough to steal.)
+// program, and certificates for each pod; and the token by itself, which one listener would be enough to
+// steal.)
 class Channel {
  public:
   static constexpr std::size_t kMostBody = 1 << 20;

@@ -15,8 +15,8 @@ int codeOf(int waitStatus) {
   return WIFSIGNALED(waitStatus) ? kSignal + WTERMSIG(waitStatus) : WEXITSTATUS(waitStatus);
 }
 
-// posix_spawn rather than fork: of a member with a hundred slots a second begins a hundred tasks, and this one
-// copies no tables of pages.
+// posix_spawn rather than fork: of a member with a hundred slots a second begins a hundred tasks, and this
+// one copies no tables of pages.
 pid_t Children::start(const Command& command, Ended ended, std::string& why) {
   std::vector<std::string> variables;
   for (const auto& [name, value] : command.environment) variables.push_back(name + '=' + value);
@@ -37,7 +37,8 @@ pid_t Children::start(const Command& command, Ended ended, std::string& why) {
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
   posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   if (command.output >= 0) {
@@ -46,7 +47,8 @@ pid_t Children::start(const Command& command, Ended ended, std::string& why) {
     posix_spawn_file_actions_adddup2(&files, command.output, STDERR_FILENO);
   }
   pid_t pid = 0;
-  const int error = ::posix_spawnp(&pid, arguments[0], &files, &attributes, arguments.data(), environment.data());
+  const int error =
+      ::posix_spawnp(&pid, arguments[0], &files, &attributes, arguments.data(), environment.data());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   if (error != 0) {

@@ -103,8 +103,10 @@ void Hub::take(Peer& peer, const Message& message) {
   if (message.kind == "submit") return submit(peer, message);
   if (message.kind == "list") return list(peer);
   Task* task = taskOf(message);
-  if (task == nullptr) return peer.channel->send({"refused", {"no such task; of those that ended the last " +
-                                                             std::to_string(kMostKept) + " are known"}});
+  if (task == nullptr)
+    return peer.channel->send(
+        {"refused",
+         {"no such task; of those that ended the last " + std::to_string(kMostKept) + " are known"}});
   const bool over = task->state == "done" || task->state == "cancelled";
   if (message.kind == "cancel") return cancel(peer, *task);
   if (message.kind == "output" && !task->output.empty())
@@ -124,7 +126,8 @@ void Hub::takeMembers(Peer& peer, const Message& message) {
   if (message.kind == "output" && message.fields.size() == 3) {
     task->output += message.fields[2];
     if (task->output.size() > 2 * kMostOutput) task->output.erase(0, task->output.size() - kMostOutput);
-    for (Peer* each : task->followers) each->channel->send({"output", {message.fields[0], message.fields[2]}});
+    for (Peer* each : task->followers)
+      each->channel->send({"output", {message.fields[0], message.fields[2]}});
   } else if (message.kind == "ended" && message.fields.size() == 3) {
     release(*task);
     conclude(*task, task->cancelled ? "cancelled" : "done", message.fields[2]);
@@ -169,7 +172,8 @@ void Hub::cancel(Peer& peer, Task& task) {
 
 void Hub::list(Peer& peer) {
   for (const auto& [id, task] : tasks_) {
-    Message item{"item", {std::to_string(id), task->state, task->code, task->member ? task->member->name : ""}};
+    Message item{"item",
+                 {std::to_string(id), task->state, task->code, task->member ? task->member->name : ""}};
     item.fields.insert(item.fields.end(), task->words.begin(), task->words.end());
     peer.channel->send(item);
   }

@@ -13,19 +13,19 @@
 
 namespace trainyard::launch {
 
-// Runs with the job's coordinator: takes tasks from processes of the job and has its members run them. Nothing
-// of it goes through Kubernetes.
+// Runs with the job's coordinator: takes tasks from processes of the job and has its members run them.
+// Nothing of it goes through Kubernetes.
 //
 // A task waits in one line, first come first served, for a free slot of any member; the member with the most
 // free slots takes it. It ends once with a result: done with a code, or cancelled. Whose member leaves or is
-// lost before that goes back to the head of the line, so a task may begin more than once: what it does outside
-// must stand that.
+// lost before that goes back to the head of the line, so a task may begin more than once: what it does
+// outside must stand that.
 //
-// Messages. From members: member[role, index, slots], output[task, attempt, bytes], ended[task, attempt, code],
-// back[task, attempt], leaving[]. To members: start[task, attempt, words…], end[task, attempt].
-// From clients: submit["follow" or "", words…], wait[task], output[task], cancel[task], list[].
-// To clients: task[id], done[task, state, code], output[task, bytes], item[task, state, code, member, words…],
-// end[], refused[why].
+// Messages. From members: member[role, index, slots], output[task, attempt, bytes], ended[task, attempt,
+// code], back[task, attempt], leaving[]. To members: start[task, attempt, words…], end[task, attempt]. From
+// clients: submit["follow" or "", words…], wait[task], output[task], cancel[task], list[]. To clients:
+// task[id], done[task, state, code], output[task, bytes], item[task, state, code, member, words…], end[],
+// refused[why].
 class Hub {
  public:
   static constexpr std::size_t kMostWaiting = 100'000;

@@ -38,7 +38,8 @@ void Loop::turn() {
   }
   int timeout = -1;
   if (!timers_.empty()) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(timers_.begin()->first.first - Clock::now());
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(timers_.begin()->first.first - Clock::now());
     timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
   }
   ::poll(polled.data(), polled.size(), timeout);

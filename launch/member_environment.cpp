@@ -43,7 +43,8 @@ void movePortOfAddress(Environment& environment, const std::string& name, std::i
   found->second = found->second.substr(0, colon + 1) + port["port"];
 }
 
-// The list of the role in TF_CONFIG, `"worker":["JOB-worker-0.DOMAIN:2222",…]`, with as many as there are now.
+// The list of the role in TF_CONFIG, `"worker":["JOB-worker-0.DOMAIN:2222",…]`, with as many as there are
+// now.
 void resizeTensorFlow(Environment& environment, const Membership& now) {
   const auto found = environment.find("TF_CONFIG");
   if (found == environment.end()) return;
@@ -77,7 +78,8 @@ Environment ownEnvironment() {
 
 Member memberOf(const Environment& environment) {
   Member member;
-  if (const auto role = environment.find("TRAINYARD_ROLE"); role != environment.end()) member.role = role->second;
+  if (const auto role = environment.find("TRAINYARD_ROLE"); role != environment.end())
+    member.role = role->second;
   member.index = numberIn(environment, "TRAINYARD_INDEX").value_or(0);
   member.rank = numberIn(environment, "TRAINYARD_RANK");
   member.groupSize = numberIn(environment, "TRAINYARD_SIZE").value_or(1);

@@ -28,6 +28,7 @@ struct Member {
 // (docs/frameworks.md), for the ranks 0 to size - 1. `born` is the membership that the others were derived
 // from. A variable that the template set itself, to something else, stays. Ports are those of the generation,
 // so that a process of the last one that lingers meets nobody.
-[[nodiscard]] Environment environmentAt(const Environment& own, const Membership& born, const Membership& now);
+[[nodiscard]] Environment environmentAt(const Environment& own, const Membership& born,
+                                        const Membership& now);
 
 }  // namespace trainyard::launch

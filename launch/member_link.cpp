@@ -122,7 +122,8 @@ void MemberLink::readOutput(const std::string& id) {
     return;
   }
   if (channel_)
-    channel_->send({"output", {each.task, each.attempt, std::string(buffer.data(), static_cast<std::size_t>(got))}});
+    channel_->send(
+        {"output", {each.task, each.attempt, std::string(buffer.data(), static_cast<std::size_t>(got))}});
 }
 
 void MemberLink::ended(const std::string& id, int code) {

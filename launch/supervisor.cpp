@@ -50,7 +50,8 @@ SupervisorOptions supervisorOptions(const Environment& environment, std::vector<
   return options;
 }
 
-Supervisor::Supervisor(SupervisorOptions options) : options_(std::move(options)), self_(memberOf(options_.environment)) {
+Supervisor::Supervisor(SupervisorOptions options)
+    : options_(std::move(options)), self_(memberOf(options_.environment)) {
   // Not process 1 in tests, or where the pod shares its processes: orphans still come to us.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
@@ -60,7 +61,9 @@ Supervisor::~Supervisor() {
   if (changes_ >= 0) ::close(changes_);
 }
 
-void Supervisor::say(const std::string& what) const { std::fprintf(stderr, "trainyard-launch: %s\n", what.c_str()); }
+void Supervisor::say(const std::string& what) const {
+  std::fprintf(stderr, "trainyard-launch: %s\n", what.c_str());
+}
 
 int Supervisor::run() {
   takeSignals();
@@ -119,7 +122,8 @@ void Supervisor::watchMembership() {
   const std::size_t slash = options_.membershipFile.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : options_.membershipFile.substr(0, slash);
   changes_ = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-  if (changes_ < 0 || ::inotify_add_watch(changes_, folder.c_str(), IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE) < 0)
+  if (changes_ < 0 ||
+      ::inotify_add_watch(changes_, folder.c_str(), IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE) < 0)
     return say(folder + " cannot be watched: this member keeps its size");
   loop_.watch(changes_, POLLIN, [this](short) {
     alignas(inotify_event) std::array<char, 4'096> events{};
@@ -135,8 +139,8 @@ void Supervisor::readAgain() {
   if (!born_) born_ = read;
   now_ = read;
   leaving_ = !belongs(self_, *now_);
-  say("generation " + std::to_string(now_->generation) + ": " + std::to_string(now_->size) + " members of role " +
-      now_->role + (leaving_ ? ", this one leaves" : ""));
+  say("generation " + std::to_string(now_->generation) + ": " + std::to_string(now_->size) +
+      " members of role " + now_->role + (leaving_ ? ", this one leaves" : ""));
   if (leaving_) leaveTasks();
   if (options_.keep && !leaving_) return;
   // Who computes apart from the others goes on.

@@ -21,8 +21,8 @@ inline constexpr int kHubPort = 29'390;
 // signals on, reaps what is left to it.
 //
 // At a new membership the program gets SIGTERM, has the grace to write its checkpoint, then SIGKILL, and what
-// is left of it is killed; then it begins again, with the variables of the new size, in the same pod. Its exit
-// code in between says nothing. Who does not belong any more ends with 0 instead.
+// is left of it is killed; then it begins again, with the variables of the new size, in the same pod. Its
+// exit code in between says nothing. Who does not belong any more ends with 0 instead.
 //
 // Members learn of a new size one after the other: who learns late may lose its program first, because a peer
 // of it is gone. So one that fails by itself is not told to have failed before `settle` is over: if a new
@@ -33,7 +33,7 @@ struct SupervisorOptions {
   std::string membershipFile = {};  // empty: its size never changes
   std::chrono::milliseconds grace{30'000};
   std::chrono::milliseconds settle{15'000};
-  bool keep = false;  // it follows its membership itself, or need not: only who leaves is ended
+  bool keep = false;       // it follows its membership itself, or need not: only who leaves is ended
   std::string token = {};  // empty: no tasks
   std::string hubHost = {};
   int hubPort = kHubPort;
@@ -42,7 +42,8 @@ struct SupervisorOptions {
 
 // From the variables that the operator gives, and TRAINYARD_ON_RESIZE=keep, TRAINYARD_SLOTS,
 // TRAINYARD_SETTLE_SECONDS of the template.
-[[nodiscard]] SupervisorOptions supervisorOptions(const Environment& environment, std::vector<std::string> command);
+[[nodiscard]] SupervisorOptions supervisorOptions(const Environment& environment,
+                                                  std::vector<std::string> command);
 
 class Supervisor {
  public:

@@ -99,7 +99,8 @@ int ask(Client& client, const std::string& verb, const std::vector<std::string>&
         if (message.kind == "output") write(message.fields[1]);
         if (message.kind == "done" && open.erase(message.fields[0]) > 0) {
           if (verb != "cancel") client.count(message);
-          if (verb == "wait") write(message.fields[0] + ' ' + message.fields[1] + ' ' + message.fields[2] + '\n');
+          if (verb == "wait")
+            write(message.fields[0] + ' ' + message.fields[1] + ' ' + message.fields[2] + '\n');
         }
         return open.empty();
       });
@@ -110,7 +111,8 @@ int listAll(Client& client) {
                      [&](const Message& message) {
                        if (message.kind != "item") return true;
                        std::string line;
-                       for (const std::string& each : message.fields) line += (line.empty() ? "" : "\t") + each;
+                       for (const std::string& each : message.fields)
+                         line += (line.empty() ? "" : "\t") + each;
                        write(line + '\n');
                        return false;
                      });
@@ -154,8 +156,10 @@ int runTaskCommand(const std::string& verb, const std::vector<std::string>& argu
                    const Environment& environment) {
   const SupervisorOptions options = supervisorOptions(environment, {});
   if (options.token.empty() || options.hubHost.empty()) {
-    std::fprintf(stderr, "trainyard-launch: %s works inside of a job with checkpoint.mode Launcher and more than "
-                         "one member\n", verb.c_str());
+    std::fprintf(stderr,
+                 "trainyard-launch: %s works inside of a job with checkpoint.mode Launcher and more than "
+                 "one member\n",
+                 verb.c_str());
     return kNoHub;
   }
   const bool wantsNone = verb == "tasks" || verb == "batch";

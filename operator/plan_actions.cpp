@@ -5,20 +5,16 @@
 #include "codec/elastic_pod.h"
 #include "codec/finalizers.h"
 #include "codec/framework_files.h"
-#include "codec/launch_secret.h"
 #include "codec/member_pod.h"
 #include "codec/object_meta.h"
 #include "codec/pod.h"
 #include "codec/service.h"
-#include "codec/ssh_secret.h"
 #include "codec/status.h"
 #include "core/ledger/members.h"
 #include "model/gang_size.h"
 #include "model/names.h"
 #include "model/process_group.h"
 #include "model/words.h"
-#include "net/random_token.h"
-#include "net/ssh_key.h"
 #include "operator/plan_executor.h"
 #include "operator/plan_step.h"
 
@@ -218,36 +214,6 @@ void PlanExecutor::ensureOurs(const StepPtr& step, const kube::ResourceType& typ
                      }
                      partDone(step, answer || answer.error().code == ErrorCode::kAlreadyExists);
                    }));
-}
-
-// Made anew each time, and thrown away where the job has some: to read them would take the right to read
-// everybody's Secrets.
-void PlanExecutor::ensureSshKeys(const StepPtr& step) {
-  const model::Job& job = *step->decision.job;
-  auto user = net::makeSshKey("trainyard");
-  auto host = net::makeSshKey("trainyard");
-  if (!user || !host) {
-    deps_.log.error("no ssh keys could be made", {{"namespace", job.key.ns},
-                                                  {"job", job.key.name},
-                                                  {"error", (user ? host.error() : user.error()).message}});
-    return partDone(step, false);
-  }
-  ensureOurs(step, kube::kSecrets,
-             codec::encodeSshSecret(job, {user->privateKey, user->publicLine},
-                                    {host->privateKey, host->publicLine}));
-}
-
-// Likewise.
-void PlanExecutor::ensureLaunchToken(const StepPtr& step) {
-  const model::Job& job = *step->decision.job;
-  const auto token = net::makeRandomToken();
-  if (!token) {
-    deps_.log.error(
-        "no token could be made",
-        {{"namespace", job.key.ns}, {"job", job.key.name}, {"error", token.error().message}});
-    return partDone(step, false);
-  }
-  ensureOurs(step, kube::kSecrets, codec::encodeLaunchSecret(job, *token));
 }
 
 // With its start only: a gang that starts anew has the same templates.

@@ -34,7 +34,9 @@ bool usesLauncher(const model::JobSpec& spec) {
   return spec.checkpoint && spec.checkpoint->mode == model::CheckpointMode::kLauncher;
 }
 
-bool hasElasticParts(const model::JobSpec& spec) { return usesLauncher(spec) || model::readsMembership(spec); }
+bool hasElasticParts(const model::JobSpec& spec) {
+  return usesLauncher(spec) || model::readsMembership(spec);
+}
 
 model::Environment elasticEnvironment(const model::Job& job) {
   model::Environment env;
@@ -44,7 +46,8 @@ model::Environment elasticEnvironment(const model::Job& job) {
     env.push_back({"TRAINYARD_GRACE_SECONDS", fmt::to_string(job.spec.checkpoint->gracePeriod.count())});
     env.push_back({"TRAINYARD_LAUNCH", fmt::format("{}/{}", kProgramFolder, kProgram)});
   }
-  if (hasToken(job)) env.push_back({"TRAINYARD_LAUNCH_TOKEN", fmt::format("{}/{}", kTokenFolder, kLaunchToken)});
+  if (hasToken(job))
+    env.push_back({"TRAINYARD_LAUNCH_TOKEN", fmt::format("{}/{}", kTokenFolder, kLaunchToken)});
   return env;
 }
 
@@ -67,7 +70,11 @@ void writeElasticVolumes(JsonWriter& out, const model::Job& job) {
 
 void writeElasticMounts(JsonWriter& out, const model::Job& job) {
   const auto mount = [&](std::string_view volume, std::string_view path) {
-    out.beginObject().member("name", volume).member("mountPath", path).memberBool("readOnly", true).endObject();
+    out.beginObject()
+        .member("name", volume)
+        .member("mountPath", path)
+        .memberBool("readOnly", true)
+        .endObject();
   };
   if (model::readsMembership(job.spec)) mount(kMembershipVolume, membershipFolder(job));
   if (usesLauncher(job.spec)) mount(kProgramVolume, kProgramFolder);
@@ -91,7 +98,8 @@ std::string launchComplaint(const JsonValue& first, std::string_view image) {
   bool says = false;
   first.find("command").forEachElement([&](const JsonValue&) { says = true; });
   if (says) return {};
-  return "spec.containers[0].command: is required with checkpoint.mode Launcher: trainyard-launch starts it, and "
+  return "spec.containers[0].command: is required with checkpoint.mode Launcher: trainyard-launch starts it, "
+         "and "
          "what the image would run is not known";
 }
 

@@ -65,8 +65,8 @@ Environment pyTorchEnvironment(const MemberPlace& place) {
                   {"PET_NPROC_PER_NODE", fmt::to_string(model::slotsOf(place.role))},
                   {"PYTHONUNBUFFERED", "1"}};
   const model::JobSpec& spec = place.job.spec;
-  const bool mayChange = isElastic(spec) || (spec.failure.scope == model::RestartScope::kPod &&
-                                             !model::readsMembership(spec));
+  const bool mayChange =
+      isElastic(spec) || (spec.failure.scope == model::RestartScope::kPod && !model::readsMembership(spec));
   if (mayChange) {
     // Not the epoch's: whoever takes a lost member's place joins those that are left.
     env.push_back({"PET_RDZV_ID", place.job.uid.str()});
