@@ -2,15 +2,16 @@
 #   docker build --target operator --tag trainyard-operator .
 #   docker build --target extender --tag trainyard-extender .
 #   docker build --target agent --tag trainyard-agent .
+#   docker build --target launch --tag trainyard-launch .
 FROM debian:bookworm AS build
 COPY tools/deps /src/tools/deps
 RUN apt-get update && /src/tools/deps && apt-get install --yes --no-install-recommends binutils
 COPY . /src
 WORKDIR /src
-RUN cmake --preset release && cmake --build --preset release --target trainyard-operator trainyard-extender trainyard-agent
+RUN cmake --preset release && cmake --build --preset release --target trainyard-operator trainyard-extender trainyard-agent trainyard-launch
 RUN python3 -c "import sys; from pathlib import Path; sys.path.insert(0, 'e2e'); \
 from lib.programimage import plant; \
-[plant(Path('build/release', name, 'trainyard-' + name), Path('/images', name)) for name in ('operator', 'extender', 'agent')]"
+[plant(Path('build/release', name, 'trainyard-' + name), Path('/images', name)) for name in ('operator', 'extender', 'agent', 'launch')]"
 
 FROM scratch AS operator
 COPY --from=build /images/operator /
@@ -26,3 +27,8 @@ ENTRYPOINT ["/usr/bin/trainyard-extender"]
 FROM scratch AS agent
 COPY --from=build /images/agent /
 ENTRYPOINT ["/usr/bin/trainyard-agent"]
+
+FROM scratch AS launch
+COPY --from=build /images/launch /
+USER 65532:65532
+ENTRYPOINT ["/usr/bin/trainyard-launch"]

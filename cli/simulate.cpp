@@ -175,8 +175,10 @@ class Simulator {
   // that admission makes of them.
   std::string checkTemplates(model::Job& job, const Manifest& manifest) {
     for (model::Role& role : job.spec.roles) {
-      const auto body = codec::encodeMemberPod(
-          job, role, 0, {.environment = core::MemberEnvironments(job).of(role.name, 0, 0)});
+      const auto body =
+          codec::encodeMemberPod(job, role, 0,
+                                 {.environment = core::MemberEnvironments(job).of(role.name, 0, 0),
+                                  .launcherImage = "trainyard-launch"});
       if (!body) return fmt::format("spec.roles[{}].template: {}", role.name, body.error().message);
       const auto answer = cluster_.post(kube::kPods.collection(job.key.ns), *body, kDryRun);
       if (answer) {

@@ -40,6 +40,9 @@ int main(int argc, char** argv) {
   app.add_option("--scheduler-name", options.schedulerName,
                  "schedulerName of the pods, where not the cluster's default scheduler calls the extender");
   app.add_option(
+      "--launcher-image", options.launcherImage,
+      "image of trainyard-launch, for jobs with checkpoint.mode Launcher; without it these are refused");
+  app.add_option(
       "--policy", options.policyFile,
       "the cluster's policy, a YAML file; read again when it changes. Without it the defaults hold");
   app.add_option("--certificates-for", certificatesFor,

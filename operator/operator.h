@@ -33,6 +33,7 @@ struct OperatorOptions {
   std::string leaseName = "trainyard-operator";
   core::Settings settings = {};
   std::string schedulerName = {};  // that binds the pods; empty: the cluster's default scheduler
+  std::string launcherImage = "trainyard-launch";  // empty: jobs with checkpoint.mode Launcher are refused
   std::optional<CertificateOptions> certificates = std::nullopt;  // absent: others make them
   model::Policy policy = {};                                      // to begin with
 };

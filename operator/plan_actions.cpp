@@ -3,20 +3,19 @@
 #include "codec/config_map.h"
 #include "codec/container_env.h"
 #include "codec/disruption_budget.h"
+#include "codec/elastic_pod.h"
 #include "codec/finalizers.h"
 #include "codec/framework_files.h"
 #include "codec/member_pod.h"
 #include "codec/object_meta.h"
 #include "codec/pod.h"
 #include "codec/service.h"
-#include "codec/ssh_secret.h"
 #include "codec/status.h"
 #include "core/ledger/members.h"
 #include "model/gang_size.h"
 #include "model/names.h"
 #include "model/process_group.h"
 #include "model/words.h"
-#include "net/ssh_key.h"
 #include "operator/plan_executor.h"
 #include "operator/plan_step.h"
 
@@ -82,7 +81,8 @@ void PlanExecutor::checkTemplate(const StepPtr& step, const model::Role& role, s
                                             .gated = true,
                                             .schedulerName = deps_.schedulerName,
                                             .environment = step->environments().of(role.name, 0, 0),
-                                            .preflight = preflightOf(job)});
+                                            .preflight = preflightOf(job),
+                                            .launcherImage = deps_.launcherImage});
   if (!body) {
     if (step->templates.invalid.empty()) step->templates.invalid = templateComplaint(role.name, body.error());
     bodies_.leave(bytes);
@@ -199,6 +199,10 @@ void PlanExecutor::run(const StepPtr& step, const core::EnsureAuxiliaries&) {
     ensureSshKeys(step);
   }
   ensureDisruptionBudget(step);
+  if (codec::usesLauncher(job.spec) && job.spec.mayHaveMates()) {
+    ++step->openParts;
+    ensureLaunchToken(step);
+  }
   tellOwnVariables(step);
 }
 
@@ -221,23 +225,6 @@ void PlanExecutor::ensureOurs(const StepPtr& step, const kube::ResourceType& typ
                      }
                      partDone(step, answer || answer.error().code == ErrorCode::kAlreadyExists);
                    }));
-}
-
-// Made anew each time, and thrown away where the job has some: to read them would take the right to read
-// everybody's Secrets.
-void PlanExecutor::ensureSshKeys(const StepPtr& step) {
-  const model::Job& job = *step->decision.job;
-  auto user = net::makeSshKey("trainyard");
-  auto host = net::makeSshKey("trainyard");
-  if (!user || !host) {
-    deps_.log.error("no ssh keys could be made", {{"namespace", job.key.ns},
-                                                  {"job", job.key.name},
-                                                  {"error", (user ? host.error() : user.error()).message}});
-    return partDone(step, false);
-  }
-  ensureOurs(step, kube::kSecrets,
-             codec::encodeSshSecret(job, {user->privateKey, user->publicLine},
-                                    {host->privateKey, host->publicLine}));
 }
 
 const model::Preflight* PlanExecutor::preflightOf(const model::Job& job) const {
@@ -329,7 +316,8 @@ void PlanExecutor::createMember(const StepPtr& step, const core::CreateMember& a
                               .pinned = action.pinned,
                               .schedulerName = deps_.schedulerName,
                               .environment = step->environments().of(role.name, action.index, action.epoch),
-                              .preflight = preflightOf(job)});
+                              .preflight = preflightOf(job),
+                              .launcherImage = deps_.launcherImage});
   if (!body) {
     refuseCreation(step, body.error());
     bodies_.leave(bytes);

@@ -40,6 +40,7 @@ class PlanExecutor {
     base::Logger log;
     std::string schedulerName = {};  // of the pods; empty: the cluster's default scheduler
     core::Settings settings = {};
+    std::string launcherImage = {};  // of trainyard-launch; empty: who wants it is refused
   };
 
   // `settled` is called whenever a job stops being busy: the next cycle may have something for it.
@@ -118,6 +119,7 @@ class PlanExecutor {
   void ensureOurs(const StepPtr& step, const kube::ResourceType& type, std::string body);
   void ensureSshKeys(const StepPtr& step);
   void ensureDisruptionBudget(const StepPtr& step);
+  void ensureLaunchToken(const StepPtr& step);
   void tellOwnVariables(const StepPtr& step);
   [[nodiscard]] const model::Preflight* preflightOf(const model::Job& job) const;
   void checkOwner(const StepPtr& step, const kube::ResourceType& type, const std::string& name);

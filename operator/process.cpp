@@ -86,6 +86,7 @@ class Process {
         std::make_unique<Operator>(OperatorOptions{.identity = options_.identity,
                                                    .leaseNamespace = options_.leaseNamespace,
                                                    .schedulerName = options_.schedulerName,
+                                                   .launcherImage = options_.launcherImage,
                                                    .certificates = options_.certificates,
                                                    .policy = policy_ ? policy_->policy() : model::Policy()},
                                    Operator::Dependencies{connection_->api(), connection_->leaseApi(), loop_,

@@ -17,6 +17,7 @@ struct ProcessOptions {
   int qps = 1000;
   int burst = 2000;
   std::string schedulerName = {};
+  std::string launcherImage = {};
   std::optional<CertificateOptions> certificates = std::nullopt;
   std::string policyFile = {};  // empty: the default policy
   base::LogLevel logLevel = base::LogLevel::kInfo;

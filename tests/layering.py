@@ -22,6 +22,7 @@ MAY_INCLUDE = {
 }
 # The programs, which build on the libraries.
 PROGRAMS = {
+    "launch": set(),
     "operator": {"base", "model", "core", "codec", "net", "kube", "telemetry"},
     "extender": {"base", "model", "core", "codec", "net", "kube", "telemetry"},
     "agent": {"base", "model", "core", "codec", "net", "kube", "telemetry"},
@@ -49,6 +50,7 @@ THIRD_PARTY = {
     "extender": ("CLI/",),
     "agent": ("CLI/", "netlink/", "net/"),
     "cli": ("CLI/",),
+    "launch": (),  # one static file for any image
 }
 # Headers shared by the files of one part, included by nobody else.
 PRIVATE_HEADERS = ("sim/api/json.h", "net/openssl.h", "net/server_connection.h", "net/server_core.h", "net/server_tls.h")

@@ -42,8 +42,9 @@ def plant(program, tree):
     binary.chmod(0o755)
     for name, path in libraries.items():
         _copy(path, tree / _LIBRARIES / name)
-    # The one path that is written into every program.
-    _copy(loader, tree / loader.lstrip("/"))
+    # The one path that is written into every program; a static one has none.
+    if loader:
+        _copy(loader, tree / loader.lstrip("/"))
     etc = tree / "etc"
     etc.mkdir()
     (etc / "passwd").write_text("root:x:0:0:root:/:/sbin/nologin\n"
@@ -56,12 +57,13 @@ def _needs(program):
     """{name: path} of the shared libraries, and the loader's path."""
     if not program.is_file():
         raise E2EError(f"{program} is not there: build with `make build`")
-    text = _run("ldd", str(program))
+    if "statically linked" in (text := _run("ldd", str(program), accept=(0, 1))):
+        return {}, None
     if absent := _ABSENT.findall(text):
         raise E2EError(f"{program} needs {', '.join(absent)}, which this machine does not have")
     loader = _LOADER.search(text)
     if not loader:
-        raise E2EError(f"{program} is linked statically, or for another machine:\n{text}")
+        raise E2EError(f"{program} is for another machine:\n{text}")
     return dict(_LOADED.findall(text)), loader.group(1)
 
 
@@ -71,11 +73,12 @@ def _copy(source, target):
     target.chmod(0o755)
 
 
-def _run(*argv):
+def _run(*argv, accept=(0,)):
     try:
         done = subprocess.run(argv, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         raise E2EError(f"{argv[0]} is not installed (Debian: apt-get install binutils libc-bin)") from None
-    if done.returncode:
+    if done.returncode not in accept:
         raise E2EError(f"{' '.join(argv)} failed: {(done.stderr or done.stdout).strip()}")
-    return done.stdout
+    # ldd says there of a static program that it is one.
+    return done.stdout + (done.stderr if done.returncode else "")

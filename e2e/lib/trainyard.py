@@ -14,6 +14,9 @@ CRDS = REPOSITORY / "crds"
 NAMESPACE = "trainyard-system"
 
 OPERATOR, EXTENDER = "trainyard-operator", "trainyard-extender"
+# Runs in pods of jobs; clusters of the tests get its image only where a case loads it.
+LAUNCH = "trainyard-launch"
+LAUNCH_IMAGE = f"docker.io/local/{LAUNCH}:dev"
 
 # Long enough for the longest soak run; the cluster and its signing key end before.
 _TOKEN_SECONDS = 7 * 24 * 3600
@@ -27,6 +30,14 @@ def binaries(folder):
     if absent:
         raise E2EError(f"{' and '.join(absent)} not found in {folder}: build with `make build`, name another "
                        "directory with --bin, or leave Trainyard out with --no-trainyard")
+    return found
+
+
+def launcher(folder):
+    """The path of trainyard-launch below folder."""
+    found = _binary(Path(folder).resolve(), LAUNCH)
+    if found is None:
+        raise E2EError(f"{LAUNCH} not found in {folder}: build with `make build`")
     return found
 
 
@@ -90,7 +101,7 @@ def operator(cluster, binary, kubeconfig):
     policy = _policy(cluster)
     return Program(OPERATOR, [
         binary, f"--kubeconfig={kubeconfig}", f"--listen=127.0.0.1:{port}", f"--namespace={NAMESPACE}",
-        f"--policy={policy}",
+        f"--policy={policy}", f"--launcher-image={LAUNCH_IMAGE}",
     ], ready=f"http://127.0.0.1:{port}/readyz", metrics=f"http://127.0.0.1:{port}/metrics", port=port)
 
 

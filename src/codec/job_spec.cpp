@@ -84,7 +84,9 @@ bool isRoleName(std::string_view name) {
 // template says, nor than a pod would have without it.
 seconds readGrace(const Field& podSpec, const std::optional<model::Checkpoint>& checkpoint) {
   const seconds own = readGracePeriod(podSpec);
-  const bool signals = checkpoint && checkpoint->mode == model::CheckpointMode::kSignal;
+  const bool signals = checkpoint && (checkpoint->mode == model::CheckpointMode::kSignal ||
+                                      checkpoint->mode == model::CheckpointMode::kLauncher ||
+                                      checkpoint->mode == model::CheckpointMode::kHelper);
   return signals ? std::max(own, checkpoint->gracePeriod) : own;
 }
 

@@ -7,14 +7,17 @@
 #include <fmt/format.h>
 
 #include "codec/container_env.h"
+#include "codec/elastic_pod.h"
 #include "codec/framework_files.h"
 #include "codec/json_value.h"
 #include "codec/json_writer.h"
+#include "codec/membership.h"
 #include "codec/owned_object.h"
 #include "codec/preflight_pod.h"
 #include "codec/service.h"
 #include "codec/ssh_pod.h"
 #include "codec/traffic_pod.h"
+#include "model/membership.h"
 #include "model/names.h"
 #include "model/process_group.h"
 #include "model/traffic_pod.h"
@@ -87,26 +90,35 @@ struct Pod {
   const MemberContext& context;
   bool overSsh = false;
   std::string filesName = {};  // empty where nothing refers to it
+  bool elastic = false;        // has parts of codec/elastic_pod.h
+  bool launched = false;       // by trainyard-launch
+  model::Environment environment = {};
 };
 
 enum class ContainerKind { kFirst, kOther, kInit };
 
 void writeContainer(const Pod& pod, const JsonValue& container, ContainerKind kind, JsonWriter& out) {
-  const bool mounts = pod.overSsh && kind != ContainerKind::kInit;
+  const bool mounts = (pod.overSsh || pod.elastic) && kind != ContainerKind::kInit;
+  const bool launched = pod.launched && kind == ContainerKind::kFirst;
   out.beginObject();
   container.forEachMember([&](std::string_view name, JsonValue value) {
-    const bool replaced = name == "env" || (mounts && name == "volumeMounts");
+    const bool replaced =
+        name == "env" || (mounts && name == "volumeMounts") || (launched && name == "command");
     if (value.present() && !replaced) out.key(name).raw(value.minified());
   });
   out.key("env");
-  writeContainerEnv(out, container, pod.context.environment, pod.filesName);
+  writeContainerEnv(out, container, pod.environment, pod.filesName);
   if (mounts) {
     out.key("volumeMounts").beginArray();
     container.find("volumeMounts").forEachElement([&](JsonValue mount) { out.raw(mount.minified()); });
-    writeSshMounts(out);
+    if (pod.overSsh) writeSshMounts(out);
+    writeElasticMounts(out, pod.job);
     out.endArray();
-    if (kind == ContainerKind::kFirst && servesSsh(pod.role, container)) writeSshServerCommand(out);
   }
+  if (launched)
+    writeLaunchedCommand(out, container);
+  else if (pod.overSsh && kind == ContainerKind::kFirst && servesSsh(pod.role, container))
+    writeSshServerCommand(out);
   out.endObject();
 }
 
@@ -120,28 +132,34 @@ void writeContainers(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
   out.endArray();
 }
 
+JsonValue firstContainer(const JsonValue& spec) {
+  JsonValue first;
+  bool found = false;
+  spec.find("containers").forEachElement([&](JsonValue container) {
+    if (!std::exchange(found, true)) first = container;
+  });
+  return first;
+}
+
 void writeInitContainers(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
   const JsonValue own = spec.find("initContainers");
   const bool waits = pod.overSsh && pod.role.name == model::kLauncherRole;
   const model::Preflight* preflight = pod.context.preflight;
-  if (!own.present() && !waits && preflight == nullptr) return;
+  if (!own.present() && !waits && preflight == nullptr && !pod.launched) return;
+  const JsonValue first = firstContainer(spec);
   out.key("initContainers").beginArray();
-  spec.find("containers").forEachElement([&](JsonValue container) {
-    if (preflight != nullptr) writePreflightContainer(out, container, *std::exchange(preflight, nullptr));
-  });
+  if (preflight != nullptr && first.present()) writePreflightContainer(out, first, *preflight);
   own.forEachElement([&](JsonValue each) { writeContainer(pod, each, ContainerKind::kInit, out); });
-  bool first = waits;
-  spec.find("containers").forEachElement([&](JsonValue container) {
-    if (std::exchange(first, false))
-      writeWaitContainer(out, container, pod.context.environment, pod.filesName);
-  });
+  if (pod.launched) writeInstallContainer(out, first, pod.context.launcherImage);
+  if (waits && first.present()) writeWaitContainer(out, first, pod.environment, pod.filesName);
   out.endArray();
 }
 
 void writeVolumes(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
   out.key("volumes").beginArray();
   spec.find("volumes").forEachElement([&](JsonValue volume) { out.raw(volume.minified()); });
-  writeSshVolumes(out, pod.job);
+  if (pod.overSsh) writeSshVolumes(out, pod.job);
+  writeElasticVolumes(out, pod.job);
   out.endArray();
 }
 
@@ -163,10 +181,15 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kStay{
     {{"karpenter.sh/do-not-disrupt", "true"}, {"cluster-autoscaler.kubernetes.io/safe-to-evict", "false"}}};
 
 void writeAnnotations(const Pod& pod, const JsonValue& ofTemplate, JsonWriter& out) {
+  const auto membership = model::membershipOf(pod.job);
   out.key("annotations").beginObject();
   ofTemplate.forEachMember([&](std::string_view name, JsonValue value) {
-    if (value.present() && name != model::kTrafficAnnotation) out.key(name).raw(value.minified());
+    const bool replaced =
+        name == model::kTrafficAnnotation || (membership && name == model::kMembershipAnnotation);
+    if (value.present() && !replaced) out.key(name).raw(value.minified());
   });
+  // As it is when the member begins: whoever joins knows of those that are there.
+  if (membership) out.member(model::kMembershipAnnotation, encodeMembership(*membership));
   for (const auto& [name, value] : kStay) {
     if (!ofTemplate.find(name).present()) out.member(name, value);
   }
@@ -208,12 +231,13 @@ void writeSpec(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
   spec.forEachMember([&](std::string_view name, JsonValue value) {
     if (!value.present() || isOurs(name) || (name == "affinity" && context.pinned)) return;
     if (name == kGrace && grace) return;
-    if (name == "containers" || name == "initContainers" || (name == "volumes" && pod.overSsh)) return;
+    const bool ownVolumes = pod.overSsh || pod.elastic;
+    if (name == "containers" || name == "initContainers" || (name == "volumes" && ownVolumes)) return;
     out.key(name).raw(value.minified());
   });
   writeInitContainers(pod, spec, out);
   writeContainers(pod, spec, out);
-  if (pod.overSsh) writeVolumes(pod, spec, out);
+  if (pod.overSsh || pod.elastic) writeVolumes(pod, spec, out);
   out.member("restartPolicy", "Never").member("hostname", pod.name);
   if (grace) out.member(kGrace, *grace);
   // Quotas that are scoped by class must see what the queues see.
@@ -297,13 +321,24 @@ base::Result<std::string> encodeMemberPod(const model::Job& job, const model::Ro
   const bool refers =
       overSsh || std::any_of(context.environment.begin(), context.environment.end(),
                              [](const model::Variable& each) { return !each.fileKey.empty(); });
-  const Pod pod{job,
-                role,
-                index,
-                model::podName(job.key.name, role.name, index),
-                context,
-                overSsh,
-                refers ? frameworkFilesName(job) : std::string()};
+  Pod pod{job,
+          role,
+          index,
+          model::podName(job.key.name, role.name, index),
+          context,
+          overSsh,
+          refers ? frameworkFilesName(job) : std::string(),
+          hasElasticParts(job.spec),
+          usesLauncher(job.spec),
+          context.environment};
+  if (pod.launched) {
+    const auto complaint =
+        launchComplaint(firstContainer(document->root().find("spec")), context.launcherImage);
+    if (!complaint.empty())
+      return base::fail(base::ErrorCode::kInvalid,
+                        fmt::format("job {}: spec.roles[{}].template: {}", job.key, role.name, complaint));
+  }
+  for (model::Variable& each : elasticEnvironment(job)) pod.environment.push_back(std::move(each));
   JsonWriter out;
   out.beginObject().member("apiVersion", "v1").member("kind", "Pod");
   writeMetadata(pod, document->root().find("metadata"), out);

@@ -17,8 +17,13 @@ std::string templateHash(const Field& spec, const model::JobSpec& decoded) {
     hash.add(element["template"].value().canonical());
   });
   // A member's time to end, where it is not the template's alone.
-  if (decoded.checkpoint && decoded.checkpoint->mode == model::CheckpointMode::kSignal)
+  using enum model::CheckpointMode;
+  const auto mode = decoded.checkpoint ? decoded.checkpoint->mode : kNone;
+  if (mode == kSignal || mode == kLauncher || mode == kHelper)
     hash.add(fmt::to_string(decoded.checkpoint->gracePeriod.count()));
+  // With the one the command is another, with both there is a volume.
+  if (mode == kLauncher) hash.add("Launcher");
+  if (mode == kHelper) hash.add("Helper");
   if (!decoded.priorityClassName.empty()) hash.add(decoded.priorityClassName);
   return hash.hex();
 }

@@ -10,9 +10,9 @@ std::string_view unbuiltMode(const model::JobSpec& spec) {
   using enum model::CheckpointMode;
   if (!spec.checkpoint) return {};
   switch (spec.checkpoint->mode) {
-    case kLauncher: return "Launcher";
-    case kHelper: return "Helper";
     case kHttp: return "HTTP";
+    case kLauncher:
+    case kHelper:
     case kSignal:
     case kNone: return {};
   }

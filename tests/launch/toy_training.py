@@ -1,5 +1,6 @@
 """A training of seconds for the tests of examples/trainyard_elastic.py: tells ten noisy patterns apart."""
 import os
+import time
 
 import torch
 from torch import nn
@@ -28,6 +29,8 @@ def train(step):
     weight = sum(parameter.double().sum().item() for parameter in model.parameters())
     print(f"step {step} rank {job.rank} of {job.world} samples {len(mine)} weight {weight:.9f} loss {loss.item():.5f}",
           flush=True)
+    # As if it was a model worth the trouble: a change of size has to happen while it runs.
+    time.sleep(float(os.environ.get("PACE", "0")))
     return loss.item()
 
 

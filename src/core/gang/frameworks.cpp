@@ -7,6 +7,7 @@
 
 #include "model/framework_files.h"
 #include "model/gang_size.h"
+#include "model/membership.h"
 #include "model/process_group.h"
 #include "model/tensorflow_cluster.h"
 
@@ -32,8 +33,9 @@ std::optional<int> rankOf(const MemberPlace& place) {
   return model::memberRank(place.job, place.role.name, place.index);
 }
 
+// Whoever reads its membership makes its process group anew at each size, and is told of one that is fixed.
 bool isElastic(const model::JobSpec& spec) {
-  if (!spec.elastic) return false;
+  if (!spec.elastic || model::readsMembership(spec)) return false;
   const auto roles = model::rankedRoles(spec);
   return std::any_of(roles.begin(), roles.end(),
                      [&](const Role* role) { return role->name == spec.elastic->role; });
@@ -62,8 +64,9 @@ Environment pyTorchEnvironment(const MemberPlace& place) {
                   {"PET_NNODES", nodesOf(place)},
                   {"PET_NPROC_PER_NODE", fmt::to_string(model::slotsOf(place.role))},
                   {"PYTHONUNBUFFERED", "1"}};
+  const model::JobSpec& spec = place.job.spec;
   const bool mayChange =
-      isElastic(place.job.spec) || place.job.spec.failure.scope == model::RestartScope::kPod;
+      isElastic(spec) || (spec.failure.scope == model::RestartScope::kPod && !model::readsMembership(spec));
   if (mayChange) {
     // Not the epoch's: whoever takes a lost member's place joins those that are left.
     env.push_back({"PET_RDZV_ID", place.job.uid.str()});

@@ -338,12 +338,12 @@ TEST_CASE("what is asked for and not built is named, defaults are not") {
       std::vector<std::string>{"spec.network.priority"});
   CHECK(unsupported(R"(,"checkpoint":{"mode":"Signal"})").empty());
   CHECK(unsupported(R"(,"checkpoint":{"mode":"None"})").empty());
-  for (const char* mode : {"Launcher", "Helper"}) {
-    CHECK(unsupported(fmt::format(R"(,"checkpoint":{{"mode":"{}"}})", mode)) ==
-          std::vector<std::string>{fmt::format("spec.checkpoint.mode {} (nobody asks the job to save its "
-                                               "state; when it is stopped, its processes get SIGTERM)",
-                                               mode)});
-  }
+  for (const char* mode : {"Launcher", "Helper"})
+    CHECK(unsupported(fmt::format(R"(,"checkpoint":{{"mode":"{}"}})", mode)).empty());
+  CHECK(
+      unsupported(R"(,"checkpoint":{"mode":"HTTP","http":{"port":80,"path":"/save"}})") ==
+      std::vector<std::string>{"spec.checkpoint.mode HTTP (nobody asks the job to save its state; when it is "
+                               "stopped, its processes get SIGTERM)"});
 }
 
 TEST_CASE("a job whose members ran out of memory once asks for half as much again") {

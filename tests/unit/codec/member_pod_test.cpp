@@ -7,6 +7,7 @@
 #include "codec/finalizers.h"
 #include "codec/job.h"
 #include "codec/json_value.h"
+#include "codec/launch_secret.h"
 #include "codec/pod.h"
 #include "codec/service.h"
 
@@ -168,6 +169,82 @@ TEST_CASE("a role without a usable template is refused with its field") {
   job.spec.roles[0].templateJson = "{}";
   CHECK(codec::encodeMemberPod(job, job.spec.roles[0], 0, {}).error().message ==
         "job ml/bert: spec.roles[worker].template: has no spec");
+}
+
+namespace {
+
+model::Job elasticJob(std::string_view mode, std::string_view container) {
+  auto job = codec::decodeJob(fmt::format(
+      R"({{"metadata":{{"name":"bert","namespace":"ml","uid":"j1"}},"spec":{{"framework":"PyTorch",
+          "elastic":{{"role":"worker","replicas":2,"minReplicas":1,"maxReplicas":4}},
+          "checkpoint":{{"mode":"{}","gracePeriodSeconds":20}},
+          "roles":[{{"name":"worker","template":{{"metadata":{{"annotations":{{"trainyard.dev/membership":"forged"}}}},
+          "spec":{{"volumes":[{{"name":"v"}}],"containers":[{}]}}}}}}]}}}})",
+      mode, container));
+  REQUIRE(job);
+  CHECK(job->specError.empty());
+  job->status.gang.lastEpoch = 3;
+  return *std::move(job);
+}
+
+}  // namespace
+
+TEST_CASE("a member that follows the size of its job finds it in a file, from its birth on") {
+  const std::string pod =
+      encoded(elasticJob("Helper", R"({"name":"c","image":"x"})"), 1, {.launcherImage = "l"});
+  const auto document = codec::JsonDocument::parse(pod);
+  REQUIRE(document);
+  const codec::JsonValue root = document->root();
+  CHECK(root.find("metadata").find("annotations").find("trainyard.dev/membership").string() ==
+        R"({"generation":3,"role":"worker","size":2})");
+  CHECK(root.find("spec").find("volumes").canonical() == canonical(R"([{"name":"v"},
+    {"name":"trainyard-membership","downwardAPI":{"items":[{"path":"membership",
+      "fieldRef":{"fieldPath":"metadata.annotations['trainyard.dev/membership']"}}]}}])"));
+  CHECK(root.find("spec").find("containers").canonical() == canonical(R"([{"name":"c","image":"x",
+    "env":[{"name":"TRAINYARD_MEMBERSHIP","value":"/etc/trainyard/membership"}],
+    "volumeMounts":[{"name":"trainyard-membership","mountPath":"/etc/trainyard","readOnly":true}]}])"));
+  CHECK_FALSE(root.find("spec").find("initContainers").present());
+}
+
+TEST_CASE("trainyard-launch is process 1 where the job wants it") {
+  const model::Job job =
+      elasticJob("Launcher", R"({"name":"c","image":"x","command":["python3","t.py"],"args":["--fast"],
+        "resources":{"limits":{"nvidia.com/gpu":1}},"securityContext":{"runAsUser":7}})");
+  const auto document = codec::JsonDocument::parse(encoded(job, 0, {.launcherImage = "reg/launch:1"}));
+  REQUIRE(document);
+  const codec::JsonValue spec = document->root().find("spec");
+  CHECK(spec.find("initContainers").canonical() ==
+        canonical(R"([{"name":"trainyard-launch","image":"reg/launch:1",
+    "resources":{"limits":{"nvidia.com/gpu":1}},"securityContext":{"runAsUser":7},"args":["install","/opt/trainyard"],
+    "volumeMounts":[{"name":"trainyard-launch","mountPath":"/opt/trainyard"}]}])"));
+  CHECK(spec.find("containers").canonical() == canonical(R"([{"name":"c","image":"x","args":["--fast"],
+    "resources":{"limits":{"nvidia.com/gpu":1}},"securityContext":{"runAsUser":7},
+    "command":["/opt/trainyard/trainyard-launch","exec","--","python3","t.py"],
+    "env":[{"name":"TRAINYARD_MEMBERSHIP","value":"/etc/trainyard/membership"},{"name":"TRAINYARD_GRACE_SECONDS","value":"20"},
+      {"name":"TRAINYARD_LAUNCH","value":"/opt/trainyard/trainyard-launch"},
+      {"name":"TRAINYARD_LAUNCH_TOKEN","value":"/etc/trainyard-launch/token"}],
+    "volumeMounts":[{"name":"trainyard-membership","mountPath":"/etc/trainyard","readOnly":true},
+      {"name":"trainyard-launch","mountPath":"/opt/trainyard","readOnly":true},
+      {"name":"trainyard-launch-token","mountPath":"/etc/trainyard-launch","readOnly":true}]}])"));
+  CHECK(spec.find("volumes").minified().find(R"("secretName":"bert-launch-j1")") != std::string::npos);
+  CHECK(canonical(codec::encodeLaunchSecret(job, "t")).find(R"("token":"dA==")") != std::string::npos);
+}
+
+TEST_CASE("trainyard-launch is refused what it cannot start") {
+  const auto complaint = [](std::string_view container, std::string image) {
+    const model::Job job = elasticJob("Launcher", container);
+    const auto pod = codec::encodeMemberPod(job, job.spec.roles[0], 0, {.launcherImage = std::move(image)});
+    REQUIRE_FALSE(pod);
+    CHECK(pod.error().code == base::ErrorCode::kInvalid);
+    return pod.error().message;
+  };
+  CHECK(complaint(R"({"name":"c","image":"x","args":["a"]})", "l") ==
+        "job ml/bert: spec.roles[worker].template: spec.containers[0].command: is required with "
+        "checkpoint.mode "
+        "Launcher: trainyard-launch starts it, and what the image would run is not known");
+  CHECK(complaint(R"({"name":"c","command":["a"]})", "") ==
+        "job ml/bert: spec.roles[worker].template: checkpoint.mode Launcher: the operator knows no image of "
+        "trainyard-launch (--launcher-image)");
 }
 
 TEST_CASE("the release patch pins and opens the gate in one write") {

@@ -1,0 +1,244 @@
+#include "launch/hub.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace trainyard::launch {
+namespace {
+
+std::uint64_t numberOf(const std::string& text) {
+  std::uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+constexpr std::size_t kMostSlots = 4'096;
+
+}  // namespace
+
+struct Hub::Task {
+  Id id = 0;
+  std::vector<std::string> words;
+  std::string state = "waiting";  // waiting, running, done, cancelled
+  std::string code;
+  std::uint64_t attempt = 0;
+  Peer* member = nullptr;
+  bool cancelled = false;
+  std::string output;
+  std::set<Peer*> followers = {};  // want output and the result
+  std::set<Peer*> waiters = {};    // the result
+};
+
+struct Hub::Peer {
+  std::unique_ptr<Channel> channel;
+  std::string name;  // "worker 3"; empty: a client
+  std::size_t slots = 0;
+  bool leaving = false;
+  std::set<Id> running = {};
+  std::set<Id> asks = {};  // of whose tasks it is told
+};
+
+Hub::Hub(Loop& loop, int listener, std::string token)
+    : loop_(loop), listener_(listener), token_(std::move(token)) {
+  loop_.watch(listener_, POLLIN, [this](short) { accept(); });
+}
+
+Hub::~Hub() {
+  loop_.unwatch(listener_);
+  ::close(listener_);
+}
+
+void Hub::accept() {
+  const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd < 0) return;
+  if (peers_.size() >= kMostPeers) {
+    ::close(fd);
+    return;
+  }
+  Peer& peer = *peers_.emplace_back(std::make_unique<Peer>());
+  peer.channel = std::make_unique<Channel>(loop_, fd, true, token_);
+  peer.channel->listen({.message = [this, &peer](const Message& message) { take(peer, message); },
+                        .closed = [this, &peer] { lost(peer); }});
+}
+
+void Hub::lost(Peer& peer) {
+  const std::set<Id> running = peer.running;
+  peer.leaving = true;
+  for (const Id id : running) again(*tasks_.at(id));
+  for (const Id id : peer.asks) {
+    const auto found = tasks_.find(id);
+    if (found == tasks_.end()) continue;
+    found->second->followers.erase(&peer);
+    found->second->waiters.erase(&peer);
+  }
+  peers_.remove_if([&](const auto& each) { return each.get() == &peer; });
+  dispatch();
+}
+
+Hub::Task* Hub::taskOf(const Message& message) {
+  if (message.fields.empty()) return nullptr;
+  const auto found = tasks_.find(numberOf(message.fields[0]));
+  return found == tasks_.end() ? nullptr : found->second.get();
+}
+
+// What is said of an earlier attempt counts no more.
+Hub::Task* Hub::runningOn(const Peer& peer, const Message& message) {
+  Task* task = taskOf(message);
+  const bool so = task != nullptr && message.fields.size() >= 2 && task->member == &peer &&
+                  task->attempt == numberOf(message.fields[1]);
+  return so ? task : nullptr;
+}
+
+void Hub::take(Peer& peer, const Message& message) {
+  if (!peer.name.empty()) return takeMembers(peer, message);
+  if (message.kind == "member" && message.fields.size() == 3) {
+    peer.name = message.fields[0] + ' ' + message.fields[1];
+    peer.slots = std::min<std::size_t>(numberOf(message.fields[2]), kMostSlots);
+    return dispatch();
+  }
+  if (message.kind == "submit") return submit(peer, message);
+  if (message.kind == "list") return list(peer);
+  Task* task = taskOf(message);
+  if (task == nullptr)
+    return peer.channel->send(
+        {"refused",
+         {"no such task; of those that ended the last " + std::to_string(kMostKept) + " are known"}});
+  const bool over = task->state == "done" || task->state == "cancelled";
+  if (message.kind == "cancel") return cancel(peer, *task);
+  if (message.kind == "output" && !task->output.empty())
+    peer.channel->send({"output", {message.fields[0], task->output}});
+  if (over) return peer.channel->send({"done", {message.fields[0], task->state, task->code}});
+  (message.kind == "output" ? task->followers : task->waiters).insert(&peer);
+  peer.asks.insert(task->id);
+}
+
+void Hub::takeMembers(Peer& peer, const Message& message) {
+  if (message.kind == "leaving") {
+    peer.leaving = true;
+    return;
+  }
+  Task* task = runningOn(peer, message);
+  if (task == nullptr) return;
+  if (message.kind == "output" && message.fields.size() == 3) {
+    task->output += message.fields[2];
+    if (task->output.size() > 2 * kMostOutput) task->output.erase(0, task->output.size() - kMostOutput);
+    for (Peer* each : task->followers)
+      each->channel->send({"output", {message.fields[0], message.fields[2]}});
+  } else if (message.kind == "ended" && message.fields.size() == 3) {
+    release(*task);
+    conclude(*task, task->cancelled ? "cancelled" : "done", message.fields[2]);
+    dispatch();
+  } else if (message.kind == "back") {
+    again(*task);
+    dispatch();
+  }
+}
+
+void Hub::submit(Peer& peer, const Message& message) {
+  if (message.fields.size() < 2 || message.fields[1].empty())
+    return peer.channel->send({"refused", {"a task needs a command"}});
+  if (waiting_.size() >= kMostWaiting)
+    return peer.channel->send({"refused", {std::to_string(kMostWaiting) + " tasks wait already"}});
+  auto task = std::make_unique<Task>();
+  task->id = ++lastId_;
+  task->words.assign(message.fields.begin() + 1, message.fields.end());
+  if (message.fields[0] == "follow") {
+    task->followers.insert(&peer);
+    peer.asks.insert(task->id);
+  }
+  waiting_.push_back(task->id);
+  peer.channel->send({"task", {std::to_string(task->id)}});
+  tasks_.emplace(task->id, std::move(task));
+  dispatch();
+}
+
+void Hub::cancel(Peer& peer, Task& task) {
+  const std::string id = std::to_string(task.id);
+  if (task.state == "waiting") {
+    std::erase(waiting_, task.id);
+    conclude(task, "cancelled", "");
+  } else if (task.state == "running") {
+    task.cancelled = true;
+    task.member->channel->send({"end", {id, std::to_string(task.attempt)}});
+  }
+  if (task.state != "running") return peer.channel->send({"done", {id, task.state, task.code}});
+  task.waiters.insert(&peer);
+  peer.asks.insert(task.id);
+}
+
+void Hub::list(Peer& peer) {
+  for (const auto& [id, task] : tasks_) {
+    Message item{"item",
+                 {std::to_string(id), task->state, task->code, task->member ? task->member->name : ""}};
+    item.fields.insert(item.fields.end(), task->words.begin(), task->words.end());
+    peer.channel->send(item);
+  }
+  peer.channel->send({"end"});
+}
+
+Hub::Peer* Hub::freest() {
+  Peer* best = nullptr;
+  for (const auto& each : peers_) {
+    if (each->leaving || each->running.size() >= each->slots) continue;
+    if (best == nullptr || each->slots - each->running.size() > best->slots - best->running.size())
+      best = each.get();
+  }
+  return best;
+}
+
+void Hub::dispatch() {
+  while (!waiting_.empty()) {
+    Peer* member = freest();
+    if (member == nullptr) return;
+    Task& task = *tasks_.at(waiting_.front());
+    waiting_.pop_front();
+    task.state = "running";
+    task.member = member;
+    member->running.insert(task.id);
+    Message start{"start", {std::to_string(task.id), std::to_string(++task.attempt)}};
+    start.fields.insert(start.fields.end(), task.words.begin(), task.words.end());
+    member->channel->send(start);
+  }
+}
+
+void Hub::release(Task& task) {
+  task.member->running.erase(task.id);
+  task.member = nullptr;
+}
+
+void Hub::again(Task& task) {
+  release(task);
+  if (task.cancelled) return conclude(task, "cancelled", "");
+  task.state = "waiting";
+  task.output.clear();
+  waiting_.push_front(task.id);
+}
+
+void Hub::conclude(Task& task, std::string state, std::string code) {
+  task.state = std::move(state);
+  task.code = std::move(code);
+  const Message done{"done", {std::to_string(task.id), task.state, task.code}};
+  std::set<Peer*> told = task.followers;
+  told.insert(task.waiters.begin(), task.waiters.end());
+  for (Peer* each : told) {
+    each->asks.erase(task.id);
+    each->channel->send(done);
+  }
+  task.followers.clear();
+  task.waiters.clear();
+  ended_.push_back(task.id);
+  forgetOldest();
+}
+
+void Hub::forgetOldest() {
+  while (ended_.size() > kMostKept) {
+    tasks_.erase(ended_.front());
+    ended_.pop_front();
+  }
+}
+
+}  // namespace trainyard::launch

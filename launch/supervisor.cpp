@@ -1,0 +1,223 @@
+#include "launch/supervisor.h"
+
+#include <poll.h>
+#include <sys/inotify.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+
+namespace trainyard::launch {
+namespace {
+
+constexpr std::array kPassedOn{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT};
+constexpr int kCannotStart = 127;
+
+int numberIn(const Environment& environment, const std::string& name, int otherwise) {
+  const auto found = environment.find(name);
+  if (found == environment.end()) return otherwise;
+  int number = otherwise;
+  std::from_chars(found->second.data(), found->second.data() + found->second.size(), number);
+  return number >= 0 ? number : otherwise;
+}
+
+std::string textIn(const Environment& environment, const std::string& name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? std::string() : found->second;
+}
+
+}  // namespace
+
+SupervisorOptions supervisorOptions(const Environment& environment, std::vector<std::string> command) {
+  using std::chrono::seconds;
+  SupervisorOptions options;
+  options.command = std::move(command);
+  options.environment = environment;
+  options.membershipFile = textIn(environment, "TRAINYARD_MEMBERSHIP");
+  options.grace = seconds(numberIn(environment, "TRAINYARD_GRACE_SECONDS", 30));
+  options.settle = seconds(numberIn(environment, "TRAINYARD_SETTLE_SECONDS", 15));
+  options.keep = textIn(environment, "TRAINYARD_ON_RESIZE") == "keep";
+  if (const std::string file = textIn(environment, "TRAINYARD_LAUNCH_TOKEN"); !file.empty())
+    options.token = readToken(file);
+  options.hubHost = textIn(environment, "TRAINYARD_COORDINATOR");
+  options.hubPort = numberIn(environment, "TRAINYARD_HUB_PORT", kHubPort);
+  options.slots = numberIn(environment, "TRAINYARD_SLOTS", 1);
+  return options;
+}
+
+Supervisor::Supervisor(SupervisorOptions options)
+    : options_(std::move(options)), self_(memberOf(options_.environment)) {
+  // Not process 1 in tests, or where the pod shares its processes: orphans still come to us.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+Supervisor::~Supervisor() {
+  if (signals_ >= 0) ::close(signals_);
+  if (changes_ >= 0) ::close(changes_);
+}
+
+void Supervisor::say(const std::string& what) const {
+  std::fprintf(stderr, "trainyard-launch: %s\n", what.c_str());
+}
+
+int Supervisor::run() {
+  takeSignals();
+  watchMembership();
+  if (!options_.membershipFile.empty()) born_ = readMembership(options_.membershipFile);
+  now_ = born_;
+  if (now_ && !belongs(self_, *now_)) return 0;
+  if (!options_.token.empty() && !options_.hubHost.empty()) {
+    if (self_.rank == 0) {
+      const int listener = listenOn(options_.hubPort);
+      if (listener < 0)
+        say("no tasks: port " + std::to_string(options_.hubPort) + " is taken");
+      else
+        hub_ = std::make_unique<Hub>(loop_, listener, options_.token);
+    }
+    link_ = std::make_unique<MemberLink>(
+        loop_, children_, MemberLink::Address{options_.hubHost, options_.hubPort, options_.token},
+        MemberLink::Self{self_.role, std::to_string(self_.index), options_.slots, options_.environment});
+  }
+  startProgram();
+  return loop_.run();
+}
+
+void Supervisor::takeSignals() {
+  sigset_t taken;
+  sigemptyset(&taken);
+  for (const int each : kPassedOn) sigaddset(&taken, each);
+  sigaddset(&taken, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &taken, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  signals_ = ::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
+  loop_.watch(signals_, POLLIN, [this](short) {
+    signalfd_siginfo info{};
+    while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info))
+      onSignal(static_cast<int>(info.ssi_signo));
+  });
+}
+
+void Supervisor::onSignal(int signal) {
+  if (signal == SIGCHLD) return children_.reap();
+  if (signal == SIGTERM || signal == SIGINT || signal == SIGQUIT) {
+    ordered_ = true;
+    leaveTasks();
+  }
+  if (program_ > 0 && !(stopping_ && signal == SIGTERM)) ::kill(program_, signal);
+  if (ordered_ && program_ == 0 && settle_) {
+    loop_.cancel(*settle_);
+    settle_.reset();
+  }
+  endIfDone();
+}
+
+// The folder, not the file: Kubernetes puts a new folder in the place of the one that a link of it points to.
+void Supervisor::watchMembership() {
+  if (options_.membershipFile.empty()) return;
+  const std::size_t slash = options_.membershipFile.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : options_.membershipFile.substr(0, slash);
+  changes_ = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+  if (changes_ < 0 ||
+      ::inotify_add_watch(changes_, folder.c_str(), IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE) < 0)
+    return say(folder + " cannot be watched: this member keeps its size");
+  loop_.watch(changes_, POLLIN, [this](short) {
+    alignas(inotify_event) std::array<char, 4'096> events{};
+    while (::read(changes_, events.data(), events.size()) > 0) {
+    }
+    readAgain();
+  });
+}
+
+void Supervisor::readAgain() {
+  const auto read = readMembership(options_.membershipFile);
+  if (!read || (now_ && read->generation <= now_->generation)) return;
+  if (!born_) born_ = read;
+  now_ = read;
+  leaving_ = !belongs(self_, *now_);
+  say("generation " + std::to_string(now_->generation) + ": " + std::to_string(now_->size) +
+      " members of role " + now_->role + (leaving_ ? ", this one leaves" : ""));
+  if (leaving_) leaveTasks();
+  if (options_.keep && !leaving_) return;
+  // Who computes apart from the others goes on.
+  if (!self_.rank && !leaving_) return;
+  if (program_ > 0) return stopProgram();
+  if (settle_) {
+    loop_.cancel(*settle_);
+    settle_.reset();
+    if (!leaving_ && !ordered_) return startProgram();
+    code_ = 0;
+  }
+  endIfDone();
+}
+
+void Supervisor::startProgram() {
+  Command command{options_.command, options_.environment};
+  if (born_ && now_) command.environment = environmentAt(options_.environment, *born_, *now_);
+  startedAt_ = now_ ? now_->generation : 0;
+  stopping_ = false;
+  code_.reset();
+  std::string why;
+  program_ = children_.start(command, [this](int code) { programEnded(code); }, why);
+  if (program_ > 0) return;
+  say(why);
+  code_ = kCannotStart;
+  leaveTasks();
+  endIfDone();
+}
+
+void Supervisor::stopProgram() {
+  if (stopping_) return;
+  stopping_ = true;
+  ::kill(program_, SIGTERM);
+  kill_ = loop_.after(options_.grace, [this] {
+    kill_.reset();
+    if (program_ > 0) ::kill(-program_, SIGKILL);
+  });
+}
+
+void Supervisor::programEnded(int code) {
+  if (kill_) loop_.cancel(*kill_);
+  kill_.reset();
+  children_.killLeftovers(std::exchange(program_, 0));
+  if (leaving_) {
+    code_ = 0;
+    return endIfDone();
+  }
+  const bool newer = now_ && now_->generation > startedAt_ && !options_.keep;
+  if (!ordered_ && (stopping_ || newer)) return startProgram();
+  code_ = code;
+  // Perhaps a peer of it has begun again already.
+  if (code != 0 && !ordered_ && now_ && self_.rank && !options_.keep && options_.settle.count() > 0) {
+    settle_ = loop_.after(options_.settle, [this] {
+      settle_.reset();
+      leaveTasks();
+      endIfDone();
+    });
+    return;
+  }
+  leaveTasks();
+  endIfDone();
+}
+
+void Supervisor::leaveTasks() {
+  if (!link_) {
+    tasksLeft_ = true;
+    return;
+  }
+  link_->leave(options_.grace, [this] {
+    tasksLeft_ = true;
+    endIfDone();
+  });
+}
+
+void Supervisor::endIfDone() {
+  if (program_ > 0 || !code_ || settle_ || !tasksLeft_) return;
+  loop_.stop(*code_);
+}
+
+}  // namespace trainyard::launch

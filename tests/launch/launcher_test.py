@@ -1,0 +1,122 @@
+#!/usr/bin/python3
+"""trainyard-launch with real processes; the program is $TRAINYARD_LAUNCH_BIN, or that of the release build."""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import launcher  # noqa: E402
+
+# Says what it was given; writes its "checkpoint" on SIGTERM, and ends with a code of its own then.
+TRAINER = ["/bin/sh", "-c", 'trap "echo saved; exit 7" TERM; '
+           'echo "rank $RANK of $WORLD_SIZE port $MASTER_PORT generation $TRAINYARD_GENERATION"; '
+           'while :; do sleep 0.05; done']
+
+
+def alone(*command, **more):
+    env = {**os.environ, **{name: str(value) for name, value in more.items()}}
+    return subprocess.run([launcher.PROGRAM, "exec", "--", *command], env=env, capture_output=True, text=True,
+                          timeout=launcher.PATIENCE, check=False)
+
+
+class Launcher(unittest.TestCase):
+    def members(self, command, **options):
+        folder = tempfile.TemporaryDirectory(prefix="trainyard-launch-")
+        self.addCleanup(folder.cleanup)
+        members = launcher.Members(folder.name, command, **options)
+        self.addCleanup(members.end)
+        return members
+
+    def test_exit_codes_and_output_pass_through(self):
+        done = alone("/bin/sh", "-c", "cat; echo out; echo err >&2; exit 42")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (42, "out\n", "err\n"))
+        self.assertEqual(alone("/bin/sh", "-c", "kill -9 $$").returncode, 128 + 9)
+        absent = alone("/no/such/program")
+        self.assertEqual((absent.returncode, absent.stderr),
+                         (127, "trainyard-launch: /no/such/program: No such file or directory\n"))
+        self.assertEqual(subprocess.run([launcher.PROGRAM, "exec"], capture_output=True, check=False).returncode, 2)
+
+    def test_signals_pass_through(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
+            child = subprocess.Popen([launcher.PROGRAM, "exec", "--", "/bin/sh", "-c",
+                                      f'trap "exit {number}" {number}; echo up; while :; do sleep 0.05; done'],
+                                     stdout=subprocess.PIPE, text=True)
+            self.assertEqual(child.stdout.readline(), "up\n")
+            child.send_signal(number)
+            self.assertEqual(child.wait(launcher.PATIENCE), number)
+            child.stdout.close()
+
+    def test_orphans_are_reaped_and_do_not_outlive_the_program(self):
+        # The grandchild keeps our pipe open: read() returns because it was killed.
+        done = alone("/bin/sh", "-c", "(setsid sleep 1000 &) ; (sleep 1000 &) ; echo over")
+        self.assertEqual((done.returncode, done.stdout), (0, "over\n"))
+
+    def test_grows_and_shrinks_in_place(self):
+        job = self.members(lambda _: TRAINER)
+        job.resize(2)
+        for index in (0, 1):
+            self.assertEqual(job.until(index, "^rank"), f"rank {index} of 2 port 29501 generation 1")
+        pids = {index: child.pid for index, child in job.running.items()}
+        job.resize(4)
+        for index in range(4):
+            self.assertEqual(job.until(index, "^rank"), f"rank {index} of 4 port 29502 generation 2")
+        job.resize(2)
+        self.assertEqual([job.ended(2), job.ended(3)], [0, 0])
+        for index in (0, 1):
+            self.assertEqual(job.until(index, "^rank"), f"rank {index} of 2 port 29503 generation 3")
+        self.assertEqual({index: child.pid for index, child in job.running.items()}, pids)
+        # Each wrote its checkpoint before every change: two of two, then all four.
+        self.assertEqual(len([1 for _, line in job.seen if line == "saved"]), 6)
+        job.signal(0, signal.SIGTERM)
+        self.assertEqual(job.ended(0), 7)
+
+    def test_who_does_not_end_within_the_grace_is_killed(self):
+        job = self.members(lambda _: ["/bin/sh", "-c", 'trap "" TERM; echo "up $WORLD_SIZE as $$"; while :; do sleep 0.05; done'],
+                           grace=1)
+        job.resize(1)
+        job.until(0, "up 1")
+        job.generation += 1
+        job.tell(0, 2)
+        os.kill(int(job.until(0, "up 2").split()[-1]), signal.SIGKILL)
+        job.signal(0, signal.SIGTERM)
+        self.assertEqual(job.ended(0), 128 + 9)
+
+    def test_who_fails_because_its_peers_begin_again_is_not_failed(self):
+        # Ends with an error at once, until it is told of the new size.
+        job = self.members(lambda _: ["/bin/sh", "-c", 'echo "at $WORLD_SIZE"; test "$WORLD_SIZE" = 2'], settle=30)
+        job.resize(1)
+        job.until(0, "at 1")
+        job.generation += 1
+        job.tell(0, 2)
+        job.until(0, "at 2")
+        self.assertEqual(job.ended(0), 0)
+
+    def test_who_fails_by_itself_has_failed_once_the_time_is_over(self):
+        job = self.members(lambda _: ["/bin/sh", "-c", "exit 3"], settle=1)
+        job.resize(1)
+        self.assertEqual(job.ended(0), 3)
+
+    def test_a_program_that_follows_its_membership_itself_goes_on(self):
+        job = self.members(lambda _: TRAINER, extra={"TRAINYARD_ON_RESIZE": "keep"})
+        job.resize(2)
+        for index in (0, 1):
+            job.until(index, "^rank")
+        job.resize(1)
+        self.assertEqual(job.ended(1), 0)
+        self.assertEqual([line for who, line in job.seen if who == 0 and line == "saved"], [])
+
+    def test_installs_itself(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([launcher.PROGRAM, "install", folder], capture_output=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            again = subprocess.run([f"{folder}/trainyard-launch", "--version"], capture_output=True, check=True)
+            self.assertIn(b"trainyard-launch", again.stdout)
+            self.assertEqual(os.listdir(folder), ["trainyard-launch"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
