@@ -49,7 +49,7 @@ THIRD_PARTY = {
     "operator": ("CLI/",),
     "extender": ("CLI/",),
     "agent": ("CLI/", "netlink/", "net/"),
-    "cli": ("CLI/",),
+    "cli": ("CLI/", "nlohmann/", "re2/"),  # whole objects, shown and cleaned as they are
     "launch": (),  # one static file for any image
 }
 # Headers shared by the files of one part, included by nobody else.
