@@ -12,6 +12,7 @@
 #include "cli/replay_command.h"
 #include "cli/sandbox_command.h"
 #include "cli/simulate_command.h"
+#include "cli/tensorlights_command.h"
 #include "net/end_process.h"
 
 namespace {
@@ -74,6 +75,8 @@ int main(int argc, char** argv) {
     chosen = [&] { return print(program, trainyard::cli::runQueues({flags.connect, flags.json, queue})); };
   });
 
+  trainyard::cli::addTensorLightsCommand(app,
+                                         [&](std::function<int()> command) { chosen = std::move(command); });
   trainyard::cli::addSimulateCommand(app, program,
                                      [&](std::function<int()> command) { chosen = std::move(command); });
   trainyard::cli::addDrainCommand(app, program,

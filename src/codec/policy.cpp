@@ -255,7 +255,7 @@ void readUsageHalfLife(const YamlField& field, std::optional<std::chrono::second
 model::Policy readPolicy(const YamlField& root) {
   root.expectKeys({"topology", "gpuResources", "gpuTypeLabel", "mixGpuTypes", "ordering", "relaxation",
                    "shapeCosts", "backfill", "preemption", "timeSlicing", "defragmentation", "usageHalfLife",
-                   "unreachableGrace", "chargeOtherPods", "requireQueue", "failures", "network"});
+                   "unreachableGrace", "chargeOtherPods", "requireQueue", "failures"});
   model::Policy policy;
   readTopology(root["topology"], policy.topology);
   readGpuResources(root["gpuResources"], policy.gpuResources);
@@ -277,9 +277,6 @@ model::Policy readPolicy(const YamlField& root) {
   readInteger(failures["suspectAfter"], policy.failures.suspectAfter, 0, kMost);
   readDuration(failures["suspectFor"], policy.failures.suspectFor);
   readFailureRules(failures.section("rules"), policy.failureRules);
-  const YamlField network = root.section("network");
-  network.expectKeys({"spreadServers"});
-  readBoolean(network["spreadServers"], policy.network.spreadServers);
   return policy;
 }
 

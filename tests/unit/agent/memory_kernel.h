@@ -29,7 +29,9 @@ class MemoryKernel final : public Kernel {
   KernelFeatures probe() override { return {}; }
 
  private:
-  static base::Result<void> conflict(const char* what) { return base::fail(base::ErrorCode::kConflict, what); }
+  static base::Result<void> conflict(const char* what) {
+    return base::fail(base::ErrorCode::kConflict, what);
+  }
   auto classAt(std::uint16_t minor) {
     return std::find_if(link.classes.begin(), link.classes.end(),
                         [&](const FoundClass& each) { return each.shape.minor == minor; });
@@ -39,7 +41,11 @@ class MemoryKernel final : public Kernel {
                         [&](const FoundFilter& each) { return each.handle == handle; });
   }
   base::Result<void> make(const AddQdisc& /*change*/) {
-    link = {.root = RootOwner::kOurs, .rootKind = "htb", .defaultMinor = kOthersClass, .classes = {}, .filters = {}};
+    link = {.root = RootOwner::kOurs,
+            .rootKind = "htb",
+            .defaultMinor = kOthersClass,
+            .classes = {},
+            .filters = {}};
     return {};
   }
   base::Result<void> make(const RemoveQdisc& /*change*/) {
