@@ -21,6 +21,9 @@ class MemoryKernel final : public Kernel {
   std::optional<base::Error> refusal;
 
   base::Result<FoundLink> read(const std::string& /*device*/) override { return link; }
+  base::Result<std::vector<FoundClass>> readClasses(const std::string& /*device*/) override {
+    return link.classes;
+  }
   base::Result<void> apply(const std::string& /*device*/, const TcChange& change) override {
     if (refusal) return base::fail(*refusal);
     made.push_back(change);
