@@ -4,7 +4,7 @@ ARGS ?=
 PRESET ?= release
 PREFIX ?= /usr/local
 
-.PHONY: help deps build install images demo monitoring test faults abuse real soak sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
+.PHONY: help deps build install images demo monitoring test faults abuse real network soak sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
   cluster-status cluster-down clean
 
 help: ## list the targets
@@ -38,6 +38,11 @@ abuse: build ## what a tenant may write to harm others, tried on a real control 
 
 real: deps ## real nodes: kubelets, containers, the chart, certificates (needs root; ten minutes)
 	tools/test real
+
+network: build ## the agent: jobs that share uplinks, a thousand random events, its own use (needs root; fifteen minutes)
+	e2e/network/chaos
+	e2e/network/use
+	e2e/network/run $(ARGS)
 
 soak: build ## an hour of a cluster's life: jobs of all kinds, crashing nodes, killed programs (ARGS="--minutes 5")
 	e2e/soak $(ARGS)

@@ -29,6 +29,8 @@ class Kernel {
 
   // kNotFound: no such device.
   [[nodiscard]] virtual base::Result<FoundLink> read(const std::string& device) = 0;
+  // The classes alone, of a qdisc of ours: a tenth of the work of read(). Empty where there is none.
+  [[nodiscard]] virtual base::Result<std::vector<FoundClass>> readClasses(const std::string& device) = 0;
   // kConflict: something is in the way (still in use, there already): read again. kUnsupported: the kernel
   // lacks what it takes. kForbidden: no NET_ADMIN here.
   [[nodiscard]] virtual base::Result<void> apply(const std::string& device, const TcChange& change) = 0;

@@ -179,6 +179,14 @@ class NetlinkKernel final : public Kernel {
     return found;
   }
 
+  base::Result<std::vector<FoundClass>> readClasses(const std::string& device) override {
+    const unsigned index = if_nametoindex(device.c_str());
+    FoundLink found;
+    if (index == 0) return base::fail(base::ErrorCode::kNotFound, fmt::format("no device {}", device));
+    if (auto good = readClasses(static_cast<int>(index), found); !good) return base::fail(good.error());
+    return std::move(found.classes);
+  }
+
   base::Result<void> apply(const std::string& device, const TcChange& change) override {
     const unsigned index = if_nametoindex(device.c_str());
     if (index == 0) return base::fail(base::ErrorCode::kNotFound, fmt::format("no device {}", device));

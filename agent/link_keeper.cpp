@@ -17,7 +17,7 @@ constexpr milliseconds kDraining{500};
 // A job that comes back soon finds the qdisc there: each time that it is put up or taken down costs packets.
 constexpr seconds kLinger{30};
 constexpr milliseconds kLook{20};
-constexpr int kLooks = 250;
+constexpr int kLooks = 125;
 constexpr seconds kBetweenWindows{60};
 constexpr int kSlowest = 32;
 
@@ -113,6 +113,9 @@ void LinkKeeper::tick() {
   const auto jobs = jobsToOrder(*found);
   const core::BandPlan& bands = bandsFor(jobs);
   const WantedLink wanted = wantedLink(jobs, bands, *found, options_.settings);
+  const auto minors = classesFor(jobs, *found);
+  jobOf_.clear();
+  for (std::size_t i = 0; i < jobs.size(); ++i) jobOf_.emplace(minors[i], jobs[i].uid);
   const TcChanges changes = planChanges(wanted, *found);
   metrics_.foreign.set(changes.foreign && !jobs.empty() ? 1 : 0);
   if (changes.foreign && !jobs.empty()) {
@@ -183,22 +186,17 @@ void LinkKeeper::scheduleLook(base::Instant::duration delay) {
 }
 
 void LinkKeeper::look() {
-  const auto found = kernel_.read(options_.device);
-  if (!found || found->root != RootOwner::kOurs || traffic_.jobs.size() < 2) {
+  const auto found = kernel_.readClasses(options_.device);
+  if (!found || found->empty() || traffic_.jobs.size() < 2) {
     measuring_ = false;
     looks_ = 0;
     return;
   }
   if (looks_ == 0) meter_.begin();
-  std::vector<JobTraffic> jobs;
-  for (const NodeJob& job : traffic_.jobs) jobs.push_back(job.traffic);
-  const auto minors = classesFor(jobs, *found);
   std::vector<BurstMeter::Look> seen;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    for (const FoundClass& each : found->classes) {
-      if (each.shape.minor == minors[i])
-        seen.push_back({jobs[i].uid, each.sentBytes, each.waitingPackets > 0});
-    }
+  for (const FoundClass& each : *found) {
+    const auto job = jobOf_.find(each.shape.minor);
+    if (job != jobOf_.end()) seen.push_back({job->second, each.sentBytes, each.waitingPackets > 0});
   }
   meter_.look(executor_.now(), seen);
   if (++looks_ < kLooks) return scheduleLook(kLook * slowness_);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,7 +28,7 @@ struct LinkOptions {
 // do without: an agent that starts anew takes over what it finds. Lives on the loop of `executor`.
 //
 // While two jobs or more share the device: looks at it every 5 s, after each change of pods, and at each
-// turn. Bursts are measured in windows of 250 looks, a minute apart, the looks further apart where jobs are
+// turn. Bursts are measured in windows of 125 looks, a minute apart, the looks further apart where jobs are
 // slower: a window costs about 10 ms of CPU time.
 class LinkKeeper {
  public:
@@ -68,7 +70,8 @@ class LinkKeeper {
   // same.
   core::BandQuestion question_;
   core::BandPlan bands_;
-  std::optional<WantedLink> last_;  // what was in place after the last look
+  std::map<std::uint16_t, std::string> jobOf_;  // by class
+  std::optional<WantedLink> last_;              // what was in place after the last look
   base::Instant lastShared_{};
   base::TimerId timer_;
   base::Instant due_{};

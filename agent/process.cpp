@@ -88,7 +88,8 @@ class Process {
     auto kernel = openKernel();
     if (!kernel) return base::fail(kernel.error());
     kernel_ = std::move(*kernel);
-    LinkOptions link{.device = options_.device, .settings = {}, .policy = options_.policy, .turn = options_.turn};
+    LinkOptions link{
+        .device = options_.device, .settings = {}, .policy = options_.policy, .turn = options_.turn};
     if (link.device.empty()) {
       const auto routes = base::readFile("/proc/net/route");
       if (!routes) return base::fail(routes.error());

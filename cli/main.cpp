@@ -15,6 +15,7 @@
 #include "cli/replay_command.h"
 #include "cli/sandbox_command.h"
 #include "cli/simulate_command.h"
+#include "cli/tensorlights_command.h"
 #include "net/end_process.h"
 
 namespace {
@@ -104,6 +105,8 @@ int main(int argc, char** argv) {
   trainyard::cli::addConvertCommand(app, program, run);
   trainyard::cli::addSupportBundleCommand(app, program, run);
 
+  trainyard::cli::addTensorLightsCommand(app,
+                                         [&](std::function<int()> command) { chosen = std::move(command); });
   trainyard::cli::addSimulateCommand(app, program,
                                      [&](std::function<int()> command) { chosen = std::move(command); });
   trainyard::cli::addPlanCommand(app, program,

@@ -30,7 +30,7 @@ def pod(name, node, address, job, role="ps", index=0, created="2026-01-01T00:00:
 
 class PodApi:
     def __init__(self, namespace=None):
-        self.lock, self.version, self.pods, self.watchers = threading.Lock(), 1, {}, []
+        self.lock, self.version, self.pods, self.watchers, self.past = threading.Lock(), 1, {}, [], []
         api = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -75,8 +75,10 @@ class PodApi:
             self.tell("DELETED", pod)
 
     def tell(self, kind, pod):
+        event = {"type": kind, "object": json.loads(json.dumps(pod))}
+        self.past.append((self.version, event))
         for each in self.watchers:
-            each.put({"type": kind, "object": pod})
+            each.put(event)
 
     def answer(self, request):
         query = parse_qs(urlsplit(request.path).query)
@@ -93,9 +95,9 @@ class PodApi:
             return
         events, since = queue.Queue(), int(query["resourceVersion"][0])
         with self.lock:
-            for each in self.pods.values():
-                if int(each["metadata"]["resourceVersion"]) > since:
-                    events.put({"type": "ADDED", "object": each})
+            for version, event in self.past:
+                if version > since:
+                    events.put(event)
             self.watchers.append(events)
         request.send_response(200)
         request.send_header("Content-Type", "application/json")

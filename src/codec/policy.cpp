@@ -263,8 +263,7 @@ void readPreflight(const YamlField& field, model::Preflight& into) {
 model::Policy readPolicy(const YamlField& root) {
   root.expectKeys({"topology", "gpuResources", "gpuTypeLabel", "mixGpuTypes", "ordering", "relaxation",
                    "shapeCosts", "backfill", "preemption", "timeSlicing", "defragmentation", "usageHalfLife",
-                   "unreachableGrace", "chargeOtherPods", "requireQueue", "failures", "network",
-                   "preflight"});
+                   "unreachableGrace", "chargeOtherPods", "requireQueue", "failures", "preflight"});
   model::Policy policy;
   readTopology(root["topology"], policy.topology);
   readGpuResources(root["gpuResources"], policy.gpuResources);
@@ -287,9 +286,6 @@ model::Policy readPolicy(const YamlField& root) {
   readDuration(failures["suspectFor"], policy.failures.suspectFor);
   readFailureRules(failures.section("rules"), policy.failureRules);
   readPreflight(root.section("preflight"), policy.preflight);
-  const YamlField network = root.section("network");
-  network.expectKeys({"spreadServers"});
-  readBoolean(network["spreadServers"], policy.network.spreadServers);
   return policy;
 }
 

@@ -21,6 +21,9 @@ class MemoryKernel final : public Kernel {
   std::optional<base::Error> refusal;
 
   base::Result<FoundLink> read(const std::string& /*device*/) override { return link; }
+  base::Result<std::vector<FoundClass>> readClasses(const std::string& /*device*/) override {
+    return link.classes;
+  }
   base::Result<void> apply(const std::string& /*device*/, const TcChange& change) override {
     if (refusal) return base::fail(*refusal);
     made.push_back(change);
@@ -29,7 +32,9 @@ class MemoryKernel final : public Kernel {
   KernelFeatures probe() override { return {}; }
 
  private:
-  static base::Result<void> conflict(const char* what) { return base::fail(base::ErrorCode::kConflict, what); }
+  static base::Result<void> conflict(const char* what) {
+    return base::fail(base::ErrorCode::kConflict, what);
+  }
   auto classAt(std::uint16_t minor) {
     return std::find_if(link.classes.begin(), link.classes.end(),
                         [&](const FoundClass& each) { return each.shape.minor == minor; });
@@ -39,7 +44,11 @@ class MemoryKernel final : public Kernel {
                         [&](const FoundFilter& each) { return each.handle == handle; });
   }
   base::Result<void> make(const AddQdisc& /*change*/) {
-    link = {.root = RootOwner::kOurs, .rootKind = "htb", .defaultMinor = kOthersClass, .classes = {}, .filters = {}};
+    link = {.root = RootOwner::kOurs,
+            .rootKind = "htb",
+            .defaultMinor = kOthersClass,
+            .classes = {},
+            .filters = {}};
     return {};
   }
   base::Result<void> make(const RemoveQdisc& /*change*/) {

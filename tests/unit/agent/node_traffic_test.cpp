@@ -14,11 +14,12 @@ namespace {
 std::string podJson(const std::string& name, const std::string& role, const std::string& annotation,
                     const std::string& more = "", const std::string& address = "10.0.0.1") {
   return R"({"metadata":{"namespace":"ml","name":")" + name + R"(","uid":"u-)" + name +
-         R"(","creationTimestamp":"2026-01-01T00:00:05Z","labels":{"trainyard.dev/job-name":"j","trainyard.dev/role":")" + role +
-         R"("},"annotations":{"trainyard.dev/network":)" + (annotation.empty() ? "\"\"" : annotation) +
-         R"(},"ownerReferences":[{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","uid":"job-)" + name +
-         R"(","controller":true}]},"spec":{"nodeName":"n")" + more +
-         R"(},"status":{"phase":"Running","startTime":"2026-01-01T00:01:00Z","podIPs":[{"ip":")" + address + R"("}]}})";
+         R"(","creationTimestamp":"2026-01-01T00:00:05Z","labels":{"trainyard.dev/job-name":"j","trainyard.dev/role":")" +
+         role + R"("},"annotations":{"trainyard.dev/network":)" + (annotation.empty() ? "\"\"" : annotation) +
+         R"(},"ownerReferences":[{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","uid":"job-)" +
+         name + R"(","controller":true}]},"spec":{"nodeName":"n")" + more +
+         R"(},"status":{"phase":"Running","startTime":"2026-01-01T00:01:00Z","podIPs":[{"ip":")" + address +
+         R"("}]}})";
 }
 
 NodeTraffic trafficOf(const std::vector<std::string>& pods) {
@@ -56,8 +57,8 @@ TEST_CASE("an annotation tells age and expected end; one that cannot be read cou
 }
 
 TEST_CASE("on the node's network a pod is known by its declared ports, or not at all") {
-  const auto known = trafficOf({podJson(
-      "a", "ps", "", R"(,"hostNetwork":true,"containers":[{"ports":[{"containerPort":2222}]}])")});
+  const auto known = trafficOf(
+      {podJson("a", "ps", "", R"(,"hostNetwork":true,"containers":[{"ports":[{"containerPort":2222}]}])")});
   REQUIRE(known.jobs.size() == 1);
   REQUIRE(known.jobs[0].traffic.flows.size() == 1);
   CHECK(known.jobs[0].traffic.flows[0].sourcePort == 2222);
@@ -116,7 +117,8 @@ TEST_CASE("a job whose packets wait is within its burst") {
 }
 
 TEST_CASE("the uplink and its rate") {
-  const std::string head = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n";
+  const std::string head =
+      "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n";
   CHECK(defaultDevice(head + "wlan0\t00000000\t0100A8C0\t0003\t0\t0\t600\t00000000\t0\t0\t0\n" +
                       "eth1\t00000000\t0100A8C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\n" +
                       "eth2\t0000A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n") == "eth1");

@@ -104,8 +104,12 @@ TEST_CASE("foreign changes are set right") {
   settle(kernel, kTwo);
   SECTION("a filter is gone") { kernel.link.filters.pop_back(); }
   SECTION("a filter leads elsewhere") { kernel.link.filters[0].filter->minor = kOthersClass; }
-  SECTION("a filter is there twice") { kernel.link.filters.push_back(kernel.link.filters[0]), kernel.link.filters.back().handle = 7; }
-  SECTION("a filter that is not ours") { kernel.link.filters.push_back({9, kFilterPriority4, false, std::nullopt}); }
+  SECTION("a filter is there twice") {
+    kernel.link.filters.push_back(kernel.link.filters[0]), kernel.link.filters.back().handle = 7;
+  }
+  SECTION("a filter that is not ours") {
+    kernel.link.filters.push_back({9, kFilterPriority4, false, std::nullopt});
+  }
   SECTION("a class has another rate") { kernel.link.classes[2].shape.rate = 1; }
   SECTION("a class is in another band") { kernel.link.classes[3].shape.band = 6; }
   SECTION("a class more") { kernel.link.classes.push_back({{77, kLinkClass, 0, 1, 1}}); }

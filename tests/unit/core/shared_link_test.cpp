@@ -54,7 +54,8 @@ TEST_CASE("on a full link nothing is won by turns: everybody keeps a guaranteed 
 
 TEST_CASE("One is by age, in blocks of jobs where there are more than bands") {
   BandQuestion question{.policy = BandPolicy::kOne, .bytesPerSecond = kLink};
-  for (int i = 0; i < 9; ++i) question.jobs.push_back(ranked(std::string(1, static_cast<char>('a' + i)), 100 - i));
+  for (int i = 0; i < 9; ++i)
+    question.jobs.push_back(ranked(std::string(1, static_cast<char>('a' + i)), 100 - i));
   const BandPlan plan = planBands(question);
   CHECK(plan.bands.front() == JobBand{"i", 0});
   CHECK(plan.bands[1].band == 0);
@@ -75,8 +76,8 @@ TEST_CASE("by turns everybody is first once, at the same time on every node") {
 
 TEST_CASE("the shortest burst goes first, and small differences change nothing") {
   BandQuestion question{.bytesPerSecond = kLink};
-  question.jobs = {ranked("a", 1, burst(1'000'000, milliseconds(900))), ranked("b", 2, burst(900'000, milliseconds(900))),
-                   ranked("c", 3)};
+  question.jobs = {ranked("a", 1, burst(1'000'000, milliseconds(900))),
+                   ranked("b", 2, burst(900'000, milliseconds(900))), ranked("c", 3)};
   question.lastOrder = {"a", "b", "c"};
   CHECK(planBands(question).order == std::vector<std::string>{"a", "b", "c"});
   question.jobs[1].burst->bytes = 700'000;
