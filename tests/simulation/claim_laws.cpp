@@ -1,6 +1,7 @@
 #include "simulation/claim_laws.h"
 
 #include <algorithm>
+#include <climits>
 
 #include <fmt/format.h>
 
@@ -135,6 +136,22 @@ void ClaimLaws::checkVictim(const model::Job& victim, const model::Job& claimant
   if (victim.spec.queue == claimant.spec.queue && valueOf(victim) > valueOf(claimant))
     say("is of higher priority in the same queue");
   if (restless(victim.uid)) return;
+  // One that can shrink may lose its last members alone.
+  int lastKept = -1;
+  int firstNamed = INT_MAX;
+  for (const auto& pod : truth_.cache().pods.all()) {
+    const bool elastic = pod->controllerUid == victim.uid && pod->member && victim.spec.elastic &&
+                         pod->member->role == victim.spec.elastic->role;
+    if (!elastic) continue;
+    if (named.contains(pod->uid))
+      firstNamed = std::min(firstNamed, pod->member->index);
+    else
+      lastKept = std::max(lastKept, pod->member->index);
+  }
+  if (lastKept >= 0 && firstNamed < INT_MAX) {
+    if (lastKept > firstNamed) say("would lose others than its last members");
+    return;
+  }
   for (const auto& pod : truth_.cache().pods.all()) {
     const bool runs = pod->controllerUid == victim.uid && pod->member && pod->bound() && !pod->finished() &&
                       !pod->terminating;

@@ -585,6 +585,7 @@ class Cycle {
   // --------------------------------------------------------------------------------------------------------
 
   void scale(const Schedule& schedule) {
+    leaveOutClaimed();
     if (scaling_.empty()) return;
     ScaleRequest request{input_.snapshot, ledger_, cache_.domains(), queues_, std::move(scaling_)};
     for (const GangWait& wait : schedule.waits) {
@@ -600,6 +601,17 @@ class Cycle {
       if (held == answer.held.end() || !decision.status || decision.status->gang.proposal) continue;
       tellResize(*decision.job, held->second, input_.snapshot.now, *decision.status);
     }
+  }
+
+  // Whoever has to go for another one, now or when that one's claim stands, does not change before.
+  void leaveOutClaimed() {
+    if (scaling_.empty()) return;
+    std::vector<JobPtr> claimants = cache_.notes().proposing();
+    std::erase_if(claimants, [](const JobPtr& job) { return job->status.gang.proposal->victims.empty(); });
+    const auto claimed = claimedGangs(claimants, input_.snapshot.pods);
+    std::erase_if(scaling_, [&](const JobPtr& job) {
+      return claimed.contains(job->key) || paying_.contains(job->key);
+    });
   }
 
   // The gang gets another size: more members on `add`, or without those on `remove`.
@@ -672,6 +684,7 @@ class Cycle {
     std::vector<model::Victim> victims;
     for (const Change& each : payments) {
       gone.push_back(each.job);
+      paying_.insert(each.job->key);
       for (model::Victim& victim : victimsOf(each)) victims.push_back(std::move(victim));
     }
     StatusNews news;
@@ -898,8 +911,9 @@ class Cycle {
   QueueTree queues_;
   std::map<model::ObjectKey, model::ObjectKey> evictions_;  // gangs that others' claims name, and whose
   std::vector<WaitingJob> waiting_;
-  std::vector<JobPtr> scaling_;  // gangs in peace that are asked to have another size
-  std::int64_t starting_ = 0;    // members from Reserve to bound
+  std::set<model::ObjectKey> paying_;  // gangs that make room for a start of this plan
+  std::vector<JobPtr> scaling_;        // gangs in peace that are asked to have another size
+  std::int64_t starting_ = 0;          // members from Reserve to bound
   // Of the job that is being decided.
   const JobFeedback* feedback_ = nullptr;
   std::size_t position_ = 0;

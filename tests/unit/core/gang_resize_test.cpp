@@ -94,7 +94,7 @@ TEST_CASE("how a job gets another size follows from its framework and its checkp
   CHECK(resizeWay(bert.spec) == ResizeWay::kAnew);
   bert.spec.framework = model::Framework::kTensorFlow;
   CHECK(resizeWay(bert.spec) == ResizeWay::kAnew);
-  bert.spec.roles.push_back({.name = "ps"});
+  bert.spec.roles.emplace_back().name = "ps";
   CHECK(resizeWay(bert.spec) == ResizeWay::kFound);
   bert.spec.elastic->role = "ps";
   CHECK(resizeWay(bert.spec) == ResizeWay::kAnew);
