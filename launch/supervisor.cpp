@@ -11,6 +11,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
 namespace trainyard::launch {
 namespace {
@@ -66,6 +67,9 @@ void Supervisor::say(const std::string& what) const {
 }
 
 int Supervisor::run() {
+  // Names are looked up on the one thread that also hears signals. The program's own variables were read
+  // before.
+  ::setenv("RES_OPTIONS", "timeout:1 attempts:1", 0);
   takeSignals();
   watchMembership();
   if (!options_.membershipFile.empty()) born_ = readMembership(options_.membershipFile);

@@ -111,15 +111,35 @@ done < {folder}/{hosts}
                      fmt::arg("config", files::kSshConfig), fmt::arg("hosts", files::kHostfile));
 }
 
+// The host file is that of the size at which the pod began; an elastic job's workers are those of its
+// membership.
 std::string discoverHosts() {
-  return fmt::format(R"sh(#!/bin/sh
-# host:slots of every worker whose name resolves now, for horovodrun --host-discovery-script.
-while read -r host slots; do
-  if ! command -v getent > /dev/null || getent hosts "$host" > /dev/null; then
-    echo "$host:${{slots#slots=}}"
+  return fmt::format(R"(#!/bin/sh
+# host:slots of every worker that belongs to the job and whose name resolves now, for horovodrun --host-discovery-script.
+say() {{
+  if ! command -v getent > /dev/null || getent hosts "$1" > /dev/null; then
+    echo "$1:$2"
   fi
+}}
+role= size=0
+if [ -r "${{TRAINYARD_MEMBERSHIP:-}}" ]; then
+  read -r told < "$TRAINYARD_MEMBERSHIP" || :
+  role=${{told##*\"role\":\"}} role=${{role%%\"*}}
+  size=${{told##*\"size\":}} size=${{size%%[!0-9]*}}
+fi
+while read -r host slots; do
+  case "$host" in
+  "$TRAINYARD_JOB-$role-0."*)
+    index=0
+    while [ "$index" -lt "$size" ]; do
+      say "$TRAINYARD_JOB-$role-$index.${{host#*.}}" "${{slots#slots=}}"
+      index=$((index + 1))
+    done ;;
+  "$TRAINYARD_JOB-$role-"*) ;;
+  *) say "$host" "${{slots#slots=}}" ;;
+  esac
 done < {}/{}
-)sh",
+)",
                      files::kFolder, files::kHostfile);
 }
 

@@ -20,6 +20,9 @@ import unittest
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import launcher  # noqa: E402
+
 EXAMPLES = HERE.parent.parent / "examples"
 # For interpreters that load PyTorch on a machine that does something else, too.
 PATIENCE = 60
@@ -177,6 +180,38 @@ class Elastic(unittest.TestCase):
         job.until(lambda _, line: line == f"rank 0 done at step {last + 20}", "the end")
         self.assertEqual(job.steps_of(0)[0][0], last + 1)
         self.assertEqual(job.steps_of(1)[0][0], last + 1)
+
+
+class Launched(unittest.TestCase):
+    """The same under trainyard-launch, of a training that knows nothing of sizes but saves on SIGTERM."""
+
+    def test_grows_from_two_to_four_and_shrinks_to_two(self):
+        steps = 2000
+        folder = tempfile.TemporaryDirectory(prefix="trainyard-launched-")
+        self.addCleanup(folder.cleanup)
+        job = launcher.Members(folder.name, lambda _: ["/usr/bin/python3", str(HERE / "plain_training.py")], grace=20, settle=20,
+                               extra={"STEPS": str(steps), "CHECKPOINT": f"{folder.name}/last.pt", "PACE": "0.01",
+                                      "MASTER_PORT": str(free_port()), "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"})
+        self.addCleanup(job.end)
+        job.resize(2)
+        job.until(0, '"replicas": 2')
+        job.resize(4)
+        job.until(0, '"replicas": 4')
+        job.resize(2)
+        self.assertEqual([job.ended(3), job.ended(2)], [0, 0])
+        self.assertEqual([job.ended(1), job.ended(0)], [0, 0])
+        marker = "trainyard-progress: "
+        said = [json.loads(line[len(marker):]) for who, line in job.seen if who == 0 and line.startswith(marker)]
+        saved = [int(line.split()[-1]) for who, line in job.seen if who == 0 and line.startswith("saved at step")]
+        self.assertEqual(len(saved), 2)
+        pauses = [line for line in said if "pauseMillis" in line]
+        # The step after that of the checkpoint.
+        self.assertEqual([line["step"] for line in pauses], [step + 1 for step in saved])
+        self.assertEqual([line["replicas"] for line in pauses], [4, 2])
+        self.assertEqual(said[-1]["step"], steps)
+        self.assertLess(said[-1]["loss"], said[0]["loss"] / 2)
+        for line in pauses:
+            print(f"under the launcher, pause of the change to {line['replicas']} members: {line['pauseMillis']} ms", flush=True)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ import threading
 import time
 from pathlib import Path
 
-PROGRAM = os.environ.get("TRAINYARD_LAUNCH_BIN", str(Path(__file__).resolve().parents[2] / "build/release/launch/trainyard-launch"))
+_BUILT = Path(__file__).resolve().parents[2] / "build/release/launch/trainyard-launch"
+PROGRAM = os.environ.get("TRAINYARD_LAUNCH_BIN", str(_BUILT))
 PATIENCE = 60
 
 
