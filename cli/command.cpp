@@ -5,6 +5,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 namespace trainyard::cli {
 namespace {

@@ -3,12 +3,14 @@
 #include <functional>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "base/error.h"
 #include "cli/cluster_client.h"
 
-// What all commands share. Only the commands' own .cpp files include it: it brings the parser of flags.
+namespace CLI {
+class App;
+}
+
+// What all commands share.
 namespace trainyard::cli {
 
 // Keeps what the chosen command does, until all flags are read.

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
 #include "codec/job.h"

@@ -1,5 +1,7 @@
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "cli/cluster_text.h"
 #include "cli/commands.h"
 

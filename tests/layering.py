@@ -45,7 +45,7 @@ THIRD_PARTY = {
     "replay": (),
     "operator": ("CLI/",),
     "extender": ("CLI/",),
-    "cli": ("CLI/",),
+    "cli": ("CLI/", "nlohmann/", "re2/"),
 }
 # Headers shared by the files of one part, included by nobody else.
 PRIVATE_HEADERS = ("sim/api/json.h", "net/openssl.h", "net/server_connection.h", "net/server_core.h", "net/server_tls.h")
