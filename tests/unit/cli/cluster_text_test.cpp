@@ -18,7 +18,7 @@ std::shared_ptr<const model::Node> node(const char* name, std::int64_t gpus, boo
   made.name = model::NodeName(name);
   made.ready = true;
   made.unschedulable = cordoned;
-  if (gpus > 0) made.allocatable.set("nvidia.com/gpu", gpus);
+  if (gpus > 0) made.allocatable.setExtended("nvidia.com/gpu", gpus);
   return std::make_shared<const model::Node>(made);
 }
 
@@ -27,7 +27,7 @@ std::shared_ptr<const model::Pod> pod(const char* where, const char* owner, std:
   made.node = model::NodeName(where);
   made.controllerUid = model::Uid(owner);
   made.phase = model::PodPhase::kRunning;
-  made.shape.requests.set("nvidia.com/gpu", gpus);
+  made.shape.requests.setExtended("nvidia.com/gpu", gpus);
   return std::make_shared<const model::Pod>(made);
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("Queues and jobs are told by what they hold") {
   model::Role role;
   role.name = "worker";
   role.replicas = 1;
-  role.shape.requests.set("nvidia.com/gpu", 8);
+  role.shape.requests.setExtended("nvidia.com/gpu", 8);
   job.spec.roles = {role};
   job.status.gang.placed = model::Placed{
       .epoch = 1,
