@@ -9,7 +9,7 @@ import support
 from support import given, kubectl, members, wait_phase
 
 CLUSTER = {"nodes": 8}
-MODEL = {"parameters": 25557032, "largestTensorBytes": 9437184, "flopsPerSample": 24600000000, "batchPerWorker": 64}
+MODEL = {"parameters": 25557032, "largestTensorBytes": 9437184, "flopsPerSample": 24600000000, "batchPerWorker": 16384}
 
 
 class Plan(support.Case):

@@ -10,7 +10,7 @@ namespace {
 
 // A model whose figures make four whole nodes worth it.
 constexpr const char* kModel =
-    R"("parameters":25557032,"largestTensorBytes":9437184,"flopsPerSample":24600000000,"batchPerWorker":512)";
+    R"("parameters":25557032,"largestTensorBytes":9437184,"flopsPerSample":24600000000,"batchPerWorker":65536)";
 
 std::string planned(const std::string& more = "") {
   return R"("plan":{"mode":"Auto",)" + more + R"("model":{)" + kModel + "}}";

@@ -44,6 +44,10 @@ using model::GangRecord;
 using model::Job;
 using JobPtr = std::shared_ptr<const Job>;
 
+// A shape takes up to some ten milliseconds to choose; others wait for theirs until the next cycle.
+constexpr int kMostPlans = 8;
+constexpr std::chrono::milliseconds kNextPlans{100};
+
 std::string placedText(int pods, const std::string& where) {
   if (pods == 1) return fmt::format("The pod is placed on {}", where);
   return fmt::format("The whole gang is placed: {} pods on {}", pods, where);
@@ -499,10 +503,14 @@ class Cycle {
   // spec.plan.mode Auto: its shape is written before anything else is asked of it. The next cycle sees the
   // job as large as that, and so does everybody who reads it.
   void plan(const JobPtr& job) {
-    ShapeDecision decided = decideShape(*job, ledger_, queues_, input_.snapshot);
-    if (!decided.refusal.empty())
-      return refuse(job, {model::PendingReason::kInvalidSpec, std::move(decided.refusal)});
     ++plan_.waiting;
+    if (planned_ == kMostPlans) return wakeAt(input_.snapshot.now + kNextPlans);
+    ShapeDecision decided = decideShape(*job, ledger_, queues_, input_.snapshot);
+    if (!decided.refusal.empty()) {
+      --plan_.waiting;
+      return refuse(job, {model::PendingReason::kInvalidSpec, std::move(decided.refusal)});
+    }
+    ++planned_;
     JobDecision& decision = add(job);
     decision.status = job->status;
     decision.events.push_back({decided.plan.roles.empty(),
@@ -957,6 +965,7 @@ class Cycle {
   std::vector<WaitingJob> waiting_;
   std::set<model::ObjectKey> paying_;  // gangs that make room for a start of this plan
   std::vector<JobPtr> scaling_;        // gangs in peace that are asked to have another size
+  int planned_ = 0;                    // shapes that this cycle has chosen
   std::int64_t starting_ = 0;          // members from Reserve to bound
   // Of the job that is being decided.
   const JobFeedback* feedback_ = nullptr;

@@ -73,7 +73,9 @@ TEST_CASE("plan ranks the shapes of a job on described nodes") {
 
 TEST_CASE("plan writes the numbers into the file and leaves the rest as it was") {
   const auto read = manifests();
-  const auto changed = cli::writtenInto(kJob, read.front(), {.roles = {{"worker", 12}}});
+  model::ShapePlan plan;
+  plan.roles = {{"worker", 12}};
+  const auto changed = cli::writtenInto(kJob, read.front(), plan);
   REQUIRE(changed);
   std::string expected = kJob;
   expected.replace(expected.find("replicas: 3"), 11, "replicas: 12");
