@@ -337,6 +337,7 @@ class Cycle {
 
   // Members ended with an error. What of is asked first: it decides what follows.
   void followFailed(const JobPtr& job, const std::vector<Member>& members, const Verdict& verdict) {
+    if (pausesInPlace(*job)) return resumeFailed(job, members, verdict);
     const std::optional<Failure> checked = failedPreflight(verdict);
     if (!feedback_->failure && !checked) {
       add(job).actions.emplace_back(CollectEvidence{});
@@ -345,6 +346,13 @@ class Cycle {
     FailedGang gang = followFailure(*job, members, verdict, checked ? *checked : *feedback_->failure,
                                     mayStartAnewHere(*job), ledger_, cache_.domains(), author());
     follow(job, anew(*job, std::move(gang)));
+  }
+
+  void resumeFailed(const JobPtr& job, const std::vector<Member>& members, const Verdict& verdict) {
+    StatusNews news;
+    if (news.pending = backingOff(*job); news.pending) return write(job, job->status.gang, {}, news);
+    follow(job, anew(*job, replaceAfterPause(*job, members, verdict, mayStartAnewHere(*job), ledger_,
+                                             cache_.domains(), author())));
   }
 
   // With its new places taken, where it starts at once.

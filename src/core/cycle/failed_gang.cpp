@@ -86,15 +86,28 @@ model::FailureClass classOfLoss(const model::Pod* pod) {
   return kAdmissionRefused;
 }
 
-// Back to waiting, where there is a pause, or nobody has admitted what its spec says now.
-model::GangRecord giveBack(const Job& job, const FollowUp& next, const Member& root, const Author& author) {
-  model::GangRecord record =
-      propose(job, model::ProposalKind::kRestart, {}, job.status.gang.placed->assignments, {}, author);
+// Counts as no attempt: nothing was tried.
+model::Backoff pauseOf(const FollowUp& next, const Member& root, const Author& author) {
   model::Backoff backoff;
   backoff.until = author.now + next.pause;
   if (next.elsewhere) backoff.avoidNodes.push_back(root.node);
   backoff.reason = next.why;
-  record.backoff = std::move(backoff);
+  return backoff;
+}
+
+// Back to waiting, where there is a pause, or nobody has admitted what its spec says now.
+model::GangRecord giveBack(const Job& job, const FollowUp& next, const Member& root, const Author& author) {
+  model::GangRecord record =
+      propose(job, model::ProposalKind::kRestart, {}, job.status.gang.placed->assignments, {}, author);
+  record.backoff = pauseOf(next, root, author);
+  return record;
+}
+
+// All but what failed run on.
+model::GangRecord pauseInPlace(const Job& job, const FollowUp& next, const Member& root,
+                               const Author& author) {
+  model::GangRecord record = job.status.gang;
+  record.backoff = pauseOf(next, root, author);
   return record;
 }
 
@@ -132,6 +145,12 @@ FailedGang followFailure(const Job& job, const std::vector<Member>& members, con
   gang.news.failure->action = "Restarted";
   gang.news.membersFailed = true;
   gang.news.restarts = next.counts ? RestartNews::kCounted : RestartNews::kNotCounted;
+  const bool othersRunOn =
+      job.spec.failure.scope == model::RestartScope::kPod && mayStartAnew && !next.moreMemory;
+  if (next.pause.count() > 0 && othersRunOn) {
+    gang.record = pauseInPlace(job, next, root, author);
+    return gang;
+  }
   // With more memory than it was admitted for it is another gang to its queue, which may not have room for
   // it.
   if (next.pause.count() > 0 || !mayStartAnew || next.moreMemory) {
@@ -139,6 +158,29 @@ FailedGang followFailure(const Job& job, const std::vector<Member>& members, con
     return gang;
   }
   Replacement replacement = startAnew(job, members, verdict, next, root, ledger, domains, author);
+  gang.record = std::move(replacement.record);
+  gang.places = std::move(replacement.places);
+  return gang;
+}
+
+bool pausesInPlace(const Job& job) {
+  // An attempt that was given up counts.
+  const auto& backoff = job.status.gang.backoff;
+  return job.spec.failure.scope == model::RestartScope::kPod && backoff && backoff->count == 0;
+}
+
+FailedGang replaceAfterPause(const Job& job, const std::vector<Member>& members, const Verdict& verdict,
+                             bool mayStartAnew, Ledger& ledger, const Domains& domains,
+                             const Author& author) {
+  FailedGang gang;
+  gang.news.membersFailed = true;
+  gang.event = {false, "Restarting", "the pause is over; what failed starts anew"};
+  if (!mayStartAnew) {
+    gang.record =
+        propose(job, model::ProposalKind::kRestart, {}, job.status.gang.placed->assignments, {}, author);
+    return gang;
+  }
+  Replacement replacement = replaceLost(job, members, verdict.failed, ledger, domains, author);
   gang.record = std::move(replacement.record);
   gang.places = std::move(replacement.places);
   return gang;

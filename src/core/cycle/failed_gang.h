@@ -27,11 +27,21 @@ struct FailedGang {
 //             the same class of the infrastructure's are forgotten where this start ran for an hour and kept
 //             its work: a checkpoint was written in it, where the job reports them, else it declares some
 //  3 record   without a pause the gang (or, with scope Pod, what failed) starts anew on places planned now,
-//             its own if they serve; with one it gives its places back and waits as others do
+//             its own if they serve; with one it gives its places back and waits as others do. With scope
+//             Pod the others run on through the pause: replaceAfterPause()
 // `mayStartAnew`: its queue would take it as it is now; else it waits to be admitted.
 [[nodiscard]] FailedGang followFailure(const model::Job& job, const std::vector<Member>& members,
                                        const Verdict& verdict, const Failure& failure, bool mayStartAnew,
                                        Ledger& ledger, const Domains& domains, const Author& author);
+
+// Whether its members that failed wait for the end of a pause, or have waited, while the others run on: the
+// failure has been told and counted.
+[[nodiscard]] bool pausesInPlace(const model::Job& job);
+
+// They start anew, once the pause is over.
+[[nodiscard]] FailedGang replaceAfterPause(const model::Job& job, const std::vector<Member>& members,
+                                           const Verdict& verdict, bool mayStartAnew, Ledger& ledger,
+                                           const Domains& domains, const Author& author);
 
 // What becomes of a gang that runs and has been silent since then, where it asks to be restarted for that: as
 // of one that failed, of class Stalled. The whole gang starts anew, whatever its scope: nobody can tell which

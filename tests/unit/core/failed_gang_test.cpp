@@ -32,6 +32,7 @@ class FailedGangScene {
   }
 
   model::Job& job() { return job_; }
+  std::int64_t now = 100;
 
   // What the cycle decides once it knows of what the gang failed.
   JobDecision decide(FailureClass failure, std::string message = {}) {
@@ -51,7 +52,7 @@ class FailedGangScene {
   }
 
   JobDecision decideOn(std::optional<Failure> found) {
-    SnapshotBuilder builder = cluster().now(100);
+    SnapshotBuilder builder = cluster().now(now);
     for (const char* name : {"n1", "n2", "n3"}) builder.add(node(name).gpus(8));
     builder.add(job_).add(first_).add(second_);
     CycleInput in;
@@ -230,6 +231,39 @@ TEST_CASE("with scope Pod only what failed starts anew") {
   CHECK(decision.status->gang.proposal->kind == model::ProposalKind::kReplace);
   REQUIRE(decision.status->gang.proposal->add.size() == 1);
   CHECK(decision.status->gang.proposal->add.front().indices.str() == "1");
+}
+
+TEST_CASE("with scope Pod the others run on while what failed waits for its next start") {
+  FailedGangScene scene;
+  scene.job().spec.failure.scope = model::RestartScope::kPod;
+  scene.job().status.restarts.add(FailureClass::kConnectionLost, false);
+  const JobDecision paused = scene.decide(FailureClass::kConnectionLost);
+  REQUIRE(paused.status);
+  CHECK_FALSE(paused.status->gang.proposal);
+  CHECK(paused.status->gang.placed == scene.job().status.gang.placed);
+  CHECK(paused.status->restarts.of(FailureClass::kConnectionLost) == 2);
+  scene.job().status = *paused.status;
+
+  scene.now = 105;
+  const JobDecision waits = scene.decide(FailureClass::kConnectionLost);
+  REQUIRE(waits.status);
+  CHECK(waits.actions.empty());
+  CHECK_FALSE(waits.status->gang.proposal);
+  CHECK(waits.status->restarts == paused.status->restarts);
+  REQUIRE(waits.status->pending);
+  CHECK(waits.status->pending->reason == model::PendingReason::kBackingOff);
+  scene.job().status = *waits.status;
+
+  scene.now = 110;
+  const JobDecision anew = scene.decide(FailureClass::kConnectionLost);
+  REQUIRE(anew.status);
+  REQUIRE(anew.status->gang.proposal);
+  CHECK(anew.status->gang.proposal->kind == model::ProposalKind::kReplace);
+  REQUIRE(anew.status->gang.proposal->add.size() == 1);
+  CHECK(anew.status->gang.proposal->add.front().indices.str() == "1");
+  CHECK(anew.status->restarts == paused.status->restarts);
+  scene.job().status = *anew.status;
+  CHECK_FALSE(mergeProposal(scene.job()).backoff);
 }
 
 TEST_CASE("a job ends when it has run as long as it may") {
