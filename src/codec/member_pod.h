@@ -26,8 +26,8 @@ struct MemberContext {
 // The pod to create for one member: the role's template with name, labels, owner, gate, host name and
 // environment; with a checkpoint on SIGTERM, at least its grace period to end; of a job that launches over
 // ssh what that needs (codec/ssh_pod.h); of one whose size varies what tells it of that, and trainyard-launch
-// where it has that (codec/elastic_pod.h). kInvalid when the template is no JSON object with a spec (a decoded
-// job without specError has none such), and where trainyard-launch does not know what to start.
+// where it has that (codec/elastic_pod.h). kInvalid when the template is no JSON object with a spec (a
+// decoded job without specError has none such), and where trainyard-launch does not know what to start.
 [[nodiscard]] base::Result<std::string> encodeMemberPod(const model::Job& job, const model::Role& role,
                                                         int index, const MemberContext& context);
 
