@@ -48,7 +48,7 @@ std::set<model::NodeName> suspects(const model::Snapshot& snapshot) {
   for (const auto& job : snapshot.jobs) {
     if (core::accusesNode(*job)) accusing.push_back(job);
   }
-  const auto found = core::suspectedNodes(accusing, snapshot.policy.failures, snapshot.now);
+  const auto found = core::suspectedNodes(accusing, snapshot.jobs, snapshot.policy, snapshot.now);
   return {found.begin(), found.end()};
 }
 

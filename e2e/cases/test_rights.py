@@ -229,6 +229,8 @@ class ChartTest(unittest.TestCase):
         "neither a duration nor never": ({"policy": {"unreachableGrace": "soon"}}, "unreachableGrace"),
         "a label that selects": ({"commonLabels": {"app.kubernetes.io/name": "x"}}, "commonLabels"),
         "a spread without key": ({"operator": {"topologySpread": [{"maxSkew": 1}]}}, "topologySpread"),
+        "an agent among the other programs": ({"agent": {"enabled": True, "namespace": "trainyard-system"}}, "agent.namespace"),
+        "an agent's policy that is none": ({"agent": {"policy": "srpt"}}, "policy"),
         "a Secret missing": ({"certificates": {"source": "existing"}}, "certificates.existing.serverSecret"),
     }
 
@@ -280,6 +282,20 @@ class ChartTest(unittest.TestCase):
             with self.subTest(version):
                 text = helm.template(given().tools["helm"], second, only=["second-scheduler"], kubernetes=version)
                 self.assertIn("image: registry.k8s.io/kube-scheduler:v1.30.4\n", text)
+
+    def test_agents_only_where_asked_for_and_with_one_capability(self):
+        program = given().tools["helm"]
+        self.assertNotIn("kind: DaemonSet", helm.template(program))
+        rendered = helm.template(program, {"agent": {"enabled": True, "rate": "25gbit"}}, only=["agent"])
+        objects = {each["kind"]: each for each in yaml.safe_load_all(rendered) if each}
+        self.assertEqual([{"apiGroups": [""], "resources": ["pods"], "verbs": ["list", "watch"]}],
+                         objects["ClusterRole"]["rules"])
+        self.assertEqual("privileged", objects["Namespace"]["metadata"]["labels"]["pod-security.kubernetes.io/enforce"])
+        self.assertEqual({"trainyard-agent"}, {each["metadata"].get("namespace", "trainyard-agent") for each in objects.values()})
+        container, = objects["DaemonSet"]["spec"]["template"]["spec"]["containers"]
+        self.assertEqual({"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
+                          "capabilities": {"drop": ["ALL"], "add": ["NET_ADMIN"]}}, container["securityContext"])
+        self.assertIn("--rate=25gbit", container["args"])
 
     def test_nobodys_jobs_go_with_the_chart(self):
         """Unless that was said: neither with the release nor when the CRDs leave it."""

@@ -23,14 +23,14 @@ _LOADER = re.compile(r"^\s*(/\S*ld-linux\S*) \(0x", re.MULTILINE)
 _ABSENT = re.compile(r"^\s*(\S+) => not found", re.MULTILINE)
 
 
-def make(program, out, names):
+def make(program, out, names, user=USER):
     """Writes the image of one program; returns ociimage.Image."""
     program = Path(program)
     with tempfile.TemporaryDirectory(prefix="trainyard-image-") as folder:
         tree = Path(folder) / "tree"
         plant(program, tree)
         return ociimage.write(out, names, [tree], ociimage.Config(
-            entrypoint=[f"/usr/bin/{program.name}"], user=f"{USER}:{USER}", env={}))
+            entrypoint=[f"/usr/bin/{program.name}"], user=f"{user}:{user}", env={}))
 
 
 def plant(program, tree):
