@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "cli/cluster_client.h"
 #include "cli/plan.h"
+#include "codec/json_value.h"
 #include "codec/json_writer.h"
 #include "kube/paths.h"
 #include "model/names.h"
