@@ -233,11 +233,7 @@ TEST_CASE("resize row 8: what one gives up another one gets, and no sooner") {
   gang.scale(2);
   REQUIRE(gang.waitSize(2));
   REQUIRE(gang.lab.until(
-      [&] {
-        return gang.lab.job("gpt")->status.gang.placed->assignments.size() > 1 &&
-               gang.lab.boundPodsOf("gpt") == 6;
-      },
-      60s));
+      [&] { return !gang.lab.job("gpt")->status.gang.proposal && gang.lab.boundPodsOf("gpt") == 6; }, 60s));
   gang.requireSound();
 }
 
