@@ -80,7 +80,6 @@ struct FailureHandling {
 struct Preflight {
   std::string image = {};  // empty: none is configured
   std::vector<std::string> command = {};
-  std::chrono::seconds timeout{120};
   friend bool operator==(const Preflight&, const Preflight&) = default;
 };
 

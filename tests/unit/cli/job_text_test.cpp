@@ -148,7 +148,7 @@ TEST_CASE("what a job reports is told in a few lines") {
   progress.slowdownPermille = 1'840;
   progress.metrics = {{"loss", "0.31"}};
   CHECK(cli::progressText(bert, at(60)) ==
-        "  Progress: step 250 of 1000 (25.0%), 834.2 samples/s, about 119m left; reported 30s ago\n"
+        "  Progress: step 250 of 1000 (25.0%), 834.2 samples/s, about 1h59m left; reported 30s ago\n"
         "  Last checkpoint: 60s ago\n"
         "  Straggler: rank 7, 1.84 times the median step\n"
         "  Figures: loss 0.31\n");

@@ -63,7 +63,7 @@ struct Fixture {
   Fixture() { reader.start(); }
 
   // A job whose members run since now, with further members of its spec and status.
-  void run(const std::string& name, int workers, const std::string& health = "",
+  void run(const std::string& name, int workers, const std::string& healthSpec = "",
            const model::JobStatus& told = {}) {
     model::JobStatus status = told;
     status.phase = "Running";
@@ -75,7 +75,7 @@ struct Fixture {
     if (started == base::WallTime{}) started = loop.wallNow();
     status.conditions.push_back({std::string(model::conditions::kRunning), model::ConditionStatus::kTrue,
                                  "AllMembersRunning", "", started, 1});
-    put(name, workers, health, status);
+    put(name, workers, healthSpec, status);
     for (int i = 0; i < workers; ++i) pod(fmt::format("{}-worker-{}", name, i), "u-" + name);
   }
   void pod(const std::string& name, const std::string& owner) {
@@ -86,12 +86,13 @@ struct Fixture {
         name, name, version++, owner));
     REQUIRE(cache.pods.find({"ml", name}));
   }
-  void put(const std::string& name, int workers, const std::string& health, const model::JobStatus& status) {
+  void put(const std::string& name, int workers, const std::string& healthSpec,
+           const model::JobStatus& status) {
     cache.jobs.upsert(fmt::format(
         R"({{"metadata":{{"name":"{}","namespace":"ml","uid":"u-{}","resourceVersion":"{}"}},"spec":{{)"
         R"("framework":"Custom","roles":[{{"name":"worker","replicas":{},"template":{{"spec":{{"containers":[)"
         R"({{"name":"train","image":"x"}}]}}}}}}]{}}},"status":{}}})",
-        name, name, version++, workers, health.empty() ? "" : ",\"health\":" + health,
+        name, name, version++, workers, healthSpec.empty() ? "" : ",\"health\":" + healthSpec,
         codec::encodeJobStatus(status)));
     REQUIRE(cache.jobs.find({"ml", name}));
   }
