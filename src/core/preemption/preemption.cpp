@@ -408,12 +408,15 @@ void Preemption::listRunning() {
 void Preemption::listElastic(const JobPtr& job, int priority) {
   if (!snapshot_.policy.resize.enabled || !resizable(*job)) return;
   if (elasticMembers(*job) <= job->spec.elastic->minReplicas) return;
+  // What all its members lose by the pause, for each that it could give: who has many gives first.
   const auto pause = std::chrono::duration_cast<std::chrono::seconds>(resizePause(*job, snapshot_));
-  elastic_.push_back(
-      {.job = job,
-       .priority = priority,
-       .queue = tree_.queueOf(*job),
-       .cost = base::saturatingMultiply(pause.count() + 1, std::max<std::int64_t>(job->status.gpus, 1))});
+  const int has = elasticMembers(*job);
+  constexpr std::int64_t kPermille = 1'000;
+  const std::int64_t each = kPermille * has / (has - job->spec.elastic->minReplicas);
+  elastic_.push_back({.job = job,
+                      .priority = priority,
+                      .queue = tree_.queueOf(*job),
+                      .cost = base::saturatingMultiply(pause.count() + 1, each)});
 }
 
 void Preemption::listAlike() {
