@@ -48,6 +48,7 @@ auto positionOf(const model::SharedList<Job>::Items& jobs, const model::ObjectKe
 
 void InstantCycle::add(Job job) {
   sayPlaced(job, false, snapshot_.now);
+  job.status.observedGeneration = job.generation;
   auto& jobs = snapshot_.jobs.edit();
   const auto at = positionOf(jobs, job.key);
   jobs.insert(at, std::make_shared<const Job>(std::move(job)));
