@@ -36,6 +36,7 @@ struct Flags {
   std::string placement = "default";
   std::string semantics = "own";
   bool noRelaxation = false;
+  bool noReports = false;
   std::string output = "table";
   std::string plot;
 };
@@ -166,6 +167,9 @@ void addOptions(CLI::App& command, Flags& flags) {
       ->check(oneOf(kSemantics));
   command.add_flag("--with-durations", options.withDurations,
                    "Every job says how long it will run (with srtf and srsf in any case)");
+  command.add_flag("--elastic", options.elastic,
+                   "jobs may be resized, from one GPU to four times what they ask for (pollux)");
+  command.add_flag("--no-reports", flags.noReports, "elastic jobs do not report how fast they are");
   command.add_flag("--no-relaxation", flags.noRelaxation,
                    "Never place a job wider than it prefers, however long it waits (philly, itp)");
   command.add_flag(
@@ -199,6 +203,7 @@ void addReplayCommand(CLI::App& app, const std::function<void(std::function<int(
     flags->options.placement = kPlacements.at(flags->placement);
     flags->options.semantics = kSemantics.at(flags->semantics);
     flags->options.relaxation = !flags->noRelaxation;
+    flags->options.reports = !flags->noReports;
     run([flags] { return runReplayCommand(*flags); });
   });
 }

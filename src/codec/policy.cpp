@@ -244,6 +244,17 @@ void readDefragmentation(const YamlField& field, model::Defragmentation& into) {
                   "must be a factor from 1 to 1000 such as 2");
 }
 
+void readResize(const YamlField& field, model::ResizePolicy& into) {
+  field.expectKeys({"enabled", "interval", "fairnessLoss", "touched", "gain"});
+  readBoolean(field["enabled"], into.enabled);
+  readDuration(field["interval"], into.interval, std::chrono::seconds(1));
+  constexpr const char* kPart = "must be a part from 0 to 1 such as 0.1";
+  readThousandths(field["fairnessLoss"], into.fairnessLossPermille, 0, 1000, kPart);
+  readThousandths(field["touched"], into.touchedPermille, 0, 1000, kPart);
+  readThousandths(field["gain"], into.gainPermille, 1000, 1'000'000,
+                  "must be a factor from 1 to 1000 such as 2");
+}
+
 void readUsageHalfLife(const YamlField& field, std::optional<std::chrono::seconds>& into) {
   if (!field.present()) return;
   milliseconds halfLife{0};
@@ -262,8 +273,9 @@ void readPreflight(const YamlField& field, model::Preflight& into) {
 
 model::Policy readPolicy(const YamlField& root) {
   root.expectKeys({"topology", "gpuResources", "gpuTypeLabel", "mixGpuTypes", "ordering", "relaxation",
-                   "shapeCosts", "backfill", "preemption", "timeSlicing", "defragmentation", "usageHalfLife",
-                   "unreachableGrace", "chargeOtherPods", "requireQueue", "failures", "preflight"});
+                   "shapeCosts", "backfill", "preemption", "timeSlicing", "defragmentation", "resize",
+                   "usageHalfLife", "unreachableGrace", "chargeOtherPods", "requireQueue", "failures",
+                   "preflight"});
   model::Policy policy;
   readTopology(root["topology"], policy.topology);
   readGpuResources(root["gpuResources"], policy.gpuResources);
@@ -276,6 +288,7 @@ model::Policy readPolicy(const YamlField& root) {
   readPreemption(root.section("preemption"), policy.preemption);
   readTimeSlicing(root.section("timeSlicing"), policy.timeSlicing);
   readDefragmentation(root.section("defragmentation"), policy.defragmentation);
+  readResize(root.section("resize"), policy.resize);
   readUsageHalfLife(root["usageHalfLife"], policy.usageHalfLife);
   readNeverOrDuration(root["unreachableGrace"], policy.unreachableGrace);
   readBoolean(root["chargeOtherPods"], policy.chargeOtherPods);

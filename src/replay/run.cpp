@@ -72,6 +72,9 @@ void addNotes(const ReplayOptions& options, ReplayResult& result) {
   } else {
     notes.emplace_back("Start-up is charged on a start, a resume and a move only.");
   }
+  if (options.elastic)
+    notes.emplace_back(options.reports ? "Jobs were elastic, and reported how fast they were."
+                                       : "Jobs were elastic, and reported nothing.");
   notes.emplace_back(knowsDurations(options) ? "The policy knew how long jobs run."
                                              : "The policy did not know how long jobs run.");
 }
@@ -100,6 +103,31 @@ Result<ReplayResult> replayJobs(const ReplayOptions& options, const ReplayOutsid
   return runEngine(*trace, *cluster, setupOf(options), {.progress = outside.progress});
 }
 
+// From one GPU to four times as many as were asked for; jobs of one GPU keep it, as in the artifact.
+ReplayElastic elasticPollux(const PolluxTrace& trace, int perNode, std::int64_t gpus, bool reports) {
+  constexpr int kMostTimes = 4;
+  const auto close = [perNode](int asked) {
+    PolluxPlacement placement(static_cast<std::size_t>(asked / perNode), perNode);
+    if (asked % perNode != 0) placement.push_back(asked % perNode);
+    return placement;
+  };
+  return {.range =
+              [&trace, gpus](std::size_t job) {
+                const int asked = trace.trace.jobs[job].gpus;
+                if (asked == 1) return ReplayElastic::Range{1, 1};
+                return ReplayElastic::Range{
+                    1, static_cast<int>(std::max<std::int64_t>(
+                           std::min<std::int64_t>(kMostTimes * std::int64_t{asked}, gpus), asked))};
+              },
+          .speed =
+              [&trace, close](std::size_t job, const std::vector<int>& gpusByNode) {
+                const PolluxJob& facts = trace.jobs[job];
+                return facts.application->goodput(gpusByNode, facts.batch, 0) /
+                       facts.application->goodput(close(trace.trace.jobs[job].gpus), facts.batch, 0);
+              },
+          .reports = reports};
+}
+
 Result<ReplayResult> replayPollux(const ReplayOptions& options, const ReplayOutside& outside) {
   const auto cluster = readCluster(options, outside);
   if (!cluster) return fail(cluster.error());
@@ -111,8 +139,11 @@ Result<ReplayResult> replayPollux(const ReplayOptions& options, const ReplayOuts
   }
   const auto trace = readPolluxJobs(options.jobsFile, perNode, outside.readFile);
   if (!trace) return fail(trace.error());
-  if (options.policy != kTiresias)
-    return runEngine(trace->trace, *cluster, setupOf(options), {.progress = outside.progress});
+  if (options.policy != kTiresias) {
+    ReplaySetup setup = setupOf(options);
+    if (options.elastic) setup.elastic = elasticPollux(*trace, perNode, gpus, options.reports);
+    return runEngine(trace->trace, *cluster, setup, {.progress = outside.progress});
+  }
   for (const TraceJob& job : trace->trace.jobs) {
     if (job.gpus > gpus)
       return fail(ErrorCode::kInvalid,
@@ -140,6 +171,10 @@ Result<void> checkReplay(const ReplayOptions& options) {
     return refuse("--no-relaxation holds for --format philly and itp only, and fifo never relaxes");
   if (options.oneQueue && options.format != ReplayFormat::kPhilly)
     return refuse("--one-queue holds for --format philly only: the other traces have no queues");
+  if (options.elastic && (options.format != ReplayFormat::kPollux || options.policy == kTiresias))
+    return refuse(
+        "--elastic holds for --format pollux and our own decisions only: no other trace tells speeds");
+  if (!options.reports && !options.elastic) return refuse("--no-reports means nothing without --elastic");
   const bool papers = options.semantics == ReplaySemantics::kMuri ||
                       (options.format == ReplayFormat::kPollux && options.policy == kTiresias);
   if (options.checkpoint.permille > 0 && (openb || papers))

@@ -26,6 +26,7 @@
 #include "core/queues/eligibility.h"
 #include "core/queues/priority.h"
 #include "core/queues/queue_tree.h"
+#include "core/resize.h"
 #include "core/status/describe.h"
 #include "core/status/explain.h"
 #include "core/status/job_status.h"
@@ -617,7 +618,8 @@ class Cycle {
     for (Change& change : schedule.changes) {
       const bool resizes = change.kind == ChangeKind::kGrow || change.kind == ChangeKind::kShrink;
       if (resizes && !change.pays) {
-        resize(change);
+        resize(change, model::SizeOwner::kCluster);
+        paying_.insert(change.job->key);
         continue;
       }
       if (change.kind != ChangeKind::kStart) {
@@ -638,6 +640,7 @@ class Cycle {
     for (const GangYield& yield : schedule.yields) giveWay(yield);
     scale(schedule);
     plan_.queues = std::move(schedule.queues);
+    plan_.sizes = schedule.sizes;
     wakeAt(schedule.wakeAt);
   }
 
@@ -653,7 +656,7 @@ class Cycle {
     }
     ScaleAnswer answer = scaleAsAsked(request);
     wakeAt(answer.wakeAt);
-    for (const Change& change : answer.changes) resize(change);
+    for (const Change& change : answer.changes) resize(change, model::SizeOwner::kSpec);
     if (answer.held.empty()) return;
     for (JobDecision& decision : plan_.decisions) {
       const auto held = answer.held.find(decision.job->key);
@@ -675,7 +678,7 @@ class Cycle {
   }
 
   // The gang gets another size: more members on `add`, or without those on `remove`.
-  void resize(const Change& change) {
+  void resize(const Change& change, model::SizeOwner by) {
     const auto told = input_.feedback.find(change.job->key);
     if (told != input_.feedback.end() && told->second.busy) return;
     std::erase_if(plan_.decisions, [&](const JobDecision& decision) { return decision.job == change.job; });
@@ -685,14 +688,41 @@ class Cycle {
     const auto under = resizeUnderWay(change.job->spec, record);
     StatusNews news;
     news.where = placesText(record);
+    const int members = model::gangMembers(change.job->spec, record,
+                                           *change.job->spec.findRole(change.job->spec.elastic->role));
     JobDecision& decision = derive(change.job, std::move(record), news);
     decision.urgency = Urgency::kNow;
+    tellSize(*change.job, {members, by, whySize(change, by)}, input_.snapshot, decision.status->resize);
     if (!under) return;  // it waits for whom it makes room
     std::string note = describeResize(*under);
     if (grows)
       note += ", on " + describePlaces(change.add.assignments, ledger_, input_.snapshot.policy.topology);
     if (under->anew) note += "; its pods end, and start anew with the new size";
     decision.events.push_back({false, "Resizing", std::move(note)});
+  }
+
+  static std::string whySize(const Change& change, model::SizeOwner by) {
+    switch (by) {
+      case model::SizeOwner::kSpec: return "as spec.elastic.replicas asks";
+      case model::SizeOwner::kPreemption: return fmt::format("makes room for {}", *change.pays);
+      case model::SizeOwner::kCluster: break;
+    }
+    return change.kind == ChangeKind::kGrow ? "nobody waits for the room that it was given beyond its wish"
+                                            : "others make more of what it gave back";
+  }
+
+  // With how many members an elastic gang starts.
+  void tellStartSize(const Job& job, const GangRecord& record, model::ResizeStatus& status) const {
+    if (!job.spec.elastic) return;
+    const int members = model::gangMembers(job.spec, record, *job.spec.findRole(job.spec.elastic->role));
+    status.cooldownUntil.reset();
+    status.decidedBy = model::SizeOwner::kSpec;
+    status.desired.reset();
+    status.message.clear();
+    if (members == wishedMembers(job)) return;
+    status.desired = members;
+    status.decidedBy = model::SizeOwner::kCluster;
+    status.message = fmt::format("there was no room for all {} when it started", wishedMembers(job));
   }
 
   // Instead of the step that its proposal would take.
@@ -754,15 +784,16 @@ class Cycle {
     record.charge = model::makeCharge(start.job->spec, queues_.askedQueueOf(*start.job),
                                       Priorities(input_.snapshot).of(*start.job));
     record.proposal->deadline += longestGrace(gone);
-    JobDecision& decision = derive(start.job, std::move(record), news);
+    JobDecision& decision = derive(start.job, record, news);
     decision.urgency = Urgency::kNow;
+    tellStartSize(*start.job, record, decision.status->resize);
     tellGrace(*start.job, decision);
     if (gone.empty()) return startAlone(decision);
     decision.events.push_back(
         {false, "Preempting", fmt::format("{} to make room, once its own pods exist", describe(payments))});
     for (const Change& each : payments) {
       if (each.kind == ChangeKind::kMove) move(each);
-      if (each.kind == ChangeKind::kShrink) resize(each);
+      if (each.kind == ChangeKind::kShrink) resize(each, model::SizeOwner::kPreemption);
     }
   }
 
@@ -798,7 +829,8 @@ class Cycle {
   // A gang of one needs no record before its pod: the name is given once only.
   void startAlone(JobDecision& decision) const {
     const model::Proposal& start = *decision.status->gang.proposal;
-    if (memberCount(start.add) != 1) return;
+    // One that could be larger is not known by its pod alone.
+    if (memberCount(start.add) != 1 || model::gangMembers(*decision.job) != 1) return;
     decision.podIsRecord = true;
     decision.actions.emplace_back(CreateMember{start.add.front().role,
                                                start.add.front().indices.values().front(), start.epoch,

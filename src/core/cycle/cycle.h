@@ -51,6 +51,7 @@ struct Plan {
   std::vector<DeletePod> orphans;        // pods to sweep whose TrainingJob is gone
   std::optional<base::WallTime> wakeAt;  // look again then, though nothing changes
   std::size_t waiting = 0;               // jobs that have no places yet
+  std::optional<SizeTerms> sizes;  // utilization, fairness loss, adjustments; absent without elastic gangs
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
@@ -58,7 +59,8 @@ struct Plan {
 //  1 snapshot   free room of every node (Ledger), pods by job
 //  2 finish     jobs that run, ended, are being deleted, suspended or refused; proposals take their next step
 //  3 shares, 4 order, 5 place, 6 preempt, 7 backfill, 9 explain: core/cycle/schedule.h
-//  8 resize     not built yet
+//  8 resize     what the user asks for (core/cycle/user_scale.h), then what nobody waits for
+//  (core/cycle/resizes.h, within core/cycle/schedule.h)
 // `cache` is what the cycle before left, or empty: it saves work and changes nothing.
 [[nodiscard]] Plan cycle(const CycleInput& input, CycleCache& cache);
 [[nodiscard]] Plan cycle(const CycleInput& input);

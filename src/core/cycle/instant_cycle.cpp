@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "core/cycle/user_scale.h"
+#include "core/resize.h"
 #include "model/conditions.h"
 #include "model/gang_size.h"
 #include "model/set_condition.h"
@@ -46,6 +48,7 @@ auto positionOf(const model::SharedList<Job>::Items& jobs, const model::ObjectKe
 
 void InstantCycle::add(Job job) {
   sayPlaced(job, false, snapshot_.now);
+  job.status.observedGeneration = job.generation;
   auto& jobs = snapshot_.jobs.edit();
   const auto at = positionOf(jobs, job.key);
   jobs.insert(at, std::make_shared<const Job>(std::move(job)));
@@ -87,12 +90,19 @@ InstantCycle::Outcome InstantCycle::decide(
                                       .waiting = waiting(tree),
                                       .startingMembers = 0,
                                       .mostStartingMembers = std::numeric_limits<std::int64_t>::max()});
+  const ScaleAnswer scaled = scale(schedule, tree);
   cache_.end(snapshot_.jobs.size());
   Outcome outcome{.changes = std::move(schedule.changes), .waits = {}, .wakeAt = schedule.wakeAt};
   for (const Change& change : outcome.changes) {
     carryOut(change);
     outcome.stopped = outcome.stopped || change.kind == ChangeKind::kStop;
   }
+  for (const Change& change : scaled.changes) {
+    carryOut(change);
+    outcome.changes.push_back(change);
+  }
+  if (scaled.wakeAt && (!outcome.wakeAt || *scaled.wakeAt < *outcome.wakeAt)) outcome.wakeAt = scaled.wakeAt;
+  outcome.sizes = schedule.sizes;
   // How many have passed, and since when something is kept, counts in the next cycle.
   for (const GangWait& wait : schedule.waits) {
     const auto& before = wait.job->status.pending;
@@ -113,8 +123,25 @@ InstantCycle::Outcome InstantCycle::decide(
   return outcome;
 }
 
+// What users ask for, beside what the schedule changes.
+ScaleAnswer InstantCycle::scale(const Schedule& schedule, QueueTree& tree) {
+  ScaleRequest request{snapshot_, cache_.ledger(), cache_.domains(), tree, {}};
+  for (const JobPtr& job : cache_.notes().stoppable()) {
+    const auto isOfIt = [&](const Change& each) { return each.job->key == job->key; };
+    const bool asks = job->spec.elastic && resizable(*job) && asksForAnotherSize(*job);
+    if (asks && std::none_of(schedule.changes.begin(), schedule.changes.end(), isOfIt))
+      request.gangs.push_back(job);
+  }
+  if (request.gangs.empty()) return {};
+  for (const GangWait& wait : schedule.waits) {
+    if (wait.pending && wait.pending->reservedSince && !request.keptFor) request.keptFor = wait.job->key;
+  }
+  return scaleAsAsked(request);
+}
+
 void InstantCycle::carryOut(const Change& what) {
   const base::WallTime now = snapshot_.now;
+  if (what.kind == ChangeKind::kGrow || what.kind == ChangeKind::kShrink) return resize(what);
   change(what.job->key, [&](Job& job) {
     if (what.kind != ChangeKind::kStart) {
       leave(job);
@@ -129,6 +156,32 @@ void InstantCycle::carryOut(const Change& what) {
     job.status.pending.reset();
     job.status.gpus = model::gangGpus(job.spec, gang);
     sayPlaced(job, true, now);
+    job.status.resize = {};
+  });
+}
+
+void InstantCycle::resize(const Change& what) {
+  change(what.job->key, [&](Job& job) {
+    serve(job, snapshot_.now);
+    model::GangRecord& gang = job.status.gang;
+    if (what.kind == ChangeKind::kShrink) {
+      std::size_t members = 0;
+      for (const model::Assignment& each : what.remove) members += each.indices.size();
+      gang.placed->assignments = withoutLast(job, static_cast<int>(members));
+    }
+    for (model::Assignment added : what.add.assignments) {
+      added.epoch = gang.lastEpoch + 1;
+      gang.placed->assignments.push_back(std::move(added));
+    }
+    ++gang.lastEpoch;
+    job.status.gpus = model::gangGpus(job.spec, gang);
+    const int members = elasticMembers(job);
+    const bool asked = !what.pays && members <= wishedMembers(job);
+    const model::SizeOwner by = what.pays ? model::SizeOwner::kPreemption
+                                : asked   ? model::SizeOwner::kSpec
+                                          : model::SizeOwner::kCluster;
+    tellSize(job, {members, by, {}}, snapshot_, job.status.resize);
+    ++job.status.resize.count;
   });
 }
 

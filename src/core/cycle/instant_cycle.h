@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "core/cycle/cycle_cache.h"
 #include "core/cycle/schedule.h"
+#include "core/cycle/user_scale.h"
 #include "core/place/change.h"
 #include "core/queues/queue_tree.h"
 #include "model/snapshot.h"
@@ -44,6 +45,7 @@ class InstantCycle {
     std::vector<Change> changes;  // as they happened; whoever leaves does so before his place is taken
     std::vector<GangWait> waits;
     std::optional<base::WallTime> wakeAt;
+    std::optional<SizeTerms> sizes = std::nullopt;
     // Whether somebody was stopped, so that others may be let in now.
     bool stopped = false;
   };
@@ -51,7 +53,9 @@ class InstantCycle {
   Outcome decide(const std::function<std::vector<WaitingJob>(const QueueTree&)>& waiting);
 
  private:
+  [[nodiscard]] ScaleAnswer scale(const Schedule& schedule, QueueTree& tree);
   void carryOut(const Change& change);
+  void resize(const Change& change);
   void leave(model::Job& job);
 
   model::Snapshot snapshot_;

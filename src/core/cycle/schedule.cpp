@@ -16,6 +16,7 @@
 #include "core/queues/eligibility.h"
 #include "core/queues/priority.h"
 #include "core/queues/queue_tree.h"
+#include "core/resize.h"
 #include "core/status/explain.h"
 #include "core/status/explain_queue.h"
 #include "core/timeline/earliest_fit.h"
@@ -68,6 +69,7 @@ class Scheduler {
     while (const Contender* contender = order.next()) {
       if (consider(*contender)) order.charged();
     }
+    resize();
     words_.explain(reservations_, schedule_);
     wakeAt(preemption_.wakeAt());
     wakeAt(words_.wakeAt());
@@ -116,6 +118,7 @@ class Scheduler {
       return words_.say(contender, stopped->second, schedule_);
     }
     if (const auto beyond = tree_.beyondLimit(contender.queue, contender.demand)) {
+      if (startsSmaller(contender)) return true;
       return outOfQuota(contender, *beyond);
     }
     if (const auto beyond = tree_.beyondLimitYet(contender.queue, contender.demand)) {
@@ -151,7 +154,7 @@ class Scheduler {
     if (auto found = placeInQuota(contender, shape.key, shape.relaxation.widest)) {
       return startOrHoldBack(contender, shape, std::move(*found));
     }
-    if (claims(contender, shape)) return true;
+    if (startsSmaller(contender) || claims(contender, shape)) return true;
     if (reservations_.empty() && movesOthers(contender, shape)) return true;
     if (const auto widest = widerThatPays(contender, shape)) {
       if (auto found = placeInQuota(contender, shape.key, *widest))
@@ -165,6 +168,58 @@ class Scheduler {
       words_.later(contender, shape, schedule_);
     if (!snapshot_.policy.backfill.enabled) stopQueueIfRoomIsShort(contender, shape);
     return false;
+  }
+
+  // An elastic gang for which there is no room starts with as many members as find some, down to its least.
+  bool startsSmaller(const Contender& contender) {
+    const Job& job = *contender.waiting->job;
+    if (!snapshot_.policy.resize.enabled || !job.spec.elastic) return false;
+    const int least = job.spec.elastic->minReplicas;
+    const int wish = wishedMembers(job);
+    if (least >= wish) return false;
+    const GangShape shape = placer_.shapeOf(job, contender.demand[0], contender.position);
+    const std::tuple asked{contender.queue, shape.key, shape.relaxation.widest, least};
+    if (noneSmaller_.contains(asked)) return false;
+    auto found = placeWith(contender, least, shape.relaxation.widest);
+    if (!found) {
+      if (!job.status.gang.backoff) noneSmaller_.insert(asked);
+      return false;
+    }
+    int fits = least;
+    int beyond = wish;
+    while (beyond - fits > 1) {
+      const int size = fits + (beyond - fits) / 2;
+      auto more = placeWith(contender, size, shape.relaxation.widest);
+      if (more) found = std::move(more);
+      (found && static_cast<int>(membersOn(*found, job)) == size ? fits : beyond) = size;
+    }
+    if (judge(contender, found->assignments) != Reservation::Verdict::kPasses) return false;
+    start(contender, std::move(*found));
+    return true;
+  }
+
+  static std::int64_t membersOn(const Placement& placement, const Job& job) {
+    std::int64_t members = 0;
+    for (const model::Assignment& each : placement.assignments) {
+      if (each.role == job.spec.elastic->role) members += static_cast<std::int64_t>(each.indices.size());
+    }
+    return members;
+  }
+
+  // Its places with that many members of the elastic role, as its queue's limits have it.
+  std::optional<Placement> placeWith(const Contender& contender, int members, std::size_t widest) {
+    const auto smaller = withWish(*contender.waiting->job, members);
+    PlaceRequest request = placer_.request(*smaller, widest);
+    const auto& backoff = smaller->status.gang.backoff;
+    if (backoff) request.avoidNodes = backoff->avoidNodes;
+    auto placement = placer_.tryPlace(request);
+    if (!placement) return std::nullopt;
+    const QueueTree::Amounts held = tree_.heldBy(*smaller, placement->assignments);
+    const bool beyond = tree_.beyondLimit(contender.queue, held) ||
+                        tree_.beyondLimitYet(contender.queue, held) ||
+                        (!smaller->spec.preemptible && tree_.beyondNonPreemptible(contender.queue, held));
+    if (beyond || keptBelowLimit(contender, held)) return std::nullopt;
+    return placement;
   }
 
   // The gang's places. Nodes of a type of GPU that its queue has had enough of, or that are kept below a
@@ -290,7 +345,15 @@ class Scheduler {
   bool claims(const Contender& contender, const GangShape& shape) {
     if (contender.waiting->silent || !preemption_.anyRunning() || wouldFitWider(contender, shape))
       return false;
-    const Claimant claimant = claimantOf(contender);
+    Claimant claimant = claimantOf(contender);
+    // Others make room for the least that it can do with.
+    JobPtr smallest;
+    const auto& elastic = claimant.job->spec.elastic;
+    if (snapshot_.policy.resize.enabled && elastic && elastic->minReplicas < wishedMembers(*claimant.job)) {
+      smallest = withWish(*claimant.job, elastic->minReplicas);
+      claimant.job = smallest.get();
+      claimant.demand = tree_.demandOf(*smallest);
+    }
     const auto again = claimsAgainFrom(*claimant.job);
     if (again && snapshot_.now < *again) wakeAt(again);
     // Its equals ask the same, but who has a reservation, or failed before, and those of whom one may be in
@@ -329,6 +392,7 @@ class Scheduler {
 
   void carryOut(const Contender& contender, Claim claim) {
     for (Change& change : claim.concessions) schedule_.changes.push_back(std::move(change));
+    noneSmaller_.clear();
     const std::size_t first = schedule_.changes.size() - claim.concessions.size();
     start(contender, std::move(claim.placement));
     for (std::size_t i = first; i + 1 < schedule_.changes.size(); ++i) {
@@ -341,6 +405,33 @@ class Scheduler {
     if (!preemption_.anyClaiming()) return;
     if (const auto from = preemption_.takeOver(claimantOf(contender), shape.relaxation.widest))
       schedule_.yields.push_back({*from, contender.waiting->job->key});
+  }
+
+  // --- phase 8
+
+  void resize() {
+    if (!snapshot_.policy.resize.enabled) return;
+    std::set<const Job*> changed;
+    for (const Change& each : schedule_.changes) changed.insert(each.job.get());
+    ResizeAnswer answer = resizeGangs(
+        {.snapshot = snapshot_,
+         .ledger = ledger_,
+         .domains = request_.domains,
+         .queues = tree_,
+         .gangs = request_.cache.notes.stoppable(),
+         .wanted =
+             [this](const Job& job, const std::vector<model::Assignment>& places) {
+               const QueueTree::Amounts held = tree_.heldBy(job, places);
+               return std::any_of(reservations_.begin(), reservations_.end(),
+                                  [&](const Reservation& each) { return each.concerns(places); }) ||
+                      std::any_of(limitHolds_.begin(), limitHolds_.end(), [&](const LimitHold& each) {
+                        return !each.leavesRoom(tree_, tree_.queueOf(job), held);
+                      });
+             },
+         .takesPart = [&](const Job& job) { return changed.contains(&job); }});
+    for (Change& each : answer.changes) schedule_.changes.push_back(std::move(each));
+    schedule_.sizes = answer.terms;
+    wakeAt(answer.wakeAt);
   }
 
   // --- phase 7
@@ -572,6 +663,8 @@ class Scheduler {
   JobPtr keptBelow_;  // for whom room below it is kept, if that is why
   // Since the last start: queue, priority, shape, how wide.
   std::set<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t>> claimedInVain_;
+  // Elastic gangs that found no places even with their least: queue, shape, how wide, least.
+  std::set<std::tuple<QueueTree::Index, std::uint32_t, std::size_t, int>> noneSmaller_;
   std::map<HeldBackKey, HeldBack> heldBack_;
   std::map<QueueTree::Index, PendingPtr> stopped_;  // queues whose first is out of quota
 

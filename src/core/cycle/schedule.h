@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/cycle/resizes.h"
 #include "core/ledger/domains.h"
 #include "core/ledger/ledger.h"
 #include "core/place/change.h"
@@ -44,11 +45,13 @@ struct QueueNews {
 };
 
 struct Schedule {
-  std::vector<Change> changes;  // those that pay for a start come before it
+  // Those that pay for a start come before it; growth and shrinking that pay for nobody come last.
+  std::vector<Change> changes;
   std::vector<GangWait> waits;
   std::vector<GangYield> yields;
   std::vector<QueueNews> queues;  // those that have changed
   std::optional<base::WallTime> wakeAt = std::nullopt;
+  std::optional<SizeTerms> sizes = std::nullopt;  // resizeGangs()
 };
 
 struct ScheduleRequest {
@@ -71,16 +74,19 @@ struct ScheduleRequest {
 //              weighted dominant share above the guarantee, counted with the job in question, branch by
 //              branch from the top; in a queue priority, then the policy's order, then earlier creation.
 //              Ties: earlier creation, then namespace and name.
-//  5 place     whole gangs only (core/place/place.h)
-//  6 make room for a job that has no places and is entitled to (core/queues/eligibility.h): the fewest,
-//  cheapest
-//              who stop for it (core/preemption/stops.h); its places are then kept, but for a job of higher
-//              priority in the same queue that would fit there. For the first job that has to wait, where
-//              room is free but lies apart: whoever goes elsewhere for it (core/preemption/moves.h)
+//  5 place     whole gangs only (core/place/place.h); an elastic one with as many members as its user wishes,
+//              else with as many as find room, down to its least
+//  6 make room for a job that has no places: who shrinks for it (core/preemption/shrinks.h); where it is
+//  entitled to
+//              (core/queues/eligibility.h) the fewest, cheapest who stop for it (core/preemption/stops.h);
+//              its places are then kept, but for a job of higher priority in the same queue that would fit
+//              there. For the first job that has to wait, where room is free but lies apart: whoever goes
+//              elsewhere for it (core/preemption/moves.h)
 //  7 reserve   the first job that has to wait for room in a pool of nodes, or below a limit, keeps a
 //  reservation;
 //              others pass it only where it lets them (core/timeline/reservation.h,
 //              core/timeline/limit_hold.h)
+//  8 resize    elastic gangs get what nobody waits for (core/cycle/resizes.h)
 //  9 explain   everyone who still waits, by what is left when all have had their turn
 //
 // What it looks at is bounded (core/place/work_budget.h): past that nobody else is searched a place or told

@@ -43,13 +43,22 @@ class UserScale {
  private:
   static const model::Role& roleOf(const Job& job) { return *job.spec.findRole(job.spec.elastic->role); }
 
-  // After an attempt that was given up.
+  // After an attempt that was given up; and, but for a user who asks anew, after it had to make room for
+  // others: those may come back, and it would only go to and fro.
   bool rested(const Job& job) {
+    const auto rests = [&](const std::optional<base::WallTime>& until) {
+      if (!until || request_.snapshot.now >= *until) return false;
+      answer_.wakeAt = answer_.wakeAt ? std::min(*answer_.wakeAt, *until) : *until;
+      return true;
+    };
     const auto& backoff = job.status.gang.backoff;
-    if (!backoff || request_.snapshot.now >= backoff->until) return true;
-    answer_.wakeAt = answer_.wakeAt ? std::min(*answer_.wakeAt, backoff->until) : backoff->until;
-    return false;
+    if (backoff && rests(backoff->until)) return false;
+    const model::ResizeStatus& resize = job.status.resize;
+    const bool gaveWay = resize.decidedBy == model::SizeOwner::kPreemption && !askedAnew(job);
+    return !gaveWay || !rests(resize.cooldownUntil);
   }
+
+  static bool askedAnew(const Job& job) { return job.generation != job.status.observedGeneration; }
 
   void shrink(const JobPtr& job, int to) {
     answer_.changes.push_back({.job = job, .kind = ChangeKind::kShrink, .remove = placesBeyond(*job, to)});
@@ -131,7 +140,13 @@ std::optional<int> askedSize(const Job& job) {
 
 bool asksForAnotherSize(const Job& job) {
   const auto asked = askedSize(job);
-  return asked && *asked != model::gangMembers(job, *job.spec.findRole(job.spec.elastic->role));
+  if (!asked) return false;
+  const int has = model::gangMembers(job, *job.spec.findRole(job.spec.elastic->role));
+  // What it was given beyond that is not its user's concern, until he asks anew.
+  const model::ResizeStatus& resize = job.status.resize;
+  const bool given = resize.decidedBy == model::SizeOwner::kCluster && has > *asked &&
+                     job.generation == job.status.observedGeneration;
+  return has != *asked && !given;
 }
 
 ScaleAnswer scaleAsAsked(const ScaleRequest& request) { return UserScale(request).run(); }

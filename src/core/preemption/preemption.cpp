@@ -10,6 +10,7 @@
 #include "core/preemption/claims.h"
 #include "core/preemption/moves.h"
 #include "core/queues/priority.h"
+#include "core/resize.h"
 
 namespace trainyard::core {
 namespace {
@@ -37,6 +38,7 @@ bool touches(const NodeAmounts& frees, const std::vector<char>& pool) {
 
 std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t widest) {
   if (placer_.budget().exhausted() || !Priorities(snapshot_).mayPreempt(*claimant.job)) return std::nullopt;
+  if (auto shrunk = claimShrinking(claimant, widest)) return shrunk;
   const std::vector<Concession> candidates = concessions(claimant);
   if (candidates.empty()) return std::nullopt;
   auto choice =
@@ -49,14 +51,152 @@ std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t wid
   Claim claim{std::move(choice->placement), {}};
   for (const std::size_t index : choice->victims) {
     const Concession& victim = candidates[index];
-    stopped_.insert(victim.job.get());
-    discharge(victim);
     claim.concessions.push_back({.job = victim.job,
                                  .kind = ChangeKind::kStop,
                                  .remove = victim.job->status.gang.placed->assignments,
                                  .pays = claimant.job->key});
   }
+  spareMembers(claimant, widest, claim);
+  giveAway(claim);
   return claim;
+}
+
+void Preemption::giveAway(const Claim& claim) {
+  for (const Change& each : claim.concessions) {
+    stopped_.insert(each.job.get());
+    tree_.discharge(tree_.queueOf(*each.job), tree_.heldBy(*each.job, each.remove), false);
+  }
+}
+
+// --- shrinking
+
+std::optional<Claim> Preemption::claimShrinking(const Claimant& claimant, std::size_t widest) {
+  const std::vector<Shrinkable> candidates = shrinkable(claimant);
+  if (candidates.empty()) return std::nullopt;
+  const auto changesOf = [&](const std::vector<int>& gives) {
+    std::vector<Change> changes;
+    for (std::size_t i = 0; i < gives.size(); ++i) {
+      if (gives[i] == 0) continue;
+      changes.push_back({.job = candidates[i].job,
+                         .kind = ChangeKind::kShrink,
+                         .remove = lastMembers(*candidates[i].job, gives[i]),
+                         .pays = claimant.job->key});
+    }
+    return changes;
+  };
+  const std::function<bool(const std::vector<int>&)> quotaAllows = [&](const std::vector<int>& gives) {
+    return quotaAllowsBeside(claimant, changesOf(gives));
+  };
+  auto choice = chooseShrinks({*claimant.job, widest, candidates, ledger_, placer_, quotaAllows});
+  if (!choice) return std::nullopt;
+  Claim claim{std::move(choice->placement), changesOf(choice->gives)};
+  if (claim.concessions.empty()) return std::nullopt;
+  giveAway(claim);
+  return claim;
+}
+
+// Cheapest first; each no more than may be given beside what those before it give.
+std::vector<Shrinkable> Preemption::shrinkable(const Claimant& claimant) {
+  listRunning();
+  std::vector<Shrinkable> found;
+  std::vector<char> pool;
+  for (const Concession& running : elastic_) {
+    if (stopped_.contains(running.job.get())) continue;
+    Shrinkable each{running.job, mayGive(claimant, running)};
+    if (each.most == 0) continue;
+    const model::Role& role = *running.job->spec.findRole(running.job->spec.elastic->role);
+    const int has = elasticMembers(*running.job);
+    for (int i = 1; i <= each.most; ++i) {
+      for (const model::Assignment& place : lastMembers(*running.job, i)) {
+        if (!place.indices.contains(has - i)) continue;
+        if (const auto node = ledger_.find(place.node)) each.frees.emplace_back(*node, role.shape.requests);
+      }
+    }
+    if (static_cast<int>(each.frees.size()) != each.most) continue;  // a node of it is gone
+    if (pool.empty()) pool = poolOf(*claimant.job, ledger_);
+    const bool anywhere = tree_.beyondLimit(claimant.queue, claimant.demand).has_value();
+    if (!anywhere && !touches(each.frees, pool)) continue;
+    tree_.discharge(running.queue, tree_.heldBy(*running.job, lastMembers(*running.job, each.most)), false);
+    found.push_back(std::move(each));
+  }
+  for (const Shrinkable& each : found)
+    tree_.charge(tree_.queueOf(*each.job), tree_.heldBy(*each.job, lastMembers(*each.job, each.most)), false);
+  return found;
+}
+
+int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
+  constexpr int kMostAsked = 64;
+  const Job& job = *running.job;
+  const int has = elasticMembers(job);
+  const int least = job.spec.elastic->minReplicas;
+  int gives = std::max(has - wishedMembers(job), 0);
+  const auto from = stoppableFrom(job, snapshot_);
+  if (!from || *from > snapshot_.now) return gives;
+  const bool harmless = resizesLive(job.spec) || survivesStops(job.spec);
+  const bool within = running.queue == claimant.queue && claimant.priority >= running.priority && harmless &&
+                      !forbidsWithin(tree_.node(running.queue));
+  if (within) return std::max(has - least, 0);
+  const std::function<Rank()> rank = [&] { return rankOf(running); };
+  for (int asked = 0; gives < has - least && asked < kMostAsked; ++asked) {
+    const QueueTree::Amounts held = tree_.heldBy(job, lastMembers(job, gives + 1));
+    const QueueTree::Amounts before = tree_.heldBy(job, lastMembers(job, gives));
+    tree_.discharge(running.queue, before, false);
+    const bool may = mayStop(claimant, {&job, running.priority, running.queue, held, rank}, tree_, snapshot_);
+    tree_.charge(running.queue, before, false);
+    if (!may) break;
+    ++gives;
+  }
+  spend(static_cast<std::size_t>(gives) + 1);
+  return gives;
+}
+
+// Of those who would be stopped, the dearest first, who need give up its last members only.
+void Preemption::spareMembers(const Claimant& claimant, std::size_t widest, Claim& claim) {
+  for (auto at = claim.concessions.rbegin(); at != claim.concessions.rend(); ++at) {
+    Change& stop = *at;
+    if (!resizable(*stop.job)) continue;
+    const int has = elasticMembers(*stop.job);
+    int enough = has - stop.job->spec.elastic->minReplicas + 1;
+    int tooFew = 0;
+    const Change whole = stop;
+    while (enough - tooFew > 1) {
+      const int gives = tooFew + (enough - tooFew) / 2;
+      stop.kind = ChangeKind::kShrink;
+      stop.remove = lastMembers(*stop.job, gives);
+      auto placement = placedBeside(claimant, widest, claim.concessions);
+      if (placement) claim.placement = std::move(*placement);
+      (placement ? enough : tooFew) = gives;
+    }
+    stop = whole;
+    if (enough > has - stop.job->spec.elastic->minReplicas) continue;
+    stop.kind = ChangeKind::kShrink;
+    stop.remove = lastMembers(*stop.job, enough);
+    if (auto placement = placedBeside(claimant, widest, claim.concessions))
+      claim.placement = std::move(*placement);
+  }
+}
+
+std::optional<Placement> Preemption::placedBeside(const Claimant& claimant, std::size_t widest,
+                                                  const std::vector<Change>& gone) {
+  if (placer_.budget().exhausted() || !quotaAllowsBeside(claimant, gone)) return std::nullopt;
+  std::vector<NodeAmounts> rooms;
+  for (const Change& each : gone) {
+    rooms.push_back(each.kind == ChangeKind::kStop ? roomHeldBy(*each.job, ledger_)
+                                                   : amountsOf(*each.job, each.remove, ledger_));
+  }
+  WhatIf without(ledger_);
+  for (const NodeAmounts& room : rooms) without.release(room);
+  return placer_.tryClaim(*claimant.job, widest);
+}
+
+bool Preemption::quotaAllowsBeside(const Claimant& claimant, const std::vector<Change>& gone) {
+  const auto held = [&](const Change& each) { return tree_.heldBy(*each.job, each.remove); };
+  for (const Change& each : gone) tree_.discharge(tree_.queueOf(*each.job), held(each), false);
+  const bool allowed =
+      !tree_.beyondLimit(claimant.queue, claimant.demand) &&
+      (claimant.job->spec.preemptible || !tree_.beyondNonPreemptible(claimant.queue, claimant.demand));
+  for (const Change& each : gone) tree_.charge(tree_.queueOf(*each.job), held(each), false);
+  return allowed;
 }
 
 std::optional<Claim> Preemption::move(const Claimant& claimant, std::size_t widest) {
@@ -210,7 +350,7 @@ std::optional<JobPtr> Preemption::takeOver(const Claimant& claimant, std::size_t
 
 bool Preemption::anyRunning() {
   listRunning();
-  return !running_.empty();
+  return !running_.empty() || !elastic_.empty();
 }
 
 bool Preemption::anyClaiming() {
@@ -246,6 +386,7 @@ void Preemption::listRunning() {
   for (const JobPtr& job : notes_.stoppable()) {
     const auto from = stoppableFrom(*job, snapshot_);
     if (!from || claimed.contains(job->key)) continue;
+    if (job->spec.elastic) listElastic(job, priorities.of(*job));
     if (*from > snapshot_.now) {
       wakeAt(from);
       continue;
@@ -260,7 +401,22 @@ void Preemption::listRunning() {
                         .startedSince = core::startedSince(*job, snapshot_.now)});
   }
   sortByCost(running_);
+  sortByCost(elastic_);
   listAlike();
+}
+
+void Preemption::listElastic(const JobPtr& job, int priority) {
+  if (!snapshot_.policy.resize.enabled || !resizable(*job)) return;
+  if (elasticMembers(*job) <= job->spec.elastic->minReplicas) return;
+  // What all its members lose by the pause, for each that it could give: who has many gives first.
+  const auto pause = std::chrono::duration_cast<std::chrono::seconds>(resizePause(*job, snapshot_));
+  const int has = elasticMembers(*job);
+  constexpr std::int64_t kPermille = 1'000;
+  const std::int64_t each = kPermille * has / (has - job->spec.elastic->minReplicas);
+  elastic_.push_back({.job = job,
+                      .priority = priority,
+                      .queue = tree_.queueOf(*job),
+                      .cost = base::saturatingMultiply(pause.count() + 1, each)});
 }
 
 void Preemption::listAlike() {

@@ -15,6 +15,7 @@
 #include "core/place/gang_placer.h"
 #include "core/place/job_notes.h"
 #include "core/preemption/concession.h"
+#include "core/preemption/shrinks.h"
 #include "core/preemption/stops.h"
 #include "core/queues/eligibility.h"
 #include "core/queues/queue_tree.h"
@@ -27,9 +28,14 @@ namespace trainyard::core {
 // Phase 6 of one schedule: who is stopped for whom. It remembers whom it has given away.
 //
 // Assumes: a search asks for many placements, which the cycle's WorkBudget bounds; who is not served now is
-// served by the next cycle. Steps: whom a claimant may stop (core/queues/eligibility.h), cheapest first; who
-// of them must go (core/preemption/stops.h); where nobody may be stopped, who may go elsewhere
-// (core/preemption/moves.h).
+// served by the next cycle. Steps: who may shrink for it, and whether that suffices
+// (core/preemption/shrinks.h); else whom a claimant may stop (core/queues/eligibility.h), cheapest first; who
+// of them must go (core/preemption/stops.h), and who of those need only shrink; where nobody may be stopped,
+// who may go elsewhere (core/preemption/moves.h).
+//
+// An elastic gang gives up what it has beyond its user's wish to whoever waits; down to its least to whoever
+// may stop it, or is of its own queue and no lower in priority, where it comes through that without loss and
+// its queue does not forbid it (preemption.withinQueue: Never).
 class Preemption {
  public:
   using JobPtr = std::shared_ptr<const model::Job>;
@@ -49,7 +55,8 @@ class Preemption {
         runs_(runs),
         rankOf_(std::move(rankOf)) {}
 
-  // Whether anybody may be stopped, and whether anybody has a claim under way; else nobody need ask.
+  // Whether anybody may be stopped or shrunk, and whether anybody has a claim under way; else nobody need
+  // ask.
   [[nodiscard]] bool anyRunning();
   [[nodiscard]] bool anyClaiming();
   // Whether anybody who runs may be stopped for the sake of order.
@@ -79,6 +86,15 @@ class Preemption {
   using Alike = std::vector<std::size_t>;
 
   void listRunning();
+  [[nodiscard]] std::vector<Shrinkable> shrinkable(const Claimant& claimant);
+  [[nodiscard]] int mayGive(const Claimant& claimant, const Concession& running);
+  [[nodiscard]] std::optional<Claim> claimShrinking(const Claimant& claimant, std::size_t widest);
+  void spareMembers(const Claimant& claimant, std::size_t widest, Claim& claim);
+  [[nodiscard]] std::optional<Placement> placedBeside(const Claimant& claimant, std::size_t widest,
+                                                      const std::vector<Change>& gone);
+  void listElastic(const JobPtr& job, int priority);
+  void giveAway(const Claim& claim);
+  [[nodiscard]] bool quotaAllowsBeside(const Claimant& claimant, const std::vector<Change>& gone);
   void listAlike();
   [[nodiscard]] std::vector<std::size_t> whomMayStop(const Claimant& claimant);
   void addPassed(const Claimant& claimant, std::vector<std::size_t>& found);
@@ -117,6 +133,7 @@ class Preemption {
   bool tookOver_ = false;
   std::optional<std::vector<JobPtr>> claiming_;  // whose start waits for victims to go away
   std::vector<Concession> running_;              // who may be stopped at all, cheapest first
+  std::vector<Concession> elastic_;              // who may shrink at all, in that order
   std::vector<Alike> alike_;
   std::map<QueueTree::Index, std::vector<std::size_t>> runningOf_;  // by queue, those that take turns
   // By queue and priority, the merit of the best claimant whose turn it was not: nor is it that of a lesser

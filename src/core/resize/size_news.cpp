@@ -5,13 +5,12 @@
 
 namespace trainyard::core {
 
-model::ResizeStatus decideSize(const model::Job& job, SizeNews news, const model::Snapshot& snapshot) {
-  model::ResizeStatus status = job.status.resize;
+void tellSize(const model::Job& job, SizeNews news, const model::Snapshot& snapshot,
+              model::ResizeStatus& status) {
   status.desired = news.members;
   status.decidedBy = news.by;
   status.message = std::move(news.why);
   status.cooldownUntil = snapshot.now + cooldownOf(job, snapshot.policy);
-  return status;
 }
 
 base::WallTime::duration cooldownOf(const model::Job& job, const model::Policy& policy) {

@@ -16,9 +16,9 @@ struct SizeNews {
   friend bool operator==(const SizeNews&, const SizeNews&) = default;
 };
 
-// status.resize with it. For a cooldown from now on nobody resizes the job whom nobody asked for it.
-[[nodiscard]] model::ResizeStatus decideSize(const model::Job& job, SizeNews news,
-                                             const model::Snapshot& snapshot);
+// Writes it into status.resize. For a cooldown from now on the job is left alone by whoever nobody asked.
+void tellSize(const model::Job& job, SizeNews news, const model::Snapshot& snapshot,
+              model::ResizeStatus& status);
 
 // How long the job is left alone after a size was decided: its own cooldown, at least the policy's interval.
 [[nodiscard]] base::WallTime::duration cooldownOf(const model::Job& job, const model::Policy& policy);

@@ -8,7 +8,7 @@ namespace trainyard::core {
 
 // Which sizes elastic jobs are to have: Dorm's optimization ("Dorm: dynamically-partitioned cluster
 // management for distributed machine learning", arXiv 1704.06738) in numbers, with the differences that
-// docs/elastic.md tells. Amounts are in each resource's own unit.
+// docs/sizes.md tells. Amounts are in each resource's own unit.
 struct SizeProblem {
   struct Job {
     std::vector<std::int64_t> demand;  // of one member, by kind of resource

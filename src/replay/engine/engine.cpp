@@ -46,7 +46,9 @@ struct State {
   ReplayTime since{0};      // it got its places
   ReplayTime startup{0};    // of the present run
   bool resumes = false;     // from a checkpoint, once it starts again
-  std::uint32_t run = 0;    // counts starts and moves
+  std::uint32_t run = 0;    // counts starts, moves and resizes
+  double speed = 1;         // of the present run, of that of the trace's duration
+  int gpus = 0;             // of the present run
 };
 
 class Engine {
@@ -74,7 +76,7 @@ class Engine {
       endDue();
       submitDue();
       wakeAt_ = kNever;
-      for (int round = 0; round < kRounds && waiting_ > 0; ++round) {
+      for (int round = 0; round < kRounds && (waiting_ > 0 || setup_.elastic); ++round) {
         if (!decide()) break;
       }
     }
@@ -114,7 +116,7 @@ class Engine {
       ends_.pop();
       if (!runs(end)) continue;
       State& state = states_[end.job];
-      meter_.progressed(seconds(state.remaining) * trace_.jobs[end.job].gpus);
+      meter_.progressed(seconds(scaled(state.remaining, 1 / state.speed)) * state.gpus);
       state.phase = Phase::kEnded;
       (void)core::learn(*learnt_, model::SharedList<model::Job>({cycle_.end(state.key)}));
       meter_.ended(end.job);
@@ -135,6 +137,10 @@ class Engine {
   }
 
   [[nodiscard]] model::Job jobOf(std::size_t index) const;
+
+  static ReplayTime scaled(ReplayTime time, double by) {
+    return by == 1 ? time : ReplayTime(std::llround(static_cast<double>(time.count()) * by));
+  }
 
   // Whether others might be let in now.
   bool decide() {
@@ -159,7 +165,7 @@ class Engine {
       case core::ChangeKind::kStart:
         start(job);
         --waiting_;
-        meter_.started(job);
+        meter_.started(job, states_[job].gpus);
         hooks_.decided({now_, ReplayDecision::Kind::kStart, job});
         break;
       case core::ChangeKind::kStop:
@@ -176,7 +182,12 @@ class Engine {
         hooks_.decided({now_, ReplayDecision::Kind::kMove, job});
         break;
       case core::ChangeKind::kGrow:
-      case core::ChangeKind::kShrink: break;
+      case core::ChangeKind::kShrink:
+        stop(job);
+        start(job);
+        meter_.resized(job, states_[job].gpus);
+        hooks_.decided({now_, ReplayDecision::Kind::kResize, job});
+        break;
     }
   }
 
@@ -190,20 +201,48 @@ class Engine {
     state.phase = Phase::kRunning;
     state.startup = state.resumes ? restartOf(job) : trace_.work[job].startup;
     state.since = now_;
+    state.gpus = trace_.jobs[job].gpus;
+    if (setup_.elastic) readSize(job);
     ++state.run;
-    ends_.push({now_ + state.startup + state.remaining, job, state.run});
+    ends_.push({now_ + state.startup + scaled(state.remaining, 1 / state.speed), job, state.run});
+  }
+
+  // As its record has it now; how fast it is then its job reports.
+  void readSize(std::size_t job) {
+    State& state = states_[job];
+    std::map<model::NodeName, int> nodes;
+    const auto& jobs = cycle_.snapshot().jobs;
+    const auto at = std::lower_bound(jobs.begin(), jobs.end(), state.key,
+                                     [](const auto& each, const auto& key) { return each->key < key; });
+    state.gpus = 0;
+    for (const model::Assignment& place : (*at)->status.gang.placed->assignments) {
+      const int count = static_cast<int>(place.indices.size());
+      nodes[place.node] += count;
+      state.gpus += count;
+    }
+    std::vector<int> gpusByNode;
+    for (const auto& [node, gpus] : nodes) gpusByNode.push_back(gpus);
+    state.speed = setup_.elastic->speed(job, gpusByNode);
+    if (!setup_.elastic->reports) return;
+    constexpr double kSamples = 1e6;  // milli-samples a second, of whatever a sample is
+    const model::SpeedPoint point{state.gpus, std::llround(state.speed * kSamples)};
+    cycle_.change(state.key, [&](model::Job& told) {
+      auto& speeds = told.status.resize.speeds;
+      std::erase_if(speeds, [&](const model::SpeedPoint& each) { return each.replicas == point.replicas; });
+      speeds.insert(speeds.begin(), point);
+    });
   }
 
   // Books what the present run has done so far, and what of it a stop loses.
   void stop(std::size_t job) {
     State& state = states_[job];
     const auto work = [&](ReplayTime ran) {
-      return std::clamp(ran - state.startup, ReplayTime{0}, state.remaining);
+      return std::clamp(scaled(ran - state.startup, state.speed), ReplayTime{0}, state.remaining);
     };
     const auto declared = checkpointOf(job);
     const ReplayTime ran = now_ - state.since;
     const ReplayTime kept = work(ran - core::lostAfter(declared, ran));
-    const double gpus = trace_.jobs[job].gpus;
+    const double gpus = state.gpus / state.speed;
     meter_.progressed(seconds(kept) * gpus);
     meter_.lost(seconds(work(ran) - kept) * gpus);
     state.remaining -= kept;
@@ -225,6 +264,10 @@ class Engine {
   }
 
   [[nodiscard]] std::optional<model::Checkpoint> checkpointOf(std::size_t job) const {
+    if (setup_.elastic) {
+      return model::Checkpoint{.mode = model::CheckpointMode::kSignal,
+                               .restart = std::chrono::ceil<std::chrono::seconds>(restartOf(job))};
+    }
     if (!setup_.checkpoint.declares(job)) return std::nullopt;
     return model::Checkpoint{
         .mode = setup_.checkpoint.every ? model::CheckpointMode::kNone : model::CheckpointMode::kSignal,
@@ -281,8 +324,10 @@ model::Snapshot Engine::worldOf(const Trace& trace, const std::vector<ReplayNode
 model::Job Engine::jobOf(std::size_t index) const {
   const TraceJob& facts = trace_.jobs[index];
   const bool small = facts.gpus <= largest_;
-  const bool relaxes = small && facts.gpus > 1 && setup_.relaxes;
-  const GangShape shape = relaxes ? GangShape{facts.gpus, 1} : tightShape(facts.gpus, largest_);
+  const bool relaxes = small && facts.gpus > 1 && setup_.relaxes && !setup_.elastic;
+  const GangShape shape = setup_.elastic ? GangShape{facts.gpus, 1}
+                          : relaxes      ? GangShape{facts.gpus, 1}
+                                         : tightShape(facts.gpus, largest_);
   const bool one = setup_.oneQueue || trace_.queues.size() < 2;
   model::Job job;
   job.key = {"replay", fmt::format("{}-{:09}", trace_.queues[facts.queue], index)};
@@ -300,6 +345,11 @@ model::Job Engine::jobOf(std::size_t index) const {
   role.shape.requests.setExtended(model::names::kGpuResource, shape.gpusEach);
   job.spec.roles.push_back(std::move(role));
   if (relaxes) job.spec.locality.levels = {{"node"}};
+  if (setup_.elastic) {
+    const ReplayElastic::Range range = setup_.elastic->range(index);
+    job.spec.elastic = model::Elastic{
+        .role = "worker", .replicas = facts.gpus, .minReplicas = range.least, .maxReplicas = range.most};
+  }
   job.spec.templateHash = fmt::format("{}x{}", shape.members, shape.gpusEach);
   job.status.gpus = facts.gpus;
   return job;

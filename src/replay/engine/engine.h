@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "base/error.h"
@@ -12,6 +13,20 @@
 #include "replay/traces/trace.h"
 
 namespace trainyard::replay {
+
+// Which jobs may be resized, and how fast they are then; a member for each GPU. Whatever changes a job's
+// places pauses it for its restart and loses nothing.
+struct ReplayElastic {
+  struct Range {
+    int least = 0;
+    int most = 0;
+  };
+  std::function<Range(std::size_t job)> range;
+  // With so many GPUs on each of its nodes, as a part of the speed that the trace's duration is of.
+  std::function<double(std::size_t job, const std::vector<int>& gpusByNode)> speed;
+  // Whether jobs report how fast they are.
+  bool reports = true;
+};
 
 // What is asked of core::schedule(), besides the trace.
 struct ReplaySetup {
@@ -24,11 +39,13 @@ struct ReplaySetup {
   bool oneQueue = false;
   // Which jobs declare checkpoints, and what a stop costs them; none: nobody does.
   ReplayCheckpoint checkpoint;
+  // Absent: jobs have the size that the trace says.
+  std::optional<ReplayElastic> elastic = std::nullopt;
 };
 
 // What a replay decided, for tests: job indices.
 struct ReplayDecision {
-  enum class Kind { kStart, kStop, kMove };
+  enum class Kind { kStart, kStop, kMove, kResize };
   ReplayTime at{0};
   Kind kind = Kind::kStart;
   std::size_t job = 0;

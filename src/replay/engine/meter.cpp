@@ -42,6 +42,7 @@ ReplayMeter::ReplayMeter(const Trace& trace, std::int64_t capacity, bool strict)
       fairShare_(trace.jobs.size()),
       fragmentation_(trace.jobs.size()),
       rho_(trace.jobs.size()),
+      gpus_(trace.jobs.size()),
       stayedBefore_(trace.jobs.size()) {
   const std::vector<double> parts = queueParts(trace);
   for (std::size_t i = 0; i < parts.size(); ++i) queues_[i].share = parts[i] * static_cast<double>(capacity);
@@ -171,24 +172,32 @@ void ReplayMeter::submitted(std::size_t job) {
   wait(job);
 }
 
-void ReplayMeter::started(std::size_t job) {
+void ReplayMeter::started(std::size_t job, int gpus) {
   stopWaiting(job);
-  queues_[trace_.jobs[job].queue].used += trace_.jobs[job].gpus;
-  used_ += trace_.jobs[job].gpus;
+  gpus_[job] = gpus;
+  queues_[trace_.jobs[job].queue].used += gpus;
+  used_ += gpus;
+}
+
+void ReplayMeter::resized(std::size_t job, int gpus) {
+  ++result_.resizes;
+  queues_[trace_.jobs[job].queue].used += gpus - gpus_[job];
+  used_ += gpus - gpus_[job];
+  gpus_[job] = gpus;
 }
 
 void ReplayMeter::stopped(std::size_t job) {
   ++result_.preemptions;
-  queues_[trace_.jobs[job].queue].used -= trace_.jobs[job].gpus;
-  used_ -= trace_.jobs[job].gpus;
+  queues_[trace_.jobs[job].queue].used -= gpus_[job];
+  used_ -= gpus_[job];
   wait(job);
 }
 
 void ReplayMeter::ended(std::size_t job) {
   const TraceJob& facts = trace_.jobs[job];
-  queues_[facts.queue].used -= facts.gpus;
+  queues_[facts.queue].used -= gpus_[job];
   queues_[facts.queue].wanted -= facts.gpus;
-  used_ -= facts.gpus;
+  used_ -= gpus_[job];
   --queues_[facts.queue].live;
   completion_[job] = now_ - seconds(facts.submitted);
   rho_[job] = finishTimeRatio(job);

@@ -40,7 +40,8 @@ class ReplayMeter {
   void advance(double now);  // s
   // At the present moment; `job` is an index into the trace.
   void submitted(std::size_t job);
-  void started(std::size_t job);
+  void started(std::size_t job) { started(job, trace_.jobs[job].gpus); }
+  void started(std::size_t job, int gpus);
   void stopped(std::size_t job);
   void moved() { ++result_.preemptions; }
   void ended(std::size_t job);
@@ -48,7 +49,8 @@ class ReplayMeter {
   void lost(double gpuSeconds) { result_.lostGpuSeconds += gpuSeconds; }
   // GPU seconds in which the job progressed; in any order, any number of times.
   void progressed(double gpuSeconds) { progress_ += gpuSeconds; }
-  void resized() { ++result_.resizes; }
+  // A running job has so many GPUs from now on.
+  void resized(std::size_t job, int gpus);
 
   // Once all have ended.
   [[nodiscard]] ReplayResult finish();
@@ -98,6 +100,7 @@ class ReplayMeter {
   std::vector<Waiting> waits_;
   std::vector<double> completion_, fairShare_, fragmentation_;
   std::vector<double> rho_;           // by job
+  std::vector<int> gpus_;             // GPUs of each job that runs
   std::vector<double> stayedBefore_;  // Queue::stayed at submission, by job
   double held_ = 0;
   double progress_ = 0;

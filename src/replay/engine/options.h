@@ -61,6 +61,9 @@ struct ReplayOptions {
   // Jobs of all the trace's queues wait in one (philly).
   bool oneQueue = false;
   ReplayCheckpoint checkpoint = {};
+  // Jobs may be resized, and report how fast they are unless told otherwise (pollux).
+  bool elastic = false;
+  bool reports = true;
   std::uint64_t seed = 1;
   std::size_t seeds = 1;  // how many, counted up from `seed` (openb)
   std::string jobsFile;

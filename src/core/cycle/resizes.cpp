@@ -1,0 +1,255 @@
+#include "core/cycle/resizes.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/ledger/fit.h"
+#include "core/order/job_times.h"
+#include "core/place/more_places.h"
+#include "core/resize.h"
+#include "model/words.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Job;
+using JobPtr = std::shared_ptr<const Job>;
+
+constexpr std::int64_t kPermille = 1'000;
+constexpr std::int64_t kWhole = 1'000'000'000;
+constexpr std::size_t kKinds = 3;  // GPUs, cpu, memory
+// Sizes of one gang that are told apart at once.
+constexpr int kMostSizes = 512;
+
+std::array<std::int64_t, kKinds> amountsOf(const model::Resources& amount) {
+  return {amount.gpus(), amount.cpu.value, amount.memory.value};
+}
+
+class Resizes {
+ public:
+  explicit Resizes(const ResizeRequest& request) : in_(request) {}
+
+  ResizeAnswer run() {
+    for (const JobPtr& job : in_.gangs) {
+      if (!job->spec.elastic || !resizable(*job)) continue;
+      ++elastic_;
+      if (mayChange(*job)) gangs_.push_back(job);
+    }
+    if (gangs_.empty()) return std::move(answer_);
+    describe();
+    if (canChange()) {
+      const SizeChoice choice = chooseSizes(problem_);
+      for (std::size_t i = 0; i < gangs_.size(); ++i) change(gangs_[i], choice.sizes[i]);
+      tell(choice);
+    }
+    return std::move(answer_);
+  }
+
+ private:
+  [[nodiscard]] const model::Role& roleOf(const Job& job) const {
+    return *job.spec.findRole(job.spec.elastic->role);
+  }
+
+  bool mayChange(const Job& job) {
+    const int has = elasticMembers(job);
+    const int wish = wishedMembers(job);
+    // Below its wish it is its user who asks for more: core/cycle/user_scale.h.
+    if (has < wish || (has == wish && job.spec.elastic->maxReplicas <= wish)) return false;
+    if (in_.takesPart(job)) return false;
+    const auto rests = [&](base::WallTime until) {
+      if (until <= in_.snapshot.now) return false;
+      answer_.wakeAt = answer_.wakeAt ? std::min(*answer_.wakeAt, until) : until;
+      return true;
+    };
+    if (rests(placedSince(job, in_.snapshot.now) + in_.snapshot.policy.resize.interval)) return false;
+    const auto& cooldown = job.status.resize.cooldownUntil;
+    const auto& backoff = job.status.gang.backoff;
+    return !(cooldown && rests(*cooldown)) && !(backoff && rests(backoff->until));
+  }
+
+  // --- step 1
+
+  void describe() {
+    problem_.kinds = kKinds;
+    problem_.capacity.assign(kKinds, 0);
+    for (const Ledger::NodeRoom& room : in_.ledger.nodes()) {
+      const bool open = room.node->ready && !room.node->unschedulable && !room.node->deleting;
+      const auto all = amountsOf(room.node->allocatable);
+      const auto left = amountsOf(room.free);
+      for (std::size_t k = 0; k < kKinds; ++k) {
+        problem_.free.push_back(open ? std::max<std::int64_t>(left[k], 0) : 0);
+        problem_.capacity[k] += open ? all[k] : 0;
+      }
+    }
+    std::map<std::string, std::uint32_t> pools;
+    for (const JobPtr& job : gangs_) problem_.jobs.push_back(describe(*job, pools));
+    const model::ResizePolicy& policy = in_.snapshot.policy.resize;
+    problem_.mostLoss =
+        2 * static_cast<std::int64_t>(kKinds) * kWhole / kPermille * policy.fairnessLossPermille;
+    problem_.mostTouched = std::max(1, static_cast<int>(elastic_ * policy.touchedPermille / kPermille));
+  }
+
+  SizeProblem::Job describe(const Job& job, std::map<std::string, std::uint32_t>& pools) {
+    const model::Role& role = roleOf(job);
+    SizeProblem::Job described;
+    const auto demand = amountsOf(role.shape.requests);
+    described.demand.assign(demand.begin(), demand.end());
+    described.present = elasticMembers(job);
+    described.least = std::min(wishedMembers(job), described.present);
+    described.most = std::min(
+        {std::max(job.spec.elastic->maxReplicas, described.present), described.present + kMostSizes});
+    for (int i = 0; i < described.present; ++i) described.places.push_back(0);
+    for (const model::Assignment& each : job.status.gang.placed->assignments) {
+      if (each.role != role.name) continue;
+      const auto node = in_.ledger.find(each.node);
+      for (const int index : each.indices.values()) {
+        if (index < described.present && node)
+          described.places[static_cast<std::size_t>(index)] = static_cast<std::uint32_t>(*node);
+      }
+    }
+    const auto [pool, isNew] = pools.try_emplace(job.spec.templateHash + "/" + role.name,
+                                                 static_cast<std::uint32_t>(problem_.pools.size()));
+    if (isNew) problem_.pools.push_back(poolOf(role));
+    described.pool = pool->second;
+    value(job, described);
+    return described;
+  }
+
+  [[nodiscard]] std::vector<char> poolOf(const model::Role& role) const {
+    std::vector<char> pool;
+    for (const Ledger::NodeRoom& room : in_.ledger.nodes())
+      pool.push_back(nodeRefusal(*room.node, role.shape) ? 0 : 1);
+    return pool;
+  }
+
+  void value(const Job& job, SizeProblem::Job& described) const {
+    double member = 0;
+    for (std::size_t k = 0; k < kKinds; ++k) {
+      if (problem_.capacity[k] > 0)
+        member += static_cast<double>(described.demand[k]) / static_cast<double>(problem_.capacity[k]);
+    }
+    const auto gpus = static_cast<int>(roleOf(job).shape.requests.gpus());
+    const SpeedCurve curve(measured(job), job.spec.elastic->speeds, {gpus, membersOnANode(job)},
+                           in_.snapshot.policy.shapeCosts);
+    if (curve.known())
+      described.most = std::max(
+          std::min(described.most, 2 * std::max(curve.largestKnown(), described.present)), described.present);
+    for (int size = described.least; size <= described.most; ++size) {
+      const double speed = curve.known() ? curve.speedUp(size) : size;
+      described.worth.push_back(std::llround(speed * member * static_cast<double>(kWhole)));
+    }
+    const std::int64_t present =
+        described.worth[static_cast<std::size_t>(described.present - described.least)];
+    const auto pause = std::chrono::duration<double>(resizePause(job, in_.snapshot)).count();
+    const double horizon = std::max(std::chrono::duration<double>(horizonOf(job)).count(), 1.0);
+    const double gain = in_.snapshot.policy.resize.gainPermille / static_cast<double>(kPermille);
+    constexpr double kMostCost = 1e12;
+    described.cost = std::llround(std::min(static_cast<double>(present) * pause / horizon * gain, kMostCost));
+  }
+
+  // The last report counts before what was noted of its size.
+  [[nodiscard]] static std::vector<model::SpeedPoint> measured(const Job& job) {
+    std::vector<model::SpeedPoint> points;
+    const auto& progress = job.status.progress;
+    if (progress && progress->milliSamplesPerSecond && progress->replicas > 0)
+      points.push_back({progress->replicas, *progress->milliSamplesPerSecond});
+    const auto& known = job.status.resize.speeds;
+    points.insert(points.end(), known.begin(), known.end());
+    return points;
+  }
+
+  [[nodiscard]] int membersOnANode(const Job& job) const {
+    const model::Resources& each = roleOf(job).shape.requests;
+    constexpr std::int64_t kMost = 1'000;
+    std::int64_t most = 1;
+    for (const Ledger::NodeRoom& room : in_.ledger.nodes())
+      most = std::max(most, room.node->allocatable.timesCovered(each, kMost));
+    return static_cast<int>(most);
+  }
+
+  [[nodiscard]] base::WallTime::duration horizonOf(const Job& job) const {
+    const base::WallTime::duration cooldown = cooldownOf(job, in_.snapshot.policy);
+    const auto left = estimatedRemaining(job, in_.snapshot.now);
+    return left ? std::min<base::WallTime::duration>(cooldown, *left) : cooldown;
+  }
+
+  // Else nobody can grow, and where nobody grows nobody shrinks but by his own curve.
+  [[nodiscard]] bool canChange() const {
+    for (const SizeProblem::Job& job : problem_.jobs) {
+      if (job.present > job.least) return true;
+      for (std::size_t server = 0; server < problem_.servers(); ++server) {
+        bool fits = job.most > job.present && problem_.pools[job.pool][server] != 0;
+        for (std::size_t k = 0; k < kKinds && fits; ++k)
+          fits = problem_.free[server * kKinds + k] >= job.demand[k];
+        if (fits) return true;
+      }
+    }
+    return false;
+  }
+
+  // --- steps 2 and 3
+
+  void change(const JobPtr& job, int size) {
+    const int has = elasticMembers(*job);
+    if (size < has) {
+      answer_.changes.push_back(
+          {.job = job, .kind = ChangeKind::kShrink, .remove = lastMembers(*job, has - size)});
+    }
+    for (int more = size - has; more > 0; more /= 2) {
+      if (auto places = placesFor(*job, more)) return grow(job, std::move(*places));
+    }
+  }
+
+  std::optional<Placement> placesFor(const Job& job, int more) {
+    const model::Policy& policy = in_.snapshot.policy;
+    auto places = placeMore(job, roleOf(job), more, policy.mixGpuTypes ? std::string() : policy.gpuTypeLabel,
+                            in_.ledger, in_.domains);
+    if (!places || in_.wanted(job, places->assignments)) return std::nullopt;
+    const QueueTree::Index queue = in_.queues.queueOf(job);
+    const QueueTree::Amounts held = in_.queues.heldBy(job, places->assignments);
+    const bool beyond = in_.queues.beyondLimit(queue, held) || in_.queues.beyondLimitYet(queue, held);
+    return beyond ? std::nullopt : std::move(places);
+  }
+
+  void grow(const JobPtr& job, Placement places) {
+    in_.queues.charge(in_.queues.queueOf(*job), in_.queues.heldBy(*job, places.assignments), false);
+    for (const model::Assignment& each : places.assignments) {
+      in_.ledger.take(*in_.ledger.find(each.node), roleOf(*job).shape.requests,
+                      static_cast<int>(each.indices.size()), job.get());
+    }
+    answer_.changes.push_back({.job = job, .kind = ChangeKind::kGrow, .add = std::move(places)});
+  }
+
+  void tell(const SizeChoice& choice) {
+    SizeTerms terms;
+    std::int64_t free = 0;
+    std::int64_t all = 0;
+    for (const Ledger::NodeRoom& room : in_.ledger.nodes()) {
+      if (!room.node->ready || room.node->unschedulable) continue;
+      free += std::max<std::int64_t>(room.free.gpus(), 0);
+      all += room.node->allocatable.gpus();
+    }
+    terms.utilizationPermille = all > 0 ? (all - free) * kPermille / all : 0;
+    terms.fairnessLossPermille = choice.loss / (2 * static_cast<std::int64_t>(kKinds) * kWhole / kPermille);
+    terms.adjustments = static_cast<int>(answer_.changes.size());
+    terms.boundPermille = choice.bound > 0 ? choice.value * kPermille / choice.bound : kPermille;
+    answer_.terms = terms;
+  }
+
+  const ResizeRequest& in_;
+  ResizeAnswer answer_;
+  std::vector<JobPtr> gangs_;
+  std::int64_t elastic_ = 0;
+  SizeProblem problem_;
+};
+
+}  // namespace
+
+ResizeAnswer resizeGangs(const ResizeRequest& request) { return Resizes(request).run(); }
+
+}  // namespace trainyard::core
