@@ -54,7 +54,7 @@ TEST_CASE("a plan is made again when the spec has changed while the job had no p
   REQUIRE(lab.waitPhase("auto", "Running", 60s));
 
   lab.patchJob("auto", R"({"spec":{"run":{"suspend":true}}})");
-  REQUIRE(lab.until([&] { return lab.podsOf("auto").empty(); }, 60s));
+  REQUIRE(lab.until([&] { return lab.podsOf("auto").empty() && !lab.job("auto")->status.gang.placed; }, 60s));
   lab.patchJob("auto", R"({"spec":{"plan":{"maxGPUs":16},"run":{"suspend":false}}})");
   REQUIRE(lab.until([&] { return lab.boundPodsOf("auto") == 2 && lab.phase("auto") == "Running"; }, 60s));
   CHECK(plannedWorkers(*lab.job("auto")) == 2);
