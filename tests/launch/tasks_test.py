@@ -124,8 +124,9 @@ class Tasks(unittest.TestCase):
         print(f"{count} tasks over 100 changes of size: {len(said)} ended, {again} were begun once more", flush=True)
         self.assertEqual(said, list(range(count)))
 
-    def test_slots_are_busy(self):
-        self.assertGreater(measure(self.members(4, 16), 64, 320), 0.7)
+    def test_sixty_four_slots(self):
+        """All end; how busy the slots are is said here and required by --measure: it is the machine's business, too."""
+        measure(self.members(4, 16), 64, 128)
 
 
 if __name__ == "__main__":
@@ -134,7 +135,8 @@ if __name__ == "__main__":
             four = launcher.Members(scratch, lambda _: IDLE, slots=16, extra=KEEP)
             four.resize(4)
             Tasks().ready(four)
-            measure(four, 64, int(sys.argv[2]))
+            busy = measure(four, 64, int(sys.argv[2]))
             four.end()
+            sys.exit(0 if busy >= 0.95 else "less than 95 %")
     else:
         unittest.main(verbosity=2)
