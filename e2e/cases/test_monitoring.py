@@ -81,9 +81,9 @@ class MonitoringTest(support.Case):
             wait_phase(jobs, self.namespace, "fails", "Failed")
             support.create_job(self.namespace, job("lent", replicas=4, queue="vision"))
             wait_phase(jobs, self.namespace, "lent", "Running")
-            # Speech has its own back: lent makes room, and waits with vision's next.
+            # Speech has its own back: lent makes room, and waits. Nobody is stopped in his first minute.
             support.create_job(self.namespace, job("reclaims", replicas=2, queue="speech"))
-            wait_phase(jobs, self.namespace, "reclaims", "Running")
+            wait_phase(jobs, self.namespace, "reclaims", "Running", 3 * support.PATIENCE)
             kubectl("create", "-n", self.namespace, "-f", "-", input=json.dumps(support.pod("stranger", gpus=1)))
 
     @staticmethod

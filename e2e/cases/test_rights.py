@@ -227,7 +227,7 @@ class ChartTest(unittest.TestCase):
         "a duration without unit": ({"policy": {"usageHalfLife": "5"}}, "usageHalfLife"),
         "a GPU without a vendor": ({"policy": {"gpuResources": ["gpu"]}}, "gpuResources"),
         "neither a duration nor never": ({"policy": {"unreachableGrace": "soon"}}, "unreachableGrace"),
-        "a label that selects": ({"commonLabels": {"app.kubernetes.io/name": "x"}}, "commonLabels"),
+        "a label that selects": ({"commonLabels": {"app.kubernetes.io/name": "x"}}, "app.kubernetes.io/name"),
         "a spread without key": ({"operator": {"topologySpread": [{"maxSkew": 1}]}}, "topologySpread"),
         "an agent among the other programs": ({"agent": {"enabled": True, "namespace": "trainyard-system"}}, "agent.namespace"),
         "an agent's policy that is none": ({"agent": {"policy": "srpt"}}, "policy"),

@@ -52,9 +52,9 @@ model::Snapshot cluster() {
 
 TEST_CASE("Nodes are told with who is on them") {
   CHECK(nodesTable(cluster(), false) ==
-        "NODE   GPUS   USED   STATE            GANGS\n"
-        "n1     8      7      Ready            ml/bert, 1 other pods\n"
-        "n2     8      0      Ready,cordoned\n"
+        "NODE   GPUS   USED   STATE      GANGS\n"
+        "n1     8      7      Ready      ml/bert, 1 other pods\n"
+        "n2     8      0      cordoned\n"
         "2 nodes, 7 of 16 GPUs used\n");
   CHECK(nodesTable(cluster(), true).find("cpu ") != std::string::npos);
 }
