@@ -23,7 +23,7 @@ def check_reasons():
     said = set(re.findall(r"^\| `(\w+)` \|", page, re.M))
     reasons = set(re.findall(r'case PendingReason::k\w+: return "(\w+)"', source("src/model"))) - {"Other"}
     check(len(reasons) > 10, "no reasons were found in the code")
-    events = set(re.findall(r'\{(?:true|false),\s*"([A-Z]\w+)"', source("src/core", "operator")))
+    events = set(re.findall(r'\{\s*(?:true|false),\s*"([A-Z]\w+)"', source("src/core", "operator")))
     events |= set(re.findall(r'EventType::k\w+,\s*"([A-Z]\w+)"', source("operator")))
     types = set(re.findall(r'string_view k\w+ = "([A-Z]\w+)"', (ROOT / "src/model/conditions.h").read_text()))
     for kind, words in (("reason", reasons), ("Event", events), ("condition", types - {"Ready"})):
