@@ -295,6 +295,8 @@ class LivingCluster {
     });
   }
   void act(const model::ObjectKey&, const core::DeletePod& action) { pods_.erase(action.pod); }
+  // None of its jobs is elastic.
+  void act(const model::ObjectKey&, const core::TellMember&) {}
   void act(const model::ObjectKey& name, const core::CollectEvidence&) {
     const auto classes = model::allFailureClasses();
     core::Failure failure;
