@@ -375,7 +375,7 @@ JobSpec readJobSpec(const Field& field, const model::ObjectKey& job, const model
   checkPodNames(field["roles"], spec, job.name);
   checkApartness(field["roles"], job);
   spec.templateHash = templateHash(field, spec);
-  spec.unsupported = findUnsupported(field.value(), spec);
+  spec.unsupported = findUnsupported(spec);
   return spec;
 }
 

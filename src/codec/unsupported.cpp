@@ -21,7 +21,7 @@ std::string_view unbuiltMode(const model::JobSpec& spec) {
 
 }  // namespace
 
-std::vector<std::string> findUnsupported(const JsonValue& /*spec*/, const model::JobSpec& decoded) {
+std::vector<std::string> findUnsupported(const model::JobSpec& decoded) {
   std::vector<std::string> found;
   const auto add = [&](bool asked, std::string_view what) {
     if (asked) found.emplace_back(what);

@@ -141,7 +141,8 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
       {"orderring: fifo",
        "policy.yaml:1: orderring: is no key here; known are topology, gpuResources, gpuTypeLabel, "
        "mixGpuTypes, "
-       "ordering, relaxation, shapeCosts, backfill, preemption, timeSlicing, defragmentation, usageHalfLife, "
+       "ordering, relaxation, shapeCosts, backfill, preemption, timeSlicing, defragmentation, resize, "
+       "usageHalfLife, "
        "unreachableGrace, chargeOtherPods, requireQueue, failures, preflight"},
       {"preflight: {command: [a]}", "policy.yaml:1: preflight: needs an image"},
       {"preflight: {image: a, command: b}", "policy.yaml:1: preflight.command: must be a list"},
@@ -153,7 +154,7 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
       {"- a",
        "policy.yaml:1: must be a map with the keys topology, gpuResources, gpuTypeLabel, mixGpuTypes, "
        "ordering, "
-       "relaxation, shapeCosts, backfill, preemption, timeSlicing, defragmentation, usageHalfLife, "
+       "relaxation, shapeCosts, backfill, preemption, timeSlicing, defragmentation, resize, usageHalfLife, "
        "unreachableGrace, chargeOtherPods, requireQueue, failures, preflight"},
       {"? {a: b}\n: c", "policy.yaml:1: a key must be a text"},
       {"topology: mine",
