@@ -101,7 +101,7 @@ std::string limitRangeJson(int cpus) {
   return Json{{"apiVersion", "v1"},
               {"kind", "LimitRange"},
               {"metadata", {{"name", "defaults"}}},
-              {"spec", {{"limits", {item}}}}}
+              {"spec", {{"limits", Json::array({item})}}}}
       .dump();
 }
 

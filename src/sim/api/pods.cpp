@@ -31,7 +31,7 @@ class PodStrategy final : public Strategy {
     Json gated = podCondition("PodScheduled", "False", now);
     gated["reason"] = "SchedulingGated";
     gated["message"] = "Scheduling is blocked due to non-empty scheduling gates";
-    pod["status"]["conditions"] = {gated};
+    pod["status"]["conditions"] = Json::array({gated});
   }
 
   void validate(const Json& pod, Causes& causes) const override { validatePodSpec(pod, causes); }

@@ -152,7 +152,7 @@ Json groupList(const Registry& registry) {
     seen.push_back(type->apiVersion());
     const Json version = {{"groupVersion", type->apiVersion()}, {"version", type->version}};
     list["groups"].push_back(
-        {{"name", type->name.group}, {"versions", {version}}, {"preferredVersion", version}});
+        {{"name", type->name.group}, {"versions", Json::array({version})}, {"preferredVersion", version}});
   }
   return list;
 }

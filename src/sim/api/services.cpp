@@ -50,7 +50,7 @@ class ServiceStrategy final : public Strategy {
     if (!hasClusterIp(service)) return {};
     if (textAt(spec, {"clusterIP"}).empty()) spec["clusterIP"] = freeAddress(view);
     const Json address = spec["clusterIP"];
-    spec["clusterIPs"] = {address};
+    spec["clusterIPs"] = Json::array({address});
     setDefault(spec, "ipFamilies", {"IPv4"});
     setDefault(spec, "ipFamilyPolicy", "SingleStack");
     return {};

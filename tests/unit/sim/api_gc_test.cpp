@@ -12,7 +12,7 @@ Json owned(const std::string& name, const Json& owner, const std::string& uid = 
       {"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"name", textAt(owner, {"metadata", "name"})}};
   reference["uid"] = uid.empty() ? textAt(owner, {"metadata", "uid"}) : uid;
   if (blocks) reference["blockOwnerDeletion"] = true;
-  object["metadata"]["ownerReferences"] = {reference};
+  object["metadata"]["ownerReferences"] = Json::array({reference});
   return object;
 }
 
