@@ -13,8 +13,6 @@
 namespace trainyard::core {
 namespace {
 
-constexpr std::string_view kOurselves = "trainyard.dev/operator";
-
 Admission refuse(model::PendingReason reason, std::string message) {
   return {.refusal = model::Pending{reason, std::move(message)}};
 }
@@ -116,11 +114,6 @@ std::optional<model::Pending> refuseClass(const model::Job& job, const model::Sn
 }
 
 }  // namespace
-
-bool leftToOthers(const model::Job& job) {
-  const std::string& manager = job.spec.run.managedBy;
-  return !manager.empty() && manager != kOurselves;
-}
 
 Admission admit(const model::Job& job, const model::Snapshot& snapshot, const QueueTree& queues,
                 const JobFeedback& feedback) {

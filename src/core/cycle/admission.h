@@ -16,9 +16,6 @@ struct Admission {
   bool needsTemplateCheck = false;
 };
 
-// Whether spec.run.managedBy names somebody else: hands off.
-[[nodiscard]] bool leftToOthers(const model::Job& job);
-
 // Whether a job may wait for places: what neither the schema nor its CEL rules can see. Depends on nothing
 // but the job, queues (not what they hold), priority classes, namespaces, the policy's topology and, at last,
 // admitTemplate().

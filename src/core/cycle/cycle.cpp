@@ -34,6 +34,7 @@
 #include "model/charge.h"
 #include "model/conditions.h"
 #include "model/gang_size.h"
+#include "model/managed_by.h"
 #include "model/names.h"
 #include "model/set_condition.h"
 #include "model/words.h"
@@ -134,7 +135,7 @@ class Cycle {
     chargeLeaving(*job);
     if (feedback_->busy) return keepTurn(job);
     if (cache_.notes().of(position_).waits && !admitTemplate(*feedback_)) return wait(job);
-    if (leftToOthers(*job)) return;
+    if (model::leftToOthers(*job)) return;
     if (job->status.gang.proposal) return job->status.gang.proposal->movesFor ? awaitMove(job) : stepOn(job);
     if (job->deleting) return drainDeleted(job);
     if (job->finished()) return cleanUpFinished(job);

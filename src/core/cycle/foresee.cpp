@@ -15,6 +15,7 @@
 #include "core/timeline/ends.h"
 #include "model/conditions.h"
 #include "model/gang_size.h"
+#include "model/managed_by.h"
 #include "model/set_condition.h"
 
 namespace trainyard::core {
@@ -107,7 +108,7 @@ class Future {
     for (const JobPtr& job : world().jobs) {
       const model::GangRecord& gang = job->status.gang;
       if (gang.placed || gang.proposal || job->deleting || job->finished()) continue;
-      if (job->spec.run.suspend || leftToOthers(*job) || refusalOfTemplate(*job)) continue;
+      if (job->spec.run.suspend || model::leftToOthers(*job) || refusalOfTemplate(*job)) continue;
       if (gang.backoff && world().now < gang.backoff->until) {
         wakeAt(gang.backoff->until);
       } else if (!admit(*job, world(), tree, checked).refusal) {

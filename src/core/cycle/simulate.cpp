@@ -15,6 +15,7 @@
 #include "core/queues/priority.h"
 #include "core/status/describe.h"
 #include "model/conditions.h"
+#include "model/managed_by.h"
 
 namespace trainyard::core {
 namespace {
@@ -89,12 +90,12 @@ void countQueue(Forecast& forecast, const model::Snapshot& snapshot, const Plan&
 
 void judge(Forecast& forecast, const Plan& plan) {
   const JobDecision* decision = decisionOn(*forecast.job, plan);
-  if (forecast.job->spec.run.suspend && !leftToOthers(*forecast.job)) {
+  if (forecast.job->spec.run.suspend && !model::leftToOthers(*forecast.job)) {
     forecast.outcome = Forecast::Outcome::kSuspended;
     return;
   }
   if (decision == nullptr || !decision->status) {
-    if (leftToOthers(*forecast.job)) return;
+    if (model::leftToOthers(*forecast.job)) return;
     // The one reason of which the operator says nothing at first (Settings::startingPatience).
     forecast.outcome = Forecast::Outcome::kWaits;
     forecast.pending =

@@ -6,6 +6,7 @@
 
 #include "core/order/stop_cost.h"
 #include "model/gang_size.h"
+#include "model/managed_by.h"
 
 namespace trainyard::core {
 namespace {
@@ -40,8 +41,8 @@ std::vector<Assignment> split(const Job& job, int from, bool last) {
 bool resizable(const Job& job) {
   const model::GangRecord& gang = job.status.gang;
   return job.spec.elastic && gang.placed && !gang.proposal && !job.recordUnwritten && !job.deleting &&
-         !job.finished() && !job.spec.run.suspend && job.spec.run.managedBy.empty() &&
-         job.specError.empty() && job.spec.findRole(job.spec.elastic->role) != nullptr;
+         !job.finished() && !job.spec.run.suspend && !model::leftToOthers(job) && job.specError.empty() &&
+         job.spec.findRole(job.spec.elastic->role) != nullptr;
 }
 
 int elasticMembers(const Job& job) {
