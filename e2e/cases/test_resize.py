@@ -69,9 +69,9 @@ class Resize(support.Case):
         self.assertEqual(condition(item, "Resizing")["reason"], "Resized")
         with self.subTest("what kubectl shows"):
             self.jobs.wait(lambda all_: all_[(self.namespace, name)]["status"]["ready"] == "4/4", "4/4 ready")
-            shown = kubectl("get", "tj", name, "-n", self.namespace).stdout
+            shown = kubectl("get", "tj", name, "-n", self.namespace)
             self.assertRegex(shown, rf"{name}\s+Running\s+default\s+4/4\s+16")
-            said = kubectl("describe", "tj", name, "-n", self.namespace).stdout
+            said = kubectl("describe", "tj", name, "-n", self.namespace)
             self.assertIn("grows from 2 to 4 members of role worker, on ", said)
             self.assertIn("it has 4 members of role worker now, 2 before", said)
         self.scale(name, 1)

@@ -22,7 +22,7 @@ TEST_CASE("what a member reports in its log is in the job's status") {
   CHECK(progress.step == 50);
   CHECK(progress.totalSteps == 200);
   lab.run(120s);
-  CHECK(lab.job("bert")->status.progress == progress);
+  CHECK(lab.job("bert")->status.progress->step == progress.step);
   CHECK(lab.phase("bert") == "Running");
   lab.requireSound();
 }

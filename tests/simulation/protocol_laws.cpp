@@ -44,8 +44,8 @@ const model::NodeName* placeInRecord(const model::GangRecord& gang, const model:
 // The pod of a gang of one stands for a record that is not written yet.
 bool isOwnRecord(const model::Job& job, const model::Pod& pod) {
   const model::GangRecord& gang = job.status.gang;
-  return !gang.proposal && !gang.placed && job.spec.totalReplicas() == 1 && pod.pinned &&
-         pod.member->epoch == gang.lastEpoch + 1;
+  const bool ofOne = job.spec.totalReplicas() == 1 || job.spec.elastic;  // or was, before it was scaled
+  return !gang.proposal && !gang.placed && ofOne && pod.pinned && pod.member->epoch == gang.lastEpoch + 1;
 }
 
 std::string boundKey(const model::Uid& job, std::int64_t epoch, const std::string& pod) {
