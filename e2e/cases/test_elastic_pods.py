@@ -56,7 +56,7 @@ class ElasticPods(support.Case):
     def test_an_image_that_starts_itself_is_refused(self):
         create_job(self.namespace, elastic("silent", "Launcher"))
         key = (self.namespace, "silent")
-        self.jobs.wait(lambda all_: (condition(all_.get(key), "Admitted") or {}).get("status") == "False", "it is refused")
+        self.jobs.wait(lambda all_: (condition(all_.get(key) or {}, "Admitted") or {}).get("status") == "False", "it is refused")
         said = condition(self.jobs.objects[key], "Admitted")
         self.assertEqual(said["reason"], "InvalidTemplate")
         self.assertIn("spec.containers[0].command: is required with checkpoint.mode Launcher", said["message"])
