@@ -354,6 +354,12 @@ def bin_dir():
     return os.environ["TRAINYARD_E2E_BIN"]
 
 
+def program(name, folder="cli"):
+    """Where a build, or a folder of programs, has it."""
+    places = [ROOT / bin_dir() / folder / name, ROOT / bin_dir() / name]
+    return next((path for path in places if path.is_file()), places[0])
+
+
 def start_second_scheduler():
     """A second stock kube-scheduler with the configuration of the first, under its own name; running already is fine."""
     cluster = given()

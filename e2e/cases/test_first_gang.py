@@ -63,7 +63,7 @@ class FirstGang(support.Case):
                 row = self.row("first")
                 self.assertEqual({key: row[key] for key in row if key != "AGE"},
                                  {"NAME": "first", "PHASE": "Running", "QUEUE": "default", "READY": "4/4",
-                                  "GPUS": "32", "WHY": ""})
+                                  "GPUS": "32", "WHY": "", "DONE": ""})
             with self.subTest("status while it runs"):
                 self.check_running(jobs.objects[(self.namespace, "first")])
             with self.subTest("environment and DNS names"):

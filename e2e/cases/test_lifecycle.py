@@ -141,9 +141,7 @@ class Lifecycle(support.Case):
                                 lambda names: not names.strip(), "the budget is gone")
 
     def drain(self, *arguments):
-        program = next(path for path in (support.ROOT / support.bin_dir() / "cli" / "trainyard",
-                                         support.ROOT / support.bin_dir() / "trainyard") if path.is_file())
-        return subprocess.run([program, "drain", "--kubeconfig", given().kubeconfig, *arguments],
+        return subprocess.run([support.program("trainyard"), "drain", "--kubeconfig", given().kubeconfig, *arguments],
                               capture_output=True, text=True, timeout=support.PATIENCE, check=False)
 
     def test_drained_by_the_program(self):

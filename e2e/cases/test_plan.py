@@ -14,7 +14,7 @@ MODEL = {"parameters": 25557032, "largestTensorBytes": 9437184, "flopsPerSample"
 
 class Plan(support.Case):
     def trainyard(self, *args):
-        done = subprocess.run([support.bin_dir() / "trainyard", *args, "--kubeconfig", str(given().kubeconfig),
+        done = subprocess.run([support.program("trainyard"), *args, "--kubeconfig", str(given().kubeconfig),
                                "-n", self.namespace], capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout

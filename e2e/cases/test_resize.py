@@ -128,7 +128,8 @@ class Resize(support.Case):
         self.scale("later", 3)
         finish(self.namespace, "other")
         self.wait_size("later", 3)
-        self.assertEqual(get_job(self.namespace, "later")["status"]["gang"]["lastEpoch"], 1)
+        # It may start with fewer while those of the other one end, and grow.
+        self.assertLessEqual(get_job(self.namespace, "later")["status"]["gang"]["lastEpoch"], 2)
 
     def test_an_operator_that_is_killed_in_between(self):
         name = self.start(elastic("crash", checkpoint={"mode": "Helper", "gracePeriodSeconds": 3}))

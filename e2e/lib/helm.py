@@ -25,7 +25,7 @@ _SECONDS = 180
 
 def template(program, values=None, only=(), namespace=NAMESPACE, kubernetes=None):
     """The chart's objects as YAML; only: names of template files without .yaml; kubernetes: the cluster's version."""
-    argv = [program, "template", NAME, CHART, f"--namespace={namespace}", *_values_arguments(values)]
+    argv = [program, "template", "--no-hooks", NAME, CHART, f"--namespace={namespace}", *_values_arguments(values)]
     argv += [f"--kube-version={kubernetes}"] if kubernetes else []
     argv += [f"--show-only=templates/{name}.yaml" for name in only]
     return _run(argv, input=json.dumps(values or {}))
