@@ -320,7 +320,8 @@ class Cycle {
       finishRemoval(removal, decision);
     }
     if (news.verdict.outcome == Outcome::kRunning) {
-      if (!strays && !job->recordUnwritten && asksForAnotherSize(*job)) return scaling_.push_back(job);
+      if (!strays && !job->recordUnwritten && !someEnded(*job) && asksForAnotherSize(*job))
+        return scaling_.push_back(job);
       if (job->recordUnwritten && comesUp(*job, job->status.gang)) decision.urgency = Urgency::kSoon;
       tellSilence(*job, news, decision);
       if (!strays && *decision.status == job->status) settle(deadline);
@@ -619,7 +620,7 @@ class Cycle {
     for (Change& change : schedule.changes) {
       const bool resizes = change.kind == ChangeKind::kGrow || change.kind == ChangeKind::kShrink;
       if (resizes && !change.pays) {
-        resize(change, model::SizeOwner::kCluster);
+        if (!someEnded(*change.job)) resize(change, model::SizeOwner::kCluster);
         paying_.insert(change.job->key);
         continue;
       }
@@ -665,6 +666,13 @@ class Cycle {
       if (held == answer.held.end() || !decision.status || decision.status->gang.proposal) continue;
       tellResize(*decision.job, held->second, input_.snapshot.now, *decision.status);
     }
+  }
+
+  // A gang of which a member has ended well is about to end: whoever joined it would find nobody.
+  bool someEnded(const Job& job) {
+    const auto& pods = podsOf(job);
+    return std::any_of(pods.begin(), pods.end(),
+                       [](const auto& pod) { return pod->phase == model::PodPhase::kSucceeded; });
   }
 
   // Whoever has to go for another one, now or when that one's claim stands, does not change before.
