@@ -102,7 +102,12 @@ void ClaimLaws::jobChanged(const JobPtr& before, const JobPtr& after) {
 }
 
 void ClaimLaws::checkClaim(const model::Job& job, const model::Proposal& claim) {
-  if (memberCount(claim.add) != job.spec.totalReplicas() && !restless(job.uid)) {
+  const int has = memberCount(claim.add);
+  // An elastic gang may start with fewer, down to its least.
+  const int least =
+      job.spec.elastic ? job.spec.totalReplicas() - job.spec.elastic->replicas + job.spec.elastic->minReplicas
+                       : job.spec.totalReplicas();
+  if ((has < least || has > job.spec.totalReplicas()) && !restless(job.uid)) {
     violated_(fmt::format("job {}: claim {} has places for {} of {} members", job.key, claim.id,
                           memberCount(claim.add), job.spec.totalReplicas()));
   }
@@ -133,7 +138,9 @@ void ClaimLaws::checkVictim(const model::Job& victim, const model::Job& claimant
     }
     return 0;
   };
-  if (victim.spec.queue == claimant.spec.queue && valueOf(victim) > valueOf(claimant))
+  // What a gang has beyond its user's wish belongs to whoever waits.
+  const bool beyondWish = victim.spec.elastic && victim.status.replicas > victim.spec.elastic->replicas;
+  if (!beyondWish && victim.spec.queue == claimant.spec.queue && valueOf(victim) > valueOf(claimant))
     say("is of higher priority in the same queue");
   if (restless(victim.uid)) return;
   // One that can shrink may lose its last members alone.
