@@ -20,7 +20,7 @@ struct MemberContext {
   // Given to every container; a variable that its template sets wins (codec/container_env.h).
   model::Environment environment = {};
   const model::Preflight* preflight = nullptr;  // checks its node first; null: nothing does
-  std::string launcherImage = {};  // of trainyard-launch, for jobs with checkpoint.mode Launcher
+  std::string launcherImage = {};               // of trainyard-launch, for jobs with checkpoint.mode Launcher
 };
 
 // The pod to create for one member: the role's template with name, labels, owner, gate, host name and

@@ -21,10 +21,11 @@ model::Snapshot cluster1000() {
   SnapshotBuilder builder = cluster();
   for (int i = 0; i < kNodes; ++i) {
     const bool fast = i % 2 == 0;
-    builder.add(node(fmt::format("gpu-{:04}", i))
-                    .gpus(i % 4 < 2 ? 8 : 4)
-                    .rack(fmt::format("rack-{:02}", i / 20))
-                    .label("nvidia.com/gpu.product", fast ? "NVIDIA-A100-SXM4-80GB" : "Tesla-V100-SXM2-16GB"));
+    builder.add(
+        node(fmt::format("gpu-{:04}", i))
+            .gpus(i % 4 < 2 ? 8 : 4)
+            .rack(fmt::format("rack-{:02}", i / 20))
+            .label("nvidia.com/gpu.product", fast ? "NVIDIA-A100-SXM4-80GB" : "Tesla-V100-SXM2-16GB"));
   }
   JobBuilder asked = job("ml/asked");
   asked.role("worker", 1, requests(1, 4)).role("ps", 1, requests(0, 4));
@@ -41,7 +42,8 @@ void planning(benchmark::State& state, bool servers) {
   profile.largestTensorBytes = 94'000'000;
   profile.flopsPerSample = 84'000'000'000;
   profile.batchPerWorker = 32;
-  profile.exchange = servers ? model::GradientExchange::kParameterServers : model::GradientExchange::kAllReduce;
+  profile.exchange =
+      servers ? model::GradientExchange::kParameterServers : model::GradientExchange::kAllReduce;
   const model::Job& job = jobIn(snapshot, "ml/asked");
   PlanningRoom room = planningRoom(job, ledger, queues, snapshot.policy);
   room.mostGpus = kGpus;

@@ -44,9 +44,8 @@ void FailureLaws::check(const model::Job& before, const model::Job& after) const
           fmt::format("{} starts anew for the {}th time because of {}", after.key, count, toString(failure)));
   }
   // Where the others run on, what failed is begun after its pause: counted before it has its epoch.
-  const bool later = after.spec.failure.scope == model::RestartScope::kPod &&
-                     after.status.gang.placed && after.status.gang.backoff &&
-                     after.status.gang.lastEpoch == before.status.gang.lastEpoch;
+  const bool later = after.spec.failure.scope == model::RestartScope::kPod && after.status.gang.placed &&
+                     after.status.gang.backoff && after.status.gang.lastEpoch == before.status.gang.lastEpoch;
   if (more > 1 || (more == 1 && !later && after.status.gang.lastEpoch != before.status.gang.lastEpoch + 1))
     violated_(fmt::format("{} counts {} restarts from epoch {} to {}", after.key, more,
                           before.status.gang.lastEpoch, after.status.gang.lastEpoch));
