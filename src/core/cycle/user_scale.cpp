@@ -7,6 +7,7 @@
 
 #include "core/gang.h"
 #include "core/place.h"
+#include "core/resize.h"
 #include "model/charge.h"
 #include "model/gang_size.h"
 #include "model/words.h"
@@ -61,7 +62,8 @@ class UserScale {
   static bool askedAnew(const Job& job) { return job.generation != job.status.observedGeneration; }
 
   void shrink(const JobPtr& job, int to) {
-    answer_.changes.push_back({.job = job, .kind = ChangeKind::kShrink, .remove = placesBeyond(*job, to)});
+    answer_.changes.push_back(
+        {.job = job, .kind = ChangeKind::kShrink, .remove = lastMembers(*job, elasticMembers(*job) - to)});
   }
 
   void grow(const JobPtr& job) {

@@ -7,6 +7,7 @@
 
 #include "core/gang/gang_removal.h"
 #include "core/gang/outcome.h"
+#include "core/resize.h"
 #include "model/gang_size.h"
 #include "model/membership.h"
 #include "model/process_group.h"
@@ -30,11 +31,6 @@ int countOf(const std::vector<Assignment>& assignments, const std::string& role)
   std::size_t count = 0;
   for (const Assignment& each : assignments) count += each.role == role ? each.indices.size() : 0;
   return static_cast<int>(count);
-}
-
-bool isRanked(const model::JobSpec& spec, const std::string& role) {
-  const auto roles = model::rankedRoles(spec);
-  return std::any_of(roles.begin(), roles.end(), [&](const model::Role* each) { return each->name == role; });
 }
 
 // Both, members of one role on one node in one line.
@@ -125,16 +121,6 @@ Parts partsOf(const Job& job, const JobPods& pods) {
 
 }  // namespace
 
-ResizeWay resizeWay(const model::JobSpec& spec) {
-  if (!spec.elastic) return ResizeWay::kAnew;
-  if (model::readsMembership(spec)) return ResizeWay::kTold;
-  const std::string& role = spec.elastic->role;
-  const bool c10d = spec.framework == model::Framework::kPyTorch && isRanked(spec, role);
-  const bool sparse =
-      spec.framework == model::Framework::kTensorFlow && role == "worker" && model::hasParameterServers(spec);
-  return c10d || sparse ? ResizeWay::kFound : ResizeWay::kAnew;
-}
-
 std::optional<Resize> resizeUnderWay(const model::JobSpec& spec, const GangRecord& record) {
   if (!spec.elastic || !record.placed || !record.proposal || record.proposal->movesFor) return std::nullopt;
   const Proposal& proposal = *record.proposal;
@@ -155,19 +141,6 @@ std::optional<Resize> resizeUnderWay(const model::JobSpec& spec, const GangRecor
 std::string describeResize(const Resize& resize) {
   return fmt::format("{} from {} to {} members of role {}", resize.to > resize.from ? "grows" : "shrinks",
                      resize.from, resize.to, resize.role);
-}
-
-std::vector<Assignment> placesBeyond(const Job& job, int size) {
-  std::vector<Assignment> beyond;
-  for (const Assignment& each : job.status.gang.placed->assignments) {
-    if (each.role != job.spec.elastic->role) continue;
-    std::vector<int> indices;
-    for (const int index : each.indices.values()) {
-      if (index >= size) indices.push_back(index);
-    }
-    if (!indices.empty()) beyond.push_back({each.node, each.role, model::IndexSet(std::move(indices))});
-  }
-  return beyond;
 }
 
 std::chrono::seconds timeToLeave(const model::JobSpec& spec, const Settings& settings) {

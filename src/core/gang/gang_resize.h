@@ -10,17 +10,6 @@
 // How a gang gets another size. Who decides which is somebody else; here it comes true, or nothing changes.
 namespace trainyard::core {
 
-enum class ResizeWay {
-  kTold,   // it goes on; its members read who belongs to it (model/membership.h)
-  kFound,  // it goes on; the framework notices by itself who came and who went
-  kAnew    // it is stopped, and starts with the new size, keeping its places
-};
-
-// Told: helper, launcher, Horovod. Found: torchrun's c10d rendezvous, and workers with parameter servers in
-// TensorFlow, who see nobody but themselves and the servers. All others have their size in their
-// environment.
-[[nodiscard]] ResizeWay resizeWay(const model::JobSpec& spec);
-
 // Of the elastic role, by the record.
 struct Resize {
   std::string role;
@@ -37,9 +26,6 @@ struct Resize {
 
 // "grows from 2 to 4 members of role worker", "shrinks …".
 [[nodiscard]] std::string describeResize(const Resize& resize);
-
-// The places that the members beyond the first `size` of the role have: those that leave.
-[[nodiscard]] std::vector<model::Assignment> placesBeyond(const model::Job& job, int size);
 
 // The record with a resize begun: `add` are the places of the members that come, from the present size on;
 // `remove` those of the members that leave, the last ones. Restarts where the job cannot go on. `claimant`:

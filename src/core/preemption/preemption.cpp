@@ -132,7 +132,7 @@ int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
   int gives = std::max(has - wishedMembers(job), 0);
   const auto from = stoppableFrom(job, snapshot_);
   if (!from || *from > snapshot_.now) return gives;
-  const bool harmless = resizesLive(job.spec) || survivesStops(job.spec);
+  const bool harmless = resizeWay(job.spec) != ResizeWay::kAnew || survivesStops(job.spec);
   const bool within = running.queue == claimant.queue && claimant.priority >= running.priority && harmless &&
                       !forbidsWithin(tree_.node(running.queue));
   if (within) return std::max(has - least, 0);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/order/stop_cost.h"
+#include "core/resize/resize_way.h"
 #include "model/gang_size.h"
 #include "model/managed_by.h"
 
@@ -70,22 +71,8 @@ std::shared_ptr<Job> withWish(const Job& job, int members) {
   return other;
 }
 
-bool resizesLive(const model::JobSpec& spec) {
-  using enum model::CheckpointMode;
-  if (!spec.elastic) return false;
-  if (spec.checkpoint && (spec.checkpoint->mode == kHelper || spec.checkpoint->mode == kLauncher))
-    return true;
-  switch (spec.framework) {
-    case model::Framework::kPyTorch:
-    case model::Framework::kHorovod: return true;
-    case model::Framework::kTensorFlow:
-      return spec.elastic->role == "worker" && spec.findRole("ps") != nullptr;
-    default: return false;
-  }
-}
-
 std::chrono::microseconds resizePause(const Job& job, const model::Snapshot& snapshot) {
-  if (!resizesLive(job.spec)) return stopCost(job, snapshot);
+  if (resizeWay(job.spec) == ResizeWay::kAnew) return stopCost(job, snapshot);
   const std::vector<std::int64_t>& past = job.status.resize.lastPauseMillis;
   if (!past.empty()) {
     const std::int64_t sum = std::accumulate(past.begin(), past.end(), std::int64_t{0});

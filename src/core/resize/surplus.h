@@ -26,10 +26,6 @@ namespace trainyard::core {
 // The same job as its user would have written it with another size; for questions only.
 [[nodiscard]] std::shared_ptr<model::Job> withWish(const model::Job& job, int members);
 
-// Whether it trains on through a resize; else it is stopped, and starts anew where it is. As
-// core/gang/gang_resize.h carries it out.
-[[nodiscard]] bool resizesLive(const model::JobSpec& spec);
-
 // How long all its members do nothing new when it is resized: the mean of the last pauses that were measured;
 // else what is known of its way to be resized; a job that has to start anew pays for a stop
 // (core/order/stop_cost.h).

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/cycle.h"
+#include "core/resize.h"
 #include "support/builders.h"
 
 using namespace trainyard;        // NOLINT(google-build-using-namespace): test
@@ -64,7 +65,10 @@ struct Scene {
     bert.status.gang =
         proposeGrow(bert, {{model::NodeName("n1"), "worker", model::IndexSet({2, 3})}}, author());
   }
-  void shrink() { bert.status.gang = proposeShrink(bert, placesBeyond(bert, 1), std::nullopt, author()); }
+  void shrink() {
+    bert.status.gang =
+        proposeShrink(bert, lastMembers(bert, elasticMembers(bert) - 1), std::nullopt, author());
+  }
 };
 
 template <typename T>
@@ -256,8 +260,8 @@ TEST_CASE("members that shrink away for a claim are not deleted by the claimant"
   const GangStep alone = stepOf();
   CHECK(alone.evicts);
   CHECK(countActions<DeletePod>(alone) == 1);
-  scene.bert.status.gang =
-      proposeShrink(scene.bert, placesBeyond(scene.bert, 1), claimant.key, scene.author());
+  scene.bert.status.gang = proposeShrink(scene.bert, lastMembers(scene.bert, elasticMembers(scene.bert) - 1),
+                                         claimant.key, scene.author());
   CHECK_FALSE(resizeUnderWay(scene.bert.spec, scene.bert.status.gang));
   const GangStep beside = stepOf();
   CHECK(beside.evicts);
