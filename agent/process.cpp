@@ -1,13 +1,11 @@
 #include "agent/process.h"
 
 #include <malloc.h>
-#include <csignal>
 
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,6 +19,7 @@
 #include "base/event_loop.h"
 #include "base/file.h"
 #include "base/rng.h"
+#include "base/stop_signal.h"
 #include "codec/traffic_pod.h"
 #include "kube/config.h"
 #include "kube/connection.h"
@@ -69,7 +68,7 @@ class Process {
     mallopt(M_MMAP_THRESHOLD, kReturnedBytes);
     // Each thread would have an arena of its own otherwise.
     mallopt(M_ARENA_MAX, 1);
-    catchSignals();
+    base::onStopSignal(loop_, [this] { drain(); });
     if (auto good = openLink(); !good) return good;
     if (options_.removeOnly) {
       drain();
@@ -168,21 +167,6 @@ class Process {
     std::vector<std::shared_ptr<const model::TrafficPod>> pods;
     for (const auto& pod : pods_.all()) pods.push_back(pod);
     keeper_->setTraffic(nodeTraffic(pods));
-  }
-
-  // A thread that waits beats a handler: it may allocate. Before any other thread, so that all have them
-  // blocked.
-  void catchSignals() {
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-    std::thread([this, signals] {
-      int received = 0;
-      sigwait(&signals, &received);
-      loop_.post([this] { drain(); });
-    }).detach();
   }
 
   base::Result<void> listenForMetrics() {

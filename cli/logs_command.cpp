@@ -1,5 +1,4 @@
 #include <memory>
-#include <optional>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -7,7 +6,6 @@
 #include "cli/commands.h"
 #include "codec/job.h"
 #include "kube/paths.h"
-#include "model/gang_size.h"
 #include "model/process_group.h"
 
 namespace trainyard::cli {
@@ -24,18 +22,6 @@ struct Flags {
   int tail = -1;
 };
 
-// The member that the framework was told to be of this rank.
-std::optional<std::string> podOfRank(const model::Job& job, int rank) {
-  for (const model::Role* role : model::rankedRoles(job.spec)) {
-    const int last = model::groupSize(job);
-    for (int index = 0; index < last; ++index) {
-      if (model::memberRank(job, role->name, index) == rank)
-        return model::podName(job.key.name, role->name, index);
-    }
-  }
-  return std::nullopt;
-}
-
 base::Result<std::string> logs(const Flags& flags) {
   const auto client = ClusterClient::connect(flags.connect);
   if (!client) return base::fail(client.error());
@@ -49,7 +35,7 @@ base::Result<std::string> logs(const Flags& flags) {
     if (!body) return base::fail(body.error());
     const auto job = codec::decodeJob(*body);
     if (!job) return base::fail(job.error());
-    const auto found = podOfRank(*job, flags.rank);
+    const auto found = model::memberOfRank(*job, flags.rank);
     if (!found) {
       return base::fail(
           base::ErrorCode::kNotFound,
@@ -57,7 +43,7 @@ base::Result<std::string> logs(const Flags& flags) {
                       "member",
                       *key, flags.rank, model::groupSize(*job)));
     }
-    pod = *found;
+    pod = model::podName(key->name, found->first->name, found->second);
   }
   kube::Query query;
   if (flags.tail >= 0) query.emplace_back("tailLines", fmt::to_string(flags.tail));

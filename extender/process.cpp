@@ -1,15 +1,14 @@
 #include "extender/process.h"
 
 #include <malloc.h>
-#include <csignal>
 
 #include <atomic>
 #include <memory>
 #include <optional>
-#include <thread>
 
 #include "base/event_loop.h"
 #include "base/file.h"
+#include "base/stop_signal.h"
 #include "codec/policy.h"
 #include "extender/api_contact.h"
 #include "extender/cluster_watch.h"
@@ -67,7 +66,7 @@ class Process {
  private:
   base::Result<void> start() {
     mallopt(M_MMAP_THRESHOLD, kReturnedBytes);
-    catchSignals();
+    base::onStopSignal(loop_, [this] { drain(); });
     if (auto read = readPolicy(); !read) return read;
     const auto config = kube::loadConnectionConfig(
         {.kubeconfig = options_.kubeconfig.empty() ? std::nullopt : std::optional(options_.kubeconfig)});
@@ -122,21 +121,6 @@ class Process {
     log_.info("the API server answers again");
     stale_ = false;
     watch_->publishAgain();
-  }
-
-  // A thread that waits beats a handler: it may allocate. Before any other thread, so that all have them
-  // blocked.
-  void catchSignals() {
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-    std::thread([this, signals] {
-      int received = 0;
-      sigwait(&signals, &received);
-      loop_.post([this] { drain(); });
-    }).detach();
   }
 
   base::Result<void> listen() {

@@ -1,13 +1,12 @@
 #include "operator/process.h"
 
 #include <atomic>
-#include <csignal>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "base/event_loop.h"
 #include "base/file.h"
+#include "base/stop_signal.h"
 #include "kube/config.h"
 #include "kube/connection.h"
 #include "model/gpu_resources.h"
@@ -30,30 +29,12 @@ namespace {
 
 constexpr base::Instant::duration kStuck = std::chrono::seconds(60);
 
-// Turns SIGTERM and SIGINT into a call on the loop. A thread that waits beats a handler: it may allocate.
-class SignalThread {
- public:
-  SignalThread(base::Executor& loop, std::function<void()> onStop) {
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-    std::thread([signals, &loop, onStop = std::move(onStop)] {
-      int received = 0;
-      sigwait(&signals, &received);
-      loop.post(onStop);
-    }).detach();
-  }
-};
-
 class Process {
  public:
   explicit Process(const ProcessOptions& options)
-      : options_(options),
-        sink_(base::makeStderrSink()),
-        log_(*sink_, options.logLevel, "operator"),
-        signals_(loop_, [this] { stop(0); }) {}
+      : options_(options), sink_(base::makeStderrSink()), log_(*sink_, options.logLevel, "operator") {
+    base::onStopSignal(loop_, [this] { stop(0); });
+  }
 
   int run() {
     if (const auto started = start(); !started) {
@@ -156,7 +137,6 @@ class Process {
   std::unique_ptr<base::LogSink> sink_;
   base::Logger log_;
   base::EventLoop loop_;
-  SignalThread signals_;  // before any other thread, so that all of them have the signals blocked
   telemetry::MetricsRegistry metrics_;
   telemetry::ApiMetrics apiMetrics_{metrics_};
   std::unique_ptr<telemetry::LoopWatch> loopWatch_;
@@ -171,6 +151,17 @@ class Process {
   int exitCode_ = 0;
 };
 
+// For those who ask a few questions and end.
+base::Result<std::unique_ptr<kube::ApiConnection>> connectOnce(const ProcessOptions& options,
+                                                               base::EventLoop& loop,
+                                                               const base::Logger& log) {
+  const auto config = kube::loadConnectionConfig(
+      {.kubeconfig = options.kubeconfig.empty() ? std::nullopt : std::optional(options.kubeconfig)});
+  if (!config) return base::fail(config.error());
+  return kube::makeApiClient(*config, loop, base::Rng(base::entropySeed()), log,
+                             {.userAgent = "trainyard-operator/" TRAINYARD_VERSION});
+}
+
 }  // namespace
 
 int runProcess(const ProcessOptions& options) { return Process(options).run(); }
@@ -184,11 +175,7 @@ int checkInstallation(const ProcessOptions& options, const CheckOptions& check,
     log.error("the installation does not work", {{"error", error.message}});
     return 1;
   };
-  const auto config = kube::loadConnectionConfig(
-      {.kubeconfig = options.kubeconfig.empty() ? std::nullopt : std::optional(options.kubeconfig)});
-  if (!config) return failed(config.error());
-  const auto connection = kube::makeApiClient(*config, loop, base::Rng(base::entropySeed()), log,
-                                              {.userAgent = "trainyard-operator/" TRAINYARD_VERSION});
+  const auto connection = connectOnce(options, loop, log);
   if (!connection) return failed(connection.error());
   std::unique_ptr<net::ReloadableHttpClient> extender;
   if (!check.extenderUrl.empty()) {
@@ -225,11 +212,7 @@ int endAllJobs(const ProcessOptions& options, std::chrono::seconds patience) {
     log.error("jobs not ended", {{"error", error.message}});
     return 1;
   };
-  const auto config = kube::loadConnectionConfig(
-      {.kubeconfig = options.kubeconfig.empty() ? std::nullopt : std::optional(options.kubeconfig)});
-  if (!config) return failed(config.error());
-  const auto connection = kube::makeApiClient(*config, loop, base::Rng(base::entropySeed()), log,
-                                              {.userAgent = "trainyard-operator/" TRAINYARD_VERSION});
+  const auto connection = connectOnce(options, loop, log);
   if (!connection) return failed(connection.error());
   base::Result<void> result;
   JobsEnder ender((*connection)->api(), loop, log, patience, [&](base::Result<void> end) {

@@ -334,9 +334,7 @@ base::Result<std::string> encodeMemberPod(const model::Job& job, const model::Ro
   if (pod.launched) {
     const auto complaint =
         launchComplaint(firstContainer(document->root().find("spec")), context.launcherImage);
-    if (!complaint.empty())
-      return base::fail(base::ErrorCode::kInvalid,
-                        fmt::format("job {}: spec.roles[{}].template: {}", job.key, role.name, complaint));
+    if (!complaint.empty()) return base::fail(base::ErrorCode::kInvalid, complaint);
   }
   for (model::Variable& each : elasticEnvironment(job)) pod.environment.push_back(std::move(each));
   JsonWriter out;

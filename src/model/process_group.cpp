@@ -40,6 +40,16 @@ std::optional<int> memberRank(const Job& job, std::string_view role, int index) 
   return std::nullopt;
 }
 
+std::optional<std::pair<const Role*, int>> memberOfRank(const Job& job, int rank) {
+  int before = 0;
+  for (const Role* each : rankedRoles(job.spec)) {
+    const int members = gangMembers(job, *each);
+    if (rank >= before && rank - before < members) return std::pair(each, rank - before);
+    before += members;
+  }
+  return std::nullopt;
+}
+
 int groupSize(const Job& job) {
   int size = 0;
   for (const Role* role : rankedRoles(job.spec)) size += gangMembers(job, *role);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/job.h"
@@ -18,6 +19,9 @@ namespace trainyard::model {
 // The member's place in the process group, which the framework is told as its rank; as large as the gang is
 // by its record (model/gang_size.h). Rank 0 is master 0, else chief 0, else worker 0. nullopt outside of it.
 [[nodiscard]] std::optional<int> memberRank(const Job& job, std::string_view role, int index);
+
+// The member that has this rank; nullopt where the group has no such rank.
+[[nodiscard]] std::optional<std::pair<const Role*, int>> memberOfRank(const Job& job, int rank);
 
 // Members of the process group.
 [[nodiscard]] int groupSize(const Job& job);

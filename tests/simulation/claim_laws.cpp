@@ -102,7 +102,7 @@ void ClaimLaws::jobChanged(const JobPtr& before, const JobPtr& after) {
 }
 
 void ClaimLaws::checkClaim(const model::Job& job, const model::Proposal& claim) {
-  const int has = memberCount(claim.add);
+  const std::int64_t has = memberCount(claim.add);
   // An elastic gang may start with fewer, down to its least.
   const int least =
       job.spec.elastic ? job.spec.totalReplicas() - job.spec.elastic->replicas + job.spec.elastic->minReplicas

@@ -46,8 +46,9 @@ using model::GangRecord;
 using model::Job;
 using JobPtr = std::shared_ptr<const Job>;
 
-// A shape takes up to some ten milliseconds to choose; others wait for theirs until the next cycle.
-constexpr int kMostPlans = 8;
+// A shape takes up to a tenth of a second to choose, where somebody asks for thousands of workers on thousands
+// of nodes; others wait for theirs until the next cycle.
+constexpr int kMostPlans = 1;
 constexpr std::chrono::milliseconds kNextPlans{100};
 
 std::string placedText(int pods, const std::string& where) {

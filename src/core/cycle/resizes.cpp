@@ -40,6 +40,7 @@ class Resizes {
       ++elastic_;
       if (mayChange(*job)) gangs_.push_back(job);
     }
+    leaveOutWhoFitsNowhere();
     if (gangs_.empty()) return std::move(answer_);
     describe();
     if (canChange()) {
@@ -72,13 +73,36 @@ class Resizes {
     return !(cooldown && rests(*cooldown)) && !(backoff && rests(backoff->until));
   }
 
+  // Of a full cluster this is all that is looked at. Without it each gang's pool of nodes would be made in
+  // each cycle, only to find that nothing is free.
+  void leaveOutWhoFitsNowhere() {
+    std::array<std::int64_t, kKinds> most{};  // free on any one node, each kind by itself
+    for (const Ledger::NodeRoom& room : in_.ledger.nodes()) {
+      if (!isOpen(room)) continue;
+      const auto left = amountsOf(room.free);
+      for (std::size_t k = 0; k < kKinds; ++k) most[k] = std::max(most[k], left[k]);
+    }
+    std::erase_if(gangs_, [&](const JobPtr& job) {
+      if (elasticMembers(*job) > wishedMembers(*job)) return false;  // it may give something back
+      const auto demand = amountsOf(roleOf(*job).shape.requests);
+      for (std::size_t k = 0; k < kKinds; ++k) {
+        if (demand[k] > most[k]) return true;
+      }
+      return false;
+    });
+  }
+
+  static bool isOpen(const Ledger::NodeRoom& room) {
+    return room.node->ready && !room.node->unschedulable && !room.node->deleting;
+  }
+
   // --- step 1
 
   void describe() {
     problem_.kinds = kKinds;
     problem_.capacity.assign(kKinds, 0);
     for (const Ledger::NodeRoom& room : in_.ledger.nodes()) {
-      const bool open = room.node->ready && !room.node->unschedulable && !room.node->deleting;
+      const bool open = isOpen(room);
       const auto all = amountsOf(room.node->allocatable);
       const auto left = amountsOf(room.free);
       for (std::size_t k = 0; k < kKinds; ++k) {
@@ -230,7 +254,7 @@ class Resizes {
     std::int64_t free = 0;
     std::int64_t all = 0;
     for (const Ledger::NodeRoom& room : in_.ledger.nodes()) {
-      if (!room.node->ready || room.node->unschedulable) continue;
+      if (!isOpen(room)) continue;
       free += std::max<std::int64_t>(room.free.gpus(), 0);
       all += room.node->allocatable.gpus();
     }

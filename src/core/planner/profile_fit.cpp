@@ -74,11 +74,7 @@ TrainingModel trainingModel(const ModelProfile& profile, bool parameterServers) 
 // Where the members of a measured step lay, on pools of their own: a node's room does not matter to a step.
 MeasuredSpread measuredSpread(const model::MeasuredStep& step, bool parameterServers, std::size_t pool) {
   std::map<int, int, std::greater<>> nodesBySize;
-  int workers = 0;
-  for (const int each : step.workers) {
-    ++nodesBySize[each];
-    workers += each;
-  }
+  for (const int each : step.workers) ++nodesBySize[each];
   MeasuredSpread measured;
   for (const auto& [size, nodes] : nodesBySize) measured.spread.parts.push_back({pool, nodes, size, 0});
   if (parameterServers && step.servers > 0) measured.spread.parts.push_back({pool, step.servers, 0, 1});

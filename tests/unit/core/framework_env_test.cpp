@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "codec/json_value.h"
+#include "model/gang_size.h"
 #include "model/process_group.h"
 #include "model/tensorflow_cluster.h"
 #include "tests/support/builders.h"
@@ -73,6 +74,14 @@ TEST_CASE("PyTorch: master and chief come before workers, others as written, ser
   CHECK(model::memberRank(made, "chief", 0) == 0);
   CHECK(model::memberRank(made, "worker", 2) == 3);
   CHECK(model::memberRank(made, "extra", 0) == 4);
+  for (int rank = 0; rank < model::groupSize(made); ++rank) {
+    const auto member = model::memberOfRank(made, rank);
+    REQUIRE(member);
+    CHECK(model::memberRank(made, member->first->name, member->second) == rank);
+    CHECK(member->second < model::gangMembers(made, *member->first));
+  }
+  CHECK_FALSE(model::memberOfRank(made, model::groupSize(made)));
+  CHECK_FALSE(model::memberOfRank(made, -1));
   CHECK_FALSE(model::memberRank(made, "ps", 0));
   CHECK_FALSE(model::memberRank(made, "evaluator", 0));
   CHECK_FALSE(model::memberRank(made, "nobody", 0));
