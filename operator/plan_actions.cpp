@@ -319,7 +319,7 @@ void PlanExecutor::createMember(const StepPtr& step, const core::CreateMember& a
                               .preflight = preflightOf(job),
                               .launcherImage = deps_.launcherImage});
   if (!body) {
-    refuseCreation(step, body.error());
+    refuseCreation(step, "Invalid", templateComplaint(role.name, body.error()));
     bodies_.leave(bytes);
     return partDone(step, true);
   }

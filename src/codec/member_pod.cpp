@@ -313,9 +313,7 @@ base::Result<std::string> encodeMemberPod(const model::Job& job, const model::Ro
                                           const MemberContext& context) {
   const auto document = JsonDocument::parse(role.templateJson);
   if (!document || document->root().find("spec").type() != JsonType::kObject) {
-    return base::fail(base::ErrorCode::kInvalid,
-                      fmt::format("job {}: spec.roles[{}].template: {}", job.key, role.name,
-                                  document ? "has no spec" : document.error().message));
+    return base::fail(base::ErrorCode::kInvalid, document ? "has no spec" : document.error().message);
   }
   const bool overSsh = model::launchesOverSsh(job);
   const bool refers =

@@ -165,10 +165,9 @@ TEST_CASE("a role without a usable template is refused with its field") {
   const auto refused = codec::encodeMemberPod(job, job.spec.roles[0], 0, {});
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == base::ErrorCode::kInvalid);
-  CHECK(refused.error().message.starts_with("job ml/bert: spec.roles[worker].template: not JSON"));
+  CHECK(refused.error().message.starts_with("not JSON"));
   job.spec.roles[0].templateJson = "{}";
-  CHECK(codec::encodeMemberPod(job, job.spec.roles[0], 0, {}).error().message ==
-        "job ml/bert: spec.roles[worker].template: has no spec");
+  CHECK(codec::encodeMemberPod(job, job.spec.roles[0], 0, {}).error().message == "has no spec");
 }
 
 namespace {
@@ -239,11 +238,10 @@ TEST_CASE("trainyard-launch is refused what it cannot start") {
     return pod.error().message;
   };
   CHECK(complaint(R"({"name":"c","image":"x","args":["a"]})", "l") ==
-        "job ml/bert: spec.roles[worker].template: spec.containers[0].command: is required with "
-        "checkpoint.mode "
+        "spec.containers[0].command: is required with checkpoint.mode "
         "Launcher: trainyard-launch starts it, and what the image would run is not known");
   CHECK(complaint(R"({"name":"c","command":["a"]})", "") ==
-        "job ml/bert: spec.roles[worker].template: checkpoint.mode Launcher: the operator knows no image of "
+        "checkpoint.mode Launcher: the operator knows no image of "
         "trainyard-launch (--launcher-image)");
 }
 
