@@ -190,6 +190,16 @@ bool Operator::synced() const {
                                              [](const auto& reflector) { return reflector->synced(); });
 }
 
+model::Snapshot Operator::snapshot() {
+  model::Snapshot now = cache_.snapshot(deps_.executor.wallNow());
+  now.freed = freed_.until(now.now);
+  now.policy = options_.policy;
+  now.runTimes = runTimes_.current();
+  volumes_.overlay(now);
+  executor_.overlay(now);
+  return now;
+}
+
 void Operator::requestCycle() {
   if (cycleRequested_ || stopping_) return;
   cycleRequested_ = true;
@@ -205,12 +215,7 @@ void Operator::runCycle() {
   if (!synced()) return awaitSync();
   const base::Instant begin = deps_.executor.now();
   core::CycleInput input;
-  input.snapshot = cache_.snapshot(deps_.executor.wallNow());
-  input.snapshot.freed = freed_.until(input.snapshot.now);
-  input.snapshot.policy = options_.policy;
-  input.snapshot.runTimes = runTimes_.current();
-  volumes_.overlay(input.snapshot);
-  executor_.overlay(input.snapshot);
+  input.snapshot = snapshot();
   input.settings = options_.settings;
   input.term = term_;
   input.feedback = executor_.feedback(input.snapshot);

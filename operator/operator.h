@@ -70,6 +70,8 @@ class Operator {
 
   // All lists have been read once.
   [[nodiscard]] bool synced() const;
+  // The cluster as the next cycle would see it; replicas that stand by see what is written.
+  [[nodiscard]] model::Snapshot snapshot();
   // To be asked before every write is sent.
   [[nodiscard]] bool leading() const;
 
