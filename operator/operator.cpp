@@ -190,13 +190,10 @@ bool Operator::synced() const {
                                              [](const auto& reflector) { return reflector->synced(); });
 }
 
-model::Snapshot Operator::snapshot() {
+model::Snapshot Operator::snapshot() const {
   model::Snapshot now = cache_.snapshot(deps_.executor.wallNow());
-  now.freed = freed_.until(now.now);
   now.policy = options_.policy;
   now.runTimes = runTimes_.current();
-  volumes_.overlay(now);
-  executor_.overlay(now);
   return now;
 }
 
@@ -215,7 +212,12 @@ void Operator::runCycle() {
   if (!synced()) return awaitSync();
   const base::Instant begin = deps_.executor.now();
   core::CycleInput input;
-  input.snapshot = snapshot();
+  input.snapshot = cache_.snapshot(deps_.executor.wallNow());
+  input.snapshot.freed = freed_.until(input.snapshot.now);
+  input.snapshot.policy = options_.policy;
+  input.snapshot.runTimes = runTimes_.current();
+  volumes_.overlay(input.snapshot);
+  executor_.overlay(input.snapshot);
   input.settings = options_.settings;
   input.term = term_;
   input.feedback = executor_.feedback(input.snapshot);

@@ -70,8 +70,9 @@ class Operator {
 
   // All lists have been read once.
   [[nodiscard]] bool synced() const;
-  // The cluster as the next cycle would see it; replicas that stand by see what is written.
-  [[nodiscard]] model::Snapshot snapshot();
+  // The cluster as the API shows it, without what this process knows beyond that: for who only looks, and
+  // must change nothing by it.
+  [[nodiscard]] model::Snapshot snapshot() const;
   // To be asked before every write is sent.
   [[nodiscard]] bool leading() const;
 

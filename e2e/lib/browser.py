@@ -72,7 +72,7 @@ class Browser:
 
     def wait(self, script, timeout=30):
         deadline = time.monotonic() + timeout
-        while not self.run(script):
+        while not self.run(f"Boolean({script})"):
             if time.monotonic() > deadline:
                 raise AssertionError(f"not within {timeout} s: {script}\n{self.run('document.body.innerText')}\n{self.problems}")
             time.sleep(0.05)

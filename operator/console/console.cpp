@@ -261,6 +261,8 @@ void Console::tryWish(const ExchangePtr& exchange, const Wish& wish, const Viewe
   core::CycleInput input;
   input.snapshot = facts_.snapshot;
   input.settings = deps_.settings;
+  // Its template is ours, and needs no check.
+  input.feedback[(*job)->key].templateError = "";
   deps_.offload([this, exchange, viewer, namespaces = facts_.namespaces, input = std::move(input), job = *job,
                  alive = alive_]() mutable -> base::Task {
     const auto forecast = core::forecast(std::move(input), {job});

@@ -159,6 +159,8 @@ class Page {
     moments_.push_back({base::formatTime(job_.created), "Created", ""});
     addEvents(events);
     for (const model::Condition& each : status_.conditions) {
+      // That something is over is told by what came after it; not so that a job is not admitted.
+      if (!isTrue(each) && each.type != model::conditions::kAdmitted) continue;
       const bool told = std::any_of(moments_.begin(), moments_.end(), [&](const Moment& moment) {
         return moment.what == each.reason && moment.why == each.message;
       });

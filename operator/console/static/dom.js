@@ -2,6 +2,9 @@
 
 export const byId = (id) => document.getElementById(id);
 
+// What is not there (undefined, null, false) is left out; all else but elements is text.
+const shown = (children) => children.filter((child) => child !== undefined && child !== null && child !== false).map((child) => (child instanceof Node ? child : String(child)));
+
 // make('td', {class: 'n'}, 'text', otherElement): attributes are ours, children are text or elements.
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -9,12 +12,12 @@ export function make(tag, attributes = {}, ...children) {
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
     else if (value !== undefined) element.setAttribute(name, value);
   }
-  element.append(...children.filter((child) => child !== undefined && child !== null).map((child) => (child instanceof Node ? child : String(child))));
+  element.append(...shown(children));
   return element;
 }
 
 export function fill(element, ...children) {
-  element.replaceChildren(...children.filter((child) => child !== undefined && child !== null).map((child) => (child instanceof Node ? child : String(child))));
+  element.replaceChildren(...shown(children));
 }
 
 // "3 h 20 min", of seconds.

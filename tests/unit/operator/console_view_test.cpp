@@ -122,7 +122,7 @@ TEST_CASE("A timeline is in the order of time and tells what is to come") {
       job("ml/bert").role("worker", 2, gpus(4)).condition(model::conditions::kQueued).created(0);
   waiting.spec.locality.levels = {{"rack", std::chrono::seconds(60)}};
   waiting.status.conditions.front().lastTransition = at(10);
-  waiting.status.pending = model::Pending{.estimatedStart = at(900)};
+  waiting.status.pending.emplace().estimatedStart = at(900);
   const Facts facts = factsOf(cluster().add(node("n1").gpus(8).rack("r1")).add(waiting).now(20));
   const auto read =
       codec::JsonDocument::parse(describeJobPage(facts, kAdmin, *facts.snapshot.jobs.front(), "{}"));
@@ -141,6 +141,7 @@ TEST_CASE("A what-if is answered by the operator's own forecast") {
     REQUIRE(made.has_value());
     core::CycleInput input;
     input.snapshot = facts.snapshot;
+    input.feedback[(*made)->key].templateError = "";
     return describeForecast(core::forecast(input, {*made}).front(), kTenant, facts.namespaces);
   };
   CHECK_THAT(tried({.ns = "ml", .queue = "", .members = 1, .gpus = 2}),
