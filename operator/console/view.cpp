@@ -82,12 +82,18 @@ std::string describeTotals(const Facts& facts, const Viewer& viewer, const std::
   return std::move(out).take();
 }
 
-// Of each level that any node is labelled with: [path, first row, row after the last].
+// The levels' names are everybody's to ask for in a job. Of each that any node is labelled with: [path, first
+// row, row after the last].
 std::string describeMap(const Facts& facts, const Viewer& viewer, const std::vector<Row>& rows) {
   JsonWriter out;
   const core::Domains& domains = *facts.domains;
   out.beginObject().member("nodes", static_cast<std::int64_t>(viewer.nodes ? rows.size() : 0));
-  out.key("levels").beginArray();
+  out.key("names").beginArray();
+  for (std::size_t level = 1; level < domains.levels().size(); ++level) {
+    if (level == domains.nodeLevel() || domains.levels()[level].labelled > 0)
+      out.string(domains.levels()[level].name);
+  }
+  out.endArray().key("levels").beginArray();
   for (std::size_t level = 1; viewer.nodes && level < domains.nodeLevel(); ++level) {
     if (domains.levels()[level].labelled == 0) continue;
     out.beginObject().member("name", domains.levels()[level].name).key("domains").beginArray();

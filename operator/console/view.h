@@ -40,7 +40,7 @@ inline constexpr std::size_t kMostJobs = 2'000;  // listed at once
 // All that the viewer may see at a glance, always in the same order:
 //  me        who looks and what he may read
 //  totals    GPUs, fragments, jobs by phase
-//  map       levels of the network, and which run of nodes each domain is; how many nodes
+//  map       how many nodes; levels of the network, and which run of nodes each domain is
 //  queues    null where he may not list them
 //  jobs/N    N < kJobSections; each job stays in its section, whoever comes and goes
 //  nodes/N   runs of kNodesInSection nodes with GPUs, in the order of their domains: name, GPUs, free ones,

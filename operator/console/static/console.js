@@ -6,7 +6,7 @@ import {showJob, refreshJob, closeJob} from './job.js';
 import {showWishes, startWishes} from './whatif.js';
 
 // All that is known: sections as the operator sends them.
-const data = {me: {}, totals: {}, map: {nodes: 0, levels: []}, queues: null, jobs: new Map(), nodes: []};
+const data = {me: {}, totals: {}, map: {nodes: 0, names: [], levels: []}, queues: null, jobs: new Map(), nodes: []};
 const jobSections = new Map();
 const views = {map: drawMap, jobs: showJobs, queues: showQueues, whatif: showWishes};
 let view = 'map';

@@ -49,7 +49,7 @@ function head() {
   const patch = make('i', {class: 'patch'});
   patch.style.background = `hsl(${hueOf(key)} 60% 50%)`;
   const [ns, name] = key.split('/');
-  return make('div', {class: 'head'}, make('h2', {}, patch, make('span', {class: 'dim'}, `${ns}/`), name), make('button', {onclick: () => history.length > 1 ? history.back() : (location.hash = 'jobs'), 'aria-label': 'Close'}, '✕'));
+  return make('div', {class: 'head'}, make('h2', {}, patch, make('span', {class: 'dim'}, `${ns}/`), name), make('button', {onclick: () => { location.hash = document.querySelector('#tabs [aria-selected=true]').dataset.view; }, 'aria-label': 'Close'}, '✕'));
 }
 
 const facts = (...rows) => make('dl', {}, ...rows.filter(([, value]) => value !== undefined && value !== '' && value !== 0).flatMap(([name, value]) => [make('dt', {}, name), make('dd', {}, value)]));

@@ -17,7 +17,9 @@ export function showJobs(data, open) {
   const {jobs: all = 0, listed = 0} = data.totals;
   fill(byId('count'), `${count(jobs.length, 'job')}${listed < all ? `, of the ${listed.toLocaleString()} listed; ${(all - listed).toLocaleString()} older ones are left out` : ''}`);
   byId('more').hidden = jobs.length <= most;
+  const focused = document.activeElement?.closest('#rows button')?.dataset.key;
   fill(byId('rows'), ...jobs.slice(0, most).map((job) => row(job, open)));
+  if (focused) [...document.querySelectorAll('#rows button')].find((each) => each.dataset.key === focused)?.focus({preventScroll: true});
   if (jobs.length === 0) fill(byId('rows'), make('tr', {}, make('td', {colspan: 7}, all ? 'None of this kind.' : 'There is no job that you may see.')));
 }
 
@@ -26,7 +28,7 @@ function row(job, open) {
   const why = [job.reason && make('b', {}, job.reason), job.message && ` ${job.message}`, job.start && make('span', {class: 'start'}, ` starts ${ago(job.start)}`)];
   if (job.permille !== undefined) why.push(make('progress', {max: 1000, value: job.permille}), ` ${Math.floor(job.permille / 10)} %`);
   return make('tr', {},
-    make('td', {}, make('button', {class: 'link', onclick: () => open(key)}, make('span', {class: 'dim'}, `${job.ns}/`), job.name)),
+    make('td', {}, make('button', {class: 'link', 'data-key': key, onclick: () => open(key)}, make('span', {class: 'dim'}, `${job.ns}/`), job.name)),
     make('td', {}, make('span', {class: `phase p-${job.phase}`}, job.phase)), make('td', {}, job.queue), make('td', {class: 'n'}, job.gpus),
     make('td', {class: 'n'}, job.ready), make('td', {class: 'age'}, span(secondsSince(job.created))), make('td', {class: 'why'}, ...why));
 }

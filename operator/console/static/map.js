@@ -5,6 +5,7 @@ import {byId, count, fill, hueOf, make} from './dom.js';
 let seen = null;     // the data drawn last
 let places = [];     // of each node: {x, y, w, h, path}
 let chosen = -1;     // index of the node under pointer or keys
+const still = document.createElement('canvas');  // the sheet without what is chosen
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const columnsOf = (gpus) => (gpus <= 4 ? gpus : gpus <= 16 ? Math.ceil(gpus / 2) : 8);
@@ -83,7 +84,7 @@ function cellsOf(node, mode, colours, only) {
 }
 
 function coloursNow() {
-  return Object.fromEntries(['others', 'pods', 'free', 'used', 'whole', 'fragment', 'dim', 'box', 'text', 'bad', 'focus', 'saturation', 'light'].map((name) => [name, css(`--${name}`)]));
+  return Object.fromEntries(['others', 'pods', 'free', 'used', 'whole', 'fragment', 'dim', 'box', 'text', 'bad', 'saturation', 'light'].map((name) => [name, css(`--${name}`)]));
 }
 
 export function drawMap(data, open) {
@@ -105,13 +106,24 @@ export function drawMap(data, open) {
   do sheet = arrange(data, boxes, width, cell); while (sheet.height > room && (cell -= cell > 4 ? 1 : 0.5) >= least);
   cell = Math.max(cell, least);
   const scale = devicePixelRatio || 1;
-  canvas.width = width * scale;
-  canvas.height = (sheet.height + 1) * scale;
+  canvas.width = still.width = width * scale;
+  canvas.height = still.height = (sheet.height + 1) * scale;
   canvas.style.width = `${width}px`;
   canvas.style.height = `${sheet.height + 1}px`;
-  const draw = canvas.getContext('2d');
+  const draw = still.getContext('2d');
   draw.scale(scale, scale);
   paint(draw, data, boxes, sheet, cell);
+  mark();
+}
+
+function mark() {
+  const draw = byId('canvas').getContext('2d');
+  const scale = devicePixelRatio || 1;
+  draw.resetTransform();
+  draw.clearRect(0, 0, still.width, still.height);
+  draw.drawImage(still, 0, 0);
+  draw.scale(scale, scale);
+  if (places[chosen]) outline(draw, places[chosen], css('--focus'), 2);
 }
 
 function paint(draw, data, boxes, sheet, cell) {
@@ -143,7 +155,6 @@ function paint(draw, data, boxes, sheet, cell) {
     });
     if (node[3]) outline(draw, place, colours.bad);
   });
-  if (places[chosen]) outline(draw, places[chosen], colours.focus, 2);
   tellColours(mode, colours);
 }
 
@@ -185,7 +196,7 @@ function tellNode(open) {
 function choose(index, open) {
   if (index === chosen || !places[index]) return;
   chosen = index;
-  drawMap(seen, open);
+  mark();
   tellNode(open);
 }
 

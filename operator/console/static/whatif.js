@@ -5,8 +5,7 @@ export function showWishes(data) {
   const spaces = new Set([...(data.me.namespaces ?? []), ...[...data.jobs.values()].map((job) => job.ns)]);
   suggest(byId('namespaces'), [...spaces].sort());
   suggest(byId('queuenames'), (data.queues ?? []).map((queue) => queue.name));
-  const levels = data.map.levels.map((level) => level.name);
-  offer(byId('wish').elements.level, [...levels, 'node'], '(anywhere)');
+  offer(byId('wish').elements.level, data.map.names, '(anywhere)');
 }
 
 function suggest(list, values) {

@@ -68,15 +68,16 @@ TEST_CASE("Who may read nothing learns nothing") {
       describe(factsOf(twoTenants()),
                {.user = "eve", .everywhere = false, .namespaces = {}, .nodes = false, .queues = false});
   CHECK(partOf(sections, "totals") == R"({"jobs":0,"listed":0,"phases":{}})");
-  CHECK(partOf(sections, "map") == R"({"nodes":0,"levels":[]})");
+  CHECK(partOf(sections, "map") == R"({"nodes":0,"names":["rack","node"],"levels":[]})");
   CHECK(partOf(sections, "nodes/0") == "(none)");
   CHECK_THAT(allOf(sections), !Catch::Contains("n1") && !Catch::Contains("bert"));
 }
 
 TEST_CASE("Domains are runs of nodes with GPUs, and free GPUs beside used ones are fragments") {
   const auto sections = describe(factsOf(twoTenants()), kAdmin);
-  CHECK(partOf(sections, "map") ==
-        R"({"nodes":2,"levels":[{"name":"rack","domains":[["r1",0,1],["r2",1,2]]}]})");
+  CHECK(
+      partOf(sections, "map") ==
+      R"({"nodes":2,"names":["rack","node"],"levels":[{"name":"rack","domains":[["r1",0,1],["r2",1,2]]}]})");
   CHECK_THAT(partOf(sections, "totals"),
              Catch::StartsWith(R"({"gpus":16,"free":6,"fragments":6,"nodesWithout":1)"));
 }
