@@ -12,7 +12,7 @@ from lib import browser, helm
 
 CLUSTER = {"nodes": 4, "audit": True}
 CONSOLE = "trainyard-operator-console"
-# What a name, a label or a reason may not do to the page.
+# What a reason may not do to the page.
 HOSTILE = "<img src=x onerror=document.title='injected'>"
 
 
@@ -88,7 +88,8 @@ class Stream:
 
     @property
     def holders(self):
-        return {who for name, part in self.sections.items() if name.startswith("nodes/") for node in part for who in node[4::2]}
+        return {who for name, part in self.sections.items() if name.startswith("nodes/")
+                for node in part for who in node[4::2]}
 
 
 class ConsoleTest(support.Case):
@@ -180,8 +181,14 @@ class ConsoleTest(support.Case):
     @unittest.skipUnless(browser.find(), "there is no Chromium")
     def test_in_a_browser(self):
         self.place_jobs()
-        kubectl("annotate", "tj/mine", "-n", self.namespace, f"note={HOSTILE}")
         support.create_job(self.namespace, job("odd", replicas=99))
+        # As an Event of the job, which whoever may create Events can write.
+        uid = support.get_job(self.namespace, "odd")["metadata"]["uid"]
+        core().create_namespaced_event(self.namespace, {
+            "metadata": {"name": "odd.hostile"}, "reason": HOSTILE, "message": HOSTILE, "type": "Normal",
+            "firstTimestamp": "2026-01-01T00:00:00Z",
+            "involvedObject": {"apiVersion": f"{support.GROUP}/{support.VERSION}", "kind": "TrainingJob",
+                               "name": "odd", "namespace": self.namespace, "uid": uid}})
         folder = given().dir
         with browser.Browser(folder) as page:
             url = f"http://127.0.0.1:{PORT}/"
@@ -200,12 +207,15 @@ class ConsoleTest(support.Case):
             page.wait("document.querySelectorAll('#rows tr').length >= 3")
             page.run(f"location.hash = 'job=' + encodeURIComponent('{self.namespace}/odd')")
             page.wait("document.querySelector('#job .timeline')")
-            self.assertIn("TooLarge", page.run("document.getElementById('job').innerText"))
+            text = page.run("document.getElementById('job').innerText")
+            self.assertIn("TooLarge", text)
+            self.assertIn(HOSTILE, text, "shown as it was written")
+            self.assertEqual(0, page.run("document.images.length"))
             page.press("Escape")
             page.wait("document.getElementById('job').hidden")
             page.open(url, width=390, height=800, phone=True)
             page.wait("document.getElementById('live').textContent.startsWith('live')")
-            self.assertEqual(0, page.run("Math.max(0, document.documentElement.scrollWidth - innerWidth)"), "too wide for a phone")
+            self.assertTrue(page.run("document.documentElement.scrollWidth <= innerWidth"), "too wide for a phone")
             page.shot(folder / "console-phone.png")
             self.assertEqual("Trainyard", page.run("document.title"))
             self.assertEqual([], [each for each in page.problems if "favicon" not in each and "401" not in each])
