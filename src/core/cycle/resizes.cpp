@@ -38,8 +38,10 @@ class Resizes {
     for (const JobPtr& job : in_.gangs) {
       if (!job->spec.elastic || !resizable(*job)) continue;
       ++elastic_;
+      if (elasticMembers(*job) < wishedMembers(*job)) missing_.push_back(job);
       if (mayChange(*job)) gangs_.push_back(job);
     }
+    if (!missing_.empty() && !gangs_.empty()) giveBack();
     leaveOutWhoFitsNowhere();
     if (gangs_.empty()) return std::move(answer_);
     describe();
@@ -71,6 +73,35 @@ class Resizes {
     const auto& cooldown = job.status.resize.cooldownUntil;
     const auto& backoff = job.status.gang.backoff;
     return !(cooldown && rests(*cooldown)) && !(backoff && rests(backoff->until));
+  }
+
+  // Wishes come before what is beyond them: who has more than its wish gives that up where another one could
+  // have it, and nobody grows into such room.
+  void giveBack() {
+    const auto touched = static_cast<std::size_t>(mostTouched());
+    std::map<std::string, std::vector<char>> pools;
+    for (const JobPtr& job : missing_) {
+      const auto [pool, isNew] = pools.try_emplace(job->spec.templateHash + "/" + roleOf(*job).name);
+      if (isNew) pool->second = poolOf(roleOf(*job));
+    }
+    const auto couldBeUsed = [&](const model::Assignment& place) {
+      const auto node = in_.ledger.find(place.node);
+      return node && std::any_of(pools.begin(), pools.end(), [&](const auto& pool) {
+               return pool.second[static_cast<std::size_t>(*node)] != 0;
+             });
+    };
+    std::erase_if(gangs_, [&](const JobPtr& job) {
+      const int surplus = elasticMembers(*job) - wishedMembers(*job);
+      const auto places = surplus > 0 ? lastMembers(*job, surplus) : job->status.gang.placed->assignments;
+      if (std::none_of(places.begin(), places.end(), couldBeUsed)) return false;
+      if (surplus > 0 && answer_.changes.size() < touched)
+        answer_.changes.push_back({.job = job, .kind = ChangeKind::kShrink, .remove = places});
+      return true;
+    });
+  }
+
+  [[nodiscard]] int mostTouched() const {
+    return std::max(1, static_cast<int>(elastic_ * in_.snapshot.policy.resize.touchedPermille / kPermille));
   }
 
   // Of a full cluster this is all that is looked at. Without it each gang's pool of nodes would be made in
@@ -115,7 +146,7 @@ class Resizes {
     const model::ResizePolicy& policy = in_.snapshot.policy.resize;
     problem_.mostLoss =
         2 * static_cast<std::int64_t>(kKinds) * kWhole / kPermille * policy.fairnessLossPermille;
-    problem_.mostTouched = std::max(1, static_cast<int>(elastic_ * policy.touchedPermille / kPermille));
+    problem_.mostTouched = mostTouched();
   }
 
   SizeProblem::Job describe(const Job& job, std::map<std::string, std::uint32_t>& pools) {
@@ -268,6 +299,7 @@ class Resizes {
   const ResizeRequest& in_;
   ResizeAnswer answer_;
   std::vector<JobPtr> gangs_;
+  std::vector<JobPtr> missing_;  // with less than their wish
   std::int64_t elastic_ = 0;
   SizeProblem problem_;
 };

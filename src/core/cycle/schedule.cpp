@@ -154,7 +154,7 @@ class Scheduler {
     if (auto found = placeInQuota(contender, shape.key, shape.relaxation.widest)) {
       return startOrHoldBack(contender, shape, std::move(*found));
     }
-    if (startsSmaller(contender) || claims(contender, shape)) return true;
+    if (claimsMore(contender, shape) || startsSmaller(contender) || claims(contender, shape)) return true;
     if (reservations_.empty() && movesOthers(contender, shape)) return true;
     if (const auto widest = widerThatPays(contender, shape)) {
       if (auto found = placeInQuota(contender, shape.key, *widest))
@@ -299,6 +299,7 @@ class Scheduler {
                                  .add = std::move(placement),
                                  .silent = contender.waiting->silent});
     claimedInVain_.clear();
+    noMoreFor_.clear();
     heldBack_.clear();
   }
 
@@ -369,6 +370,37 @@ class Scheduler {
     }
     carryOut(contender, std::move(*claim));
     return true;
+  }
+
+  // An elastic gang for which there is no room is given more than its least by those of its queue that are
+  // expected to take longer: its wish, or else half as much beyond its least, and so on.
+  bool claimsMore(const Contender& contender, const GangShape& shape) {
+    const Job& job = *contender.waiting->job;
+    if (!snapshot_.policy.resize.enabled || !job.spec.elastic || contender.waiting->silent) return false;
+    const int least = job.spec.elastic->minReplicas;
+    if (least >= wishedMembers(job) || !preemption_.anyRunning() || wouldFitWider(contender, shape))
+      return false;
+    const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest};
+    const auto vain = noMoreFor_.find(asked);
+    if (vain != noMoreFor_.end() && contender.rank.expected >= vain->second) return false;
+    for (int members = wishedMembers(job); members > least; members = least + (members - least) / 2) {
+      if (auto free = placeWith(contender, members, shape.relaxation.widest)) {
+        if (judge(contender, free->assignments) != Reservation::Verdict::kPasses) break;
+        start(contender, std::move(*free));
+        return true;
+      }
+      const JobPtr sized = withWish(job, members);
+      Claimant claimant = claimantOf(contender);
+      claimant.job = sized.get();
+      claimant.demand = tree_.demandOf(*sized);
+      claimant.beyondLeast = true;
+      if (auto claim = preemption_.claimShrinking(claimant, shape.relaxation.widest)) {
+        carryOut(contender, std::move(*claim));
+        return true;
+      }
+    }
+    noMoreFor_[asked] = contender.rank.expected;
+    return false;
   }
 
   // Whether there are places for it that it need only wait to take: nobody is stopped for closeness.
@@ -663,6 +695,8 @@ class Scheduler {
   JobPtr keptBelow_;  // for whom room below it is kept, if that is why
   // Since the last start: queue, priority, shape, how wide.
   std::set<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t>> claimedInVain_;
+  // Likewise; what was expected of the elastic gang that none gave more than its least.
+  std::map<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t>, double> noMoreFor_;
   // Elastic gangs that found no places even with their least: queue, shape, how wide, least.
   std::set<std::tuple<QueueTree::Index, std::uint32_t, std::size_t, int>> noneSmaller_;
   std::map<HeldBackKey, HeldBack> heldBack_;

@@ -71,6 +71,7 @@ void Preemption::giveAway(const Claim& claim) {
 // --- shrinking
 
 std::optional<Claim> Preemption::claimShrinking(const Claimant& claimant, std::size_t widest) {
+  if (placer_.budget().exhausted() || !Priorities(snapshot_).mayPreempt(*claimant.job)) return std::nullopt;
   const std::vector<Shrinkable> candidates = shrinkable(claimant);
   if (candidates.empty()) return std::nullopt;
   const auto changesOf = [&](const std::vector<int>& gives) {
@@ -135,6 +136,10 @@ int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
   const bool harmless = resizeWay(job.spec) != ResizeWay::kAnew || survivesStops(job.spec);
   const bool within = running.queue == claimant.queue && claimant.priority >= running.priority && harmless &&
                       !forbidsWithin(tree_.node(running.queue));
+  if (claimant.beyondLeast) {
+    const bool first = claimant.priority > running.priority || claimant.rank.before(rankOf(running));
+    return within && first ? std::max(has - least, gives) : gives;
+  }
   if (within) return std::max(has - least, 0);
   const std::function<Rank()> rank = [&] { return rankOf(running); };
   for (int asked = 0; gives < has - least && asked < kMostAsked; ++asked) {
