@@ -10,6 +10,7 @@
 
 #include "core/ledger/fit.h"
 #include "core/order/job_times.h"
+#include "core/order/stop_cost.h"
 #include "core/place/more_places.h"
 #include "core/resize.h"
 #include "model/words.h"
@@ -64,6 +65,8 @@ class Resizes {
     // Below its wish it is its user who asks for more: core/cycle/user_scale.h.
     if (has < wish || (has == wish && job.spec.elastic->maxReplicas <= wish)) return false;
     if (in_.takesPart(job)) return false;
+    // To give anything back later would cost it all its work.
+    if (resizeWay(job.spec) == ResizeWay::kAnew && !survivesStops(job.spec)) return false;
     const auto rests = [&](base::WallTime until) {
       if (until <= in_.snapshot.now) return false;
       answer_.wakeAt = answer_.wakeAt ? std::min(*answer_.wakeAt, until) : until;
