@@ -49,8 +49,9 @@ struct ScaleAnswer {
 // GPUs, then the earliest created. Where the job must be restarted for it, its user is given all or nothing;
 // later a part only where that gains, until the next change may come, so many times its pause as the policy
 // has it. After an attempt that failed not before its back-off has ended. Ties: namespace and name. (Lost:
-// the earliest created first, and least service first. `trainyard replay` of Pollux' workloads, elastic and
-// without reports: 15 % and 1 % later in the mean of the four.)
+// least attained service first, and its orders of magnitude, then the earliest created. `trainyard replay` of
+// Pollux' workloads, elastic and without reports: the mean of the four is 1 % less, but the first workload 7 %
+// later; and 13 % more.)
 [[nodiscard]] ScaleAnswer scaleAsAsked(const ScaleRequest& request);
 
 }  // namespace trainyard::core
