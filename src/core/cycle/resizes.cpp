@@ -83,7 +83,9 @@ class Resizes {
   void giveBack() {
     const auto touched = static_cast<std::size_t>(mostTouched());
     std::map<std::string, std::vector<char>> pools;
+    std::int64_t missing = 0;  // GPUs, or members without any
     for (const JobPtr& job : missing_) {
+      missing += (wishedMembers(*job) - elasticMembers(*job)) * std::max<std::int64_t>(gpusOf(*job), 1);
       const auto [pool, isNew] = pools.try_emplace(job->spec.templateHash + "/" + roleOf(*job).name);
       if (isNew) pool->second = poolOf(roleOf(*job));
     }
@@ -97,11 +99,17 @@ class Resizes {
       const int surplus = elasticMembers(*job) - wishedMembers(*job);
       const auto places = surplus > 0 ? lastMembers(*job, surplus) : job->status.gang.placed->assignments;
       if (std::none_of(places.begin(), places.end(), couldBeUsed)) return false;
-      if (surplus > 0 && answer_.changes.size() < touched)
-        answer_.changes.push_back({.job = job, .kind = ChangeKind::kShrink, .remove = places});
+      if (surplus <= 0 || missing <= 0 || answer_.changes.size() >= touched) return true;
+      const std::int64_t each = std::max<std::int64_t>(gpusOf(*job), 1);
+      const int gives = static_cast<int>(std::min<std::int64_t>(surplus, (missing + each - 1) / each));
+      missing -= gives * each;
+      answer_.changes.push_back(
+          {.job = job, .kind = ChangeKind::kShrink, .remove = lastMembers(*job, gives)});
       return true;
     });
   }
+
+  [[nodiscard]] std::int64_t gpusOf(const Job& job) const { return roleOf(job).shape.requests.gpus(); }
 
   [[nodiscard]] int mostTouched() const {
     return std::max(1, static_cast<int>(elastic_ * in_.snapshot.policy.resize.touchedPermille / kPermille));

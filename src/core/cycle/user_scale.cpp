@@ -34,12 +34,12 @@ class UserScale {
       if (asked > has) growing.push_back(job);
       if (asked < has && rested(*job)) shrink(job, asked);
     }
-    std::stable_sort(growing.begin(), growing.end(), [](const JobPtr& a, const JobPtr& b) {
-      const auto order = [](const Job& job) {
-        return std::tuple(!askedAnew(job), job.status.service.gpuSeconds, job.created);
-      };
-      return order(*a) < order(*b);
-    });
+    // Who wishes for least first: so most gangs have what they wish.
+    const auto order = [](const Job& job) {
+      return std::tuple(!askedAnew(job), model::desiredGpus(job.spec), job.created);
+    };
+    std::stable_sort(growing.begin(), growing.end(),
+                     [&](const JobPtr& a, const JobPtr& b) { return order(*a) < order(*b); });
     for (const JobPtr& job : growing) {
       if (rested(*job)) grow(job);
     }
