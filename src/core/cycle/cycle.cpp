@@ -46,8 +46,8 @@ using model::GangRecord;
 using model::Job;
 using JobPtr = std::shared_ptr<const Job>;
 
-// A shape takes up to a tenth of a second to choose, where somebody asks for thousands of workers on thousands
-// of nodes; others wait for theirs until the next cycle.
+// A shape takes up to a tenth of a second to choose, where somebody asks for thousands of workers on
+// thousands of nodes; others wait for theirs until the next cycle.
 constexpr int kMostPlans = 1;
 constexpr std::chrono::milliseconds kNextPlans{100};
 
@@ -653,10 +653,15 @@ class Cycle {
   void scale(const Schedule& schedule) {
     leaveOutClaimed();
     if (scaling_.empty()) return;
-    ScaleRequest request{input_.snapshot, ledger_, cache_.domains(), queues_, std::move(scaling_)};
-    for (const GangWait& wait : schedule.waits) {
-      if (wait.pending && wait.pending->reservedSince && !request.keptFor) request.keptFor = wait.job->key;
-    }
+    const ScaleRequest request{
+        .snapshot = input_.snapshot,
+        .ledger = ledger_,
+        .domains = cache_.domains(),
+        .queues = queues_,
+        .gangs = std::move(scaling_),
+        .keptFor = [&](const Job& job,
+                       const auto& places) { return schedule.keptFor(job, places, ledger_, queues_); },
+        .unreached = cache_.schedule().notScaled};
     ScaleAnswer answer = scaleAsAsked(request);
     wakeAt(answer.wakeAt);
     for (const Change& change : answer.changes) resize(change, model::SizeOwner::kSpec);

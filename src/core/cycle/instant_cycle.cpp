@@ -126,7 +126,15 @@ InstantCycle::Outcome InstantCycle::decide(
 
 // What users ask for, beside what the schedule changes.
 ScaleAnswer InstantCycle::scale(const Schedule& schedule, QueueTree& tree) {
-  ScaleRequest request{snapshot_, cache_.ledger(), cache_.domains(), tree, {}};
+  ScaleRequest request{
+      .snapshot = snapshot_,
+      .ledger = cache_.ledger(),
+      .domains = cache_.domains(),
+      .queues = tree,
+      .gangs = {},
+      .keptFor = [&](const Job& job,
+                     const auto& places) { return schedule.keptFor(job, places, cache_.ledger(), tree); },
+      .unreached = cache_.schedule().notScaled};
   for (const JobPtr& job : cache_.notes().stoppable()) {
     const auto isOfIt = [&](const Change& each) { return each.job->key == job->key; };
     const bool asks = job->spec.elastic && resizable(*job) && asksForAnotherSize(*job);
@@ -134,9 +142,6 @@ ScaleAnswer InstantCycle::scale(const Schedule& schedule, QueueTree& tree) {
       request.gangs.push_back(job);
   }
   if (request.gangs.empty()) return {};
-  for (const GangWait& wait : schedule.waits) {
-    if (wait.pending && wait.pending->reservedSince && !request.keptFor) request.keptFor = wait.job->key;
-  }
   return scaleAsAsked(request);
 }
 

@@ -71,6 +71,9 @@ class Scheduler {
     }
     resize();
     words_.explain(reservations_, schedule_);
+    for (const Reservation& each : reservations_)
+      schedule_.keptPools.push_back({each.holder().job->key, each.pool()});
+    schedule_.keptBelow = limitHolds_;
     wakeAt(preemption_.wakeAt());
     wakeAt(words_.wakeAt());
     schedule_.queues = report_.news(snapshot_, schedule_);
@@ -774,6 +777,21 @@ class Scheduler {
 };
 
 }  // namespace
+
+const model::ObjectKey* Schedule::keptFor(const Job& job, const std::vector<model::Assignment>& places,
+                                          const Ledger& ledger, const QueueTree& tree) const {
+  for (const KeptPool& pool : keptPools) {
+    for (const model::Assignment& each : places) {
+      const auto node = ledger.find(each.node);
+      if (node && pool.nodes[*node] != 0) return &pool.holder;
+    }
+  }
+  const QueueTree::Amounts held = tree.heldBy(job, places);
+  for (const LimitHold& each : keptBelow) {
+    if (!each.leavesRoom(tree, tree.queueOf(job), held)) return &each.job->key;
+  }
+  return nullptr;
+}
 
 Schedule schedule(const ScheduleRequest& request) { return Scheduler(request).run(); }
 

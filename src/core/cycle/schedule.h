@@ -12,6 +12,7 @@
 #include "core/place/place.h"
 #include "core/place/placement_cache.h"
 #include "core/queues/queue_tree.h"
+#include "core/timeline/limit_hold.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -44,6 +45,12 @@ struct QueueNews {
   friend bool operator==(const QueueNews&, const QueueNews&) = default;
 };
 
+// The nodes that somebody who keeps a reservation may use at all.
+struct KeptPool {
+  model::ObjectKey holder;
+  std::vector<char> nodes;  // by their index in the ledger
+};
+
 struct Schedule {
   // Those that pay for a start come before it; growth and shrinking that pay for nobody come last.
   std::vector<Change> changes;
@@ -52,6 +59,14 @@ struct Schedule {
   std::vector<QueueNews> queues;  // those that have changed
   std::optional<base::WallTime> wakeAt = std::nullopt;
   std::optional<SizeTerms> sizes = std::nullopt;  // resizeGangs()
+  std::vector<KeptPool> keptPools = {};
+  std::vector<LimitHold> keptBelow = {};
+
+  // For whom of those who wait these places are kept, or room below a limit that they would take; nullptr:
+  // for nobody.
+  [[nodiscard]] const model::ObjectKey* keptFor(const model::Job& job,
+                                                const std::vector<model::Assignment>& places,
+                                                const Ledger& ledger, const QueueTree& tree) const;
 };
 
 struct ScheduleRequest {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/gang.h"
+#include "core/ledger.h"
 #include "core/place.h"
 #include "core/resize.h"
 #include "model/charge.h"
@@ -19,8 +20,10 @@ namespace {
 using model::Job;
 using JobPtr = std::shared_ptr<const Job>;
 
-// Placements are searched for so many in one cycle; the others are looked at when something changes.
-constexpr int kMostLookedAt = 64;
+// Placements are searched until so many nodes have been looked at (core/place/work_budget.h); the next cycle
+// begins with whom this one did not reach.
+constexpr std::int64_t kMostWork = 300'000;
+constexpr std::chrono::seconds kNextWork{1};
 
 class UserScale {
  public:
@@ -40,8 +43,18 @@ class UserScale {
     };
     std::stable_sort(growing.begin(), growing.end(),
                      [&](const JobPtr& a, const JobPtr& b) { return order(*a) < order(*b); });
+    const auto from = std::find_if(growing.begin(), growing.end(),
+                                   [&](const JobPtr& job) { return job->key == request_.unreached; });
+    request_.unreached.reset();
+    if (from != growing.end()) std::rotate(growing.begin(), from, growing.end());
     for (const JobPtr& job : growing) {
-      if (rested(*job)) grow(job);
+      if (budget_.exhausted()) {
+        if (request_.unreached) break;
+        request_.unreached = job->key;
+        wakeAt(request_.snapshot.now + kNextWork);
+      } else if (rested(*job)) {
+        grow(job);
+      }
     }
     return std::move(answer_);
   }
@@ -54,7 +67,7 @@ class UserScale {
   bool rested(const Job& job) {
     const auto rests = [&](const std::optional<base::WallTime>& until) {
       if (!until || request_.snapshot.now >= *until) return false;
-      answer_.wakeAt = answer_.wakeAt ? std::min(*answer_.wakeAt, *until) : *until;
+      wakeAt(*until);
       return true;
     };
     const auto& backoff = job.status.gang.backoff;
@@ -66,6 +79,10 @@ class UserScale {
 
   static bool askedAnew(const Job& job) { return job.generation != job.status.observedGeneration; }
 
+  void wakeAt(base::WallTime time) {
+    answer_.wakeAt = answer_.wakeAt ? std::min(*answer_.wakeAt, time) : time;
+  }
+
   void shrink(const JobPtr& job, int to) {
     answer_.changes.push_back(
         {.job = job, .kind = ChangeKind::kShrink, .remove = lastMembers(*job, elasticMembers(*job) - to)});
@@ -75,15 +92,14 @@ class UserScale {
     const int has = model::gangMembers(*job, roleOf(*job));
     const int more = *askedSize(*job) - has;
     const auto wants = [&] { return fmt::format("{} are asked for, it has {}", has + more, has); };
-    if (request_.keptFor)
-      return hold(*job,
-                  fmt::format("{}: what is free is kept for {}, which waits", wants(), *request_.keptFor));
-    if (++lookedAt_ > kMostLookedAt) return;
+    kept_.reset();
     const bool whole = resizeWay(job->spec) == ResizeWay::kAnew && askedAnew(*job);
     int count = whole ? more : mostThatFit(*job, more);
     if (count < more && !worthAPause(*job, count, has)) count = 0;
     auto places = count > 0 ? placesFor(*job, count) : std::nullopt;
     if (!places) count = 0;
+    if (count == 0 && kept_)
+      return hold(*job, fmt::format("{}: what is free is kept for {}, which waits", wants(), *kept_));
     if (count < more) {
       hold(*job, fmt::format("{}: there is room for {} now{}", wants(),
                              count == 0 ? "no more" : model::counted(count, "more"),
@@ -108,16 +124,30 @@ class UserScale {
   // Where so many fit, fewer do.
   int mostThatFit(const Job& job, int more) {
     int fits = 0;
-    int beyond = more + 1;
-    for (int tried = more; fits + 1 < beyond; tried = fits + (beyond - fits) / 2) {
+    int beyond = roomFor(job, more) + 1;
+    for (int tried = beyond - 1; fits + 1 < beyond; tried = fits + (beyond - fits) / 2) {
       (placesFor(job, tried) ? fits : beyond) = tried;
     }
     return fits;
   }
 
+  // At most so many, wherever they lie.
+  int roomFor(const Job& job, int more) {
+    const model::PodShape& shape = roleOf(job).shape;
+    std::int64_t room = 0;
+    for (const Ledger::NodeRoom& each : request_.ledger.nodes()) {
+      if (room >= more) break;
+      if (!nodeRefusal(*each.node, shape)) room += each.free.timesCovered(shape.requests, more - room);
+    }
+    budget_.spend(static_cast<std::int64_t>(request_.ledger.nodes().size()));
+    return static_cast<int>(std::min<std::int64_t>(room, more));
+  }
+
   std::optional<Placement> placesFor(const Job& job, int count) {
     const model::Policy& policy = request_.snapshot.policy;
     limited_.reset();
+    budget_.spend(
+        static_cast<std::int64_t>(request_.ledger.nodes().size() * request_.domains.levels().size()));
     auto places = placeMore(job, roleOf(job), count, policy.mixGpuTypes ? std::string() : policy.gpuTypeLabel,
                             request_.ledger, request_.domains);
     if (!places) return std::nullopt;
@@ -127,7 +157,12 @@ class UserScale {
     auto beyond = tree.beyondLimit(queue, held);
     if (!beyond) beyond = tree.beyondLimitYet(queue, held);
     if (!beyond && !model::chargedPreemptible(job)) beyond = tree.beyondNonPreemptible(queue, held);
-    if (!beyond) return places;
+    if (!beyond) {
+      const model::ObjectKey* kept = request_.keptFor(job, places->assignments);
+      if (kept == nullptr) return places;
+      kept_ = *kept;
+      return std::nullopt;
+    }
     limited_ = tree.node(beyond->queue).name;
     return std::nullopt;
   }
@@ -144,8 +179,9 @@ class UserScale {
 
   const ScaleRequest& request_;
   ScaleAnswer answer_;
-  int lookedAt_ = 0;
-  std::optional<std::string> limited_;  // the queue whose limit was in the way of what was asked last
+  WorkBudget budget_{kMostWork};
+  std::optional<model::ObjectKey> kept_;  // for whom what was found last is kept, if that was in the way
+  std::optional<std::string> limited_;    // the queue whose limit was in the way of what was asked last
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,8 +31,10 @@ struct ScaleRequest {
   QueueTree& queues;  // likewise
   // Gangs that run in peace at another size than was asked for, by key.
   std::vector<std::shared_ptr<const model::Job>> gangs;
-  // Somebody waits for whom places are kept: nobody grows.
-  std::optional<model::ObjectKey> keptFor = std::nullopt;
+  // For whom who waits places are kept that whoever gets these would take; nullptr: for nobody.
+  std::function<const model::ObjectKey*(const model::Job&, const std::vector<model::Assignment>&)> keptFor;
+  // Whom the last cycle did not reach, its work spent; then this one.
+  std::optional<model::ObjectKey>& unreached;
 };
 
 struct ScaleAnswer {
@@ -50,8 +53,8 @@ struct ScaleAnswer {
 // later a part only where that gains, until the next change may come, so many times its pause as the policy
 // has it. After an attempt that failed not before its back-off has ended. Ties: namespace and name. (Lost:
 // least attained service first, and its orders of magnitude, then the earliest created. `trainyard replay` of
-// Pollux' workloads, elastic and without reports: the mean of the four is 1 % less, but the first workload 7 %
-// later; and 13 % more.)
+// Pollux' workloads, elastic and without reports: the mean of the four is 1 % less, but the first workload 7
+// % later; and 13 % more.)
 [[nodiscard]] ScaleAnswer scaleAsAsked(const ScaleRequest& request);
 
 }  // namespace trainyard::core

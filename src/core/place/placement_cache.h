@@ -68,6 +68,8 @@ class PlacementCache {
 
   // Where the last cycle stopped searching, its budget spent: the first job that it did not reach.
   std::optional<model::ObjectKey> unreached = std::nullopt;
+  // The same of those whose users ask for more members (core/cycle/user_scale.h).
+  std::optional<model::ObjectKey> notScaled = std::nullopt;
 
   // What they were told last.
   std::map<Words, std::shared_ptr<const model::Pending>> told = {};

@@ -74,6 +74,8 @@ class Reservation {
   [[nodiscard]] const std::vector<model::Assignment>& places() const { return places_; }
   // Whether any of these nodes is one that it might use.
   [[nodiscard]] bool concerns(const std::vector<model::Assignment>& places) const;
+  // The nodes that it might use, by their index in the ledger.
+  [[nodiscard]] const std::vector<char>& pool() const { return pool_; }
   [[nodiscard]] bool samePool(const std::vector<char>& pool) const { return pool_ == pool; }
   // Who keeps off the first does not meet rule 3, and off the second rule 4 lets him pass.
   [[nodiscard]] const std::vector<model::NodeName>& freedNodes() const { return freed_.nodes; }
