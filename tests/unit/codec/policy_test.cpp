@@ -62,6 +62,8 @@ TEST_CASE("the example file tells the defaults") {
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   REQUIRE_FALSE(text.empty());
   CHECK(decoded(text) == model::Policy());
+  CHECK(codec::decodePolicyFile(text, "policy.yaml")->provisioning == model::ProvisioningPolicy());
+  CHECK(text.find("retryAfter: 5m") != std::string::npos);
 }
 
 TEST_CASE("every key of a policy is read") {
@@ -105,6 +107,31 @@ requireQueue: true
   expected.chargeOtherPods = true;
   expected.requireQueue = true;
   CHECK(policy == expected);
+}
+
+TEST_CASE("what asks for nodes is read beside the policy") {
+  const auto file = codec::decodePolicyFile(
+      "ordering: fifo\nprovisioning: {with: ProvisioningRequest, class: check-capacity.autoscaling.x-k8s.io, "
+      "after: 1m, "
+      "giveUpAfter: 20m, retryAfter: 2m, maxJobs: 3}\n",
+      "policy.yaml");
+  REQUIRE(file);
+  CHECK(file->policy.ordering == model::Ordering::kFifo);
+  const model::ProvisioningPolicy expected{.by = model::ProvisioningBy::kProvisioningRequest,
+                                           .className = "check-capacity.autoscaling.x-k8s.io",
+                                           .after = 1min,
+                                           .giveUpAfter = 20min,
+                                           .retryAfter = 2min,
+                                           .maxJobs = 3};
+  CHECK(file->provisioning == expected);
+  CHECK(refusal("provisioning: {with: Karpenter}") ==
+        "policy.yaml:1: provisioning.with: must be Nothing, ProvisioningRequest or PlaceholderPods, not "
+        "Karpenter");
+  CHECK(refusal("provisioning: {class: Check_Capacity}")
+            .find("provisioning.class: must be a provisioning class") != std::string::npos);
+  CHECK(refusal("provisioning: {giveUpAfter: 0s}").find("giveUpAfter: must be at least 1s") !=
+        std::string::npos);
+  CHECK(refusal("provisioning: true").find("provisioning") != std::string::npos);
 }
 
 TEST_CASE("a topology is a preset or a list") {
