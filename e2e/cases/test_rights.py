@@ -285,7 +285,7 @@ class ChartTest(unittest.TestCase):
                 text = helm.template(given().tools["helm"], second, only=["second-scheduler"], kubernetes=version)
                 self.assertIn("image: registry.k8s.io/kube-scheduler:v1.30.4\n", text)
 
-    def test_every_cluster_may_call_its_version_as_it_likes(self):
+    def test_every_version_of_a_cluster_is_taken_whatever_it_is_called(self):
         """What is before the first Kubernetes that has all that is used here is refused."""
         names = ("v1.30.4", "v1.30.4-eks-a737599", "v1.31.6-gke.1020000", "v1.32.2+k3s1", "v1.33.0-rc.1", "v1.36.3")
         for version in names:
