@@ -338,8 +338,9 @@ class ChartTest(unittest.TestCase):
         # What is called by name is called by the new one.
         config, = rendered({"fullnameOverride": "acme-gangs"}, ["scheduler-config"])
         self.assertIn(f"https://acme-gangs-extender.{SYSTEM}.svc:443", config["data"]["extenders.yaml"])
-        self.assertNotIn("trainyard-extender", json.dumps(named).replace("docker.io/local/trainyard-extender", "")
-                         .replace('app.kubernetes.io/name": "trainyard-extender', ""))
+        self.assertIn(f"serverName: acme-gangs-extender.{SYSTEM}.svc", config["data"]["extenders.yaml"])
+        operator = next(item for item in named if item["kind"] == "Deployment" and item["metadata"]["name"].endswith("operator"))
+        self.assertIn("--certificates-for=acme-gangs-extender", operator["spec"]["template"]["spec"]["containers"][0]["args"])
 
     @staticmethod
     def referred_to(item):
