@@ -22,6 +22,7 @@ using model::ProvisioningBy;
 
 constexpr base::Instant::duration kCoalesce = std::chrono::milliseconds(50);
 constexpr base::Instant::duration kRetry = std::chrono::seconds(2);
+constexpr base::Instant::duration kApiAge = std::chrono::seconds(30);
 constexpr base::Instant::duration kSyncPoll = std::chrono::milliseconds(50);
 
 telemetry::Counter results(telemetry::MetricsRegistry& metrics, const char* result) {
@@ -163,7 +164,13 @@ void NodesKeeper::lookForApi(Api version) {
 
 void NodesKeeper::apiFound(Api version) {
   api_ = version;
-  if (version == Api::kNone) return lookSoon();
+  if (version == Api::kNone) {
+    // Somebody may install it: later attempts ask anew.
+    deps_.executor.postAfter(kApiAge, [this, alive = alive_] {
+      if (*alive && api_ == Api::kNone) api_ = Api::kUnknown;
+    });
+    return lookSoon();
+  }
   kube::ReflectorOptions options{.type = requestType()};
   options.selectors = {{"labelSelector", std::string(model::names::kJobUidLabel)}};
   reflector_ = std::make_unique<kube::Reflector>(std::move(options), deps_.api, deps_.executor, deps_.rng(),
@@ -264,11 +271,9 @@ bool NodesKeeper::incomplete(const model::Job& job, const Found& found) const {
 void NodesKeeper::ask(const Asking& asking) {
   const JobPtr& job = asking.job;
   const bool byRequest = policy_.by == ProvisioningBy::kProvisioningRequest;
-  if (byRequest && api_ == Api::kNone) {
-    api_ = Api::kUnknown;  // it is looked for again before the next attempt
+  if (byRequest && api_ == Api::kNone)
     return refused(job, asking.attempt,
                    "the cluster does not have the API autoscaling.x-k8s.io, which Cluster Autoscaler brings");
-  }
   const auto calls = byRequest ? requestCalls(job, asking.attempt) : placeholderCalls(job, asking.attempt);
   if (!calls) return refused(job, asking.attempt, calls.error().message);
   jobs_[job->key].busy = true;
