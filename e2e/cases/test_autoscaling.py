@@ -8,8 +8,8 @@ from support import GPU, condition, core, custom, given, job, kubectl, wait_phas
 
 from lib import helm, kwok
 
-NODES = 2
-CLUSTER = {"nodes": NODES}  # of 8 GPUs
+CLUSTER = {"nodes": 2}  # of 8 GPUs
+NODES = CLUSTER["nodes"]
 GROUP, PLURAL = "autoscaling.x-k8s.io", "provisioningrequests"
 # As much of Cluster Autoscaler's definition as is used here.
 NAME = {"type": "string", "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$", "maxLength": 253}

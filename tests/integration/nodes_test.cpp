@@ -131,7 +131,8 @@ TEST_CASE("what fits, and what waits for others, has no nodes asked for") {
   CHECK(lab.job("fits")->condition(model::conditions::kNodesRequested) == nullptr);
   // All nodes are full of what may not be stopped: more of them help.
   lab.submit("second", {.workers = 2, .runFor = ""});
-  REQUIRE(lab.until([&] { return !lab.request("second").empty(); }, 60s));
+  REQUIRE(lab.told("second", "Asked"));
+  CHECK_FALSE(lab.request("second").empty());
   lab.patchJob("second", R"({"spec":{"run":{"suspend":true}}})");
   CHECK(lab.told("second", "Suspended"));
   CHECK(lab.until([&] { return lab.request("second").empty(); }, 60s));

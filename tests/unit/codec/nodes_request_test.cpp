@@ -12,13 +12,14 @@ namespace {
 model::Job job() {
   const auto decoded = codec::decodeJob(R"({"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob",
     "metadata":{"name":"bert","namespace":"ml","uid":"u-1"},
-    "spec":{"priorityClassName":"high","elastic":{"role":"worker","minReplicas":2,"replicas":4,"maxReplicas":8},"roles":[
+    "spec":{"framework":"Custom","priorityClassName":"high","elastic":{"role":"worker","minReplicas":2,"replicas":4,"maxReplicas":8},"roles":[
       {"name":"chief","replicas":1,"template":{"spec":{"containers":[{"name":"c","image":"i"}]}}},
       {"name":"worker","template":{"metadata":{"labels":{"team":"a"}},"spec":{
-        "nodeSelector":{"pool":"gpu"},"tolerations":[{"operator":"Exists"}],"hostname":"x","restartPolicy":"Never",
+        "nodeSelector":{"pool":"gpu"},"tolerations":[{"operator":"Exists"}],
         "containers":[{"name":"c","image":"i","resources":{"limits":{"nvidia.com/gpu":"8"}}}]}}}]}})");
   INFO((decoded ? "" : decoded.error().message));
   REQUIRE(decoded);
+  CHECK(decoded->specError.empty());
   return *decoded;
 }
 

@@ -170,7 +170,8 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
        "mixGpuTypes, "
        "ordering, relaxation, shapeCosts, backfill, preemption, timeSlicing, defragmentation, resize, "
        "usageHalfLife, "
-       "unreachableGrace, chargeOtherPods, requireQueue, failures, preflight"},
+       "unreachableGrace, chargeOtherPods, requireQueue, failures, preflight, "
+       "provisioning"},
       {"preflight: {command: [a]}", "policy.yaml:1: preflight: needs an image"},
       {"preflight: {image: a, command: b}", "policy.yaml:1: preflight.command: must be a list"},
       {"ordering: sjf", "policy.yaml:1: ordering: must be fifo, las, srtf, srsf or default, not sjf"},
@@ -182,7 +183,8 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
        "policy.yaml:1: must be a map with the keys topology, gpuResources, gpuTypeLabel, mixGpuTypes, "
        "ordering, "
        "relaxation, shapeCosts, backfill, preemption, timeSlicing, defragmentation, resize, usageHalfLife, "
-       "unreachableGrace, chargeOtherPods, requireQueue, failures, preflight"},
+       "unreachableGrace, chargeOtherPods, requireQueue, failures, preflight, "
+       "provisioning"},
       {"? {a: b}\n: c", "policy.yaml:1: a key must be a text"},
       {"topology: mine",
        "policy.yaml:1: topology: must be a list of levels or one of default, topograph, topograph-legacy, "
