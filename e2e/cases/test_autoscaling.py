@@ -103,7 +103,7 @@ class Autoscaling(support.Case):
             self.assertEqual({GPU: "8"}, template.template.spec.containers[0].resources.limits)
             self.told(jobs, "large", "Asked")
             self.say(name, "Accepted", "two nodes are on their way")
-            self.assertIn("two nodes are on their way", self.told(jobs, "large", "Accepted")["message"])
+            self.assertIn(name, self.told(jobs, "large", "Accepted")["message"])
             self.assertEqual([], core().list_namespaced_pod(self.namespace).items)
             self.say(name, "Provisioned", "two nodes")
             self.told(jobs, "large", "Provisioned")
