@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "codec/traffic_pod.h"
+#include "model/process_group.h"
 
 namespace trainyard::agent {
 namespace {
@@ -15,7 +15,7 @@ using model::TrafficPod;
 
 bool ordered(const TrafficPod& pod) {
   if (pod.jobUid.str().empty() || pod.finished || pod.order.off || pod.addresses.empty()) return false;
-  return pod.order.band.has_value() || codec::sendsParameters(pod.role);
+  return pod.order.band.has_value() || model::sendsParameters(pod.role);
 }
 
 std::vector<FlowKey> flowsOf(const TrafficPod& pod) {

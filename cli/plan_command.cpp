@@ -61,12 +61,9 @@ Result<model::Snapshot> describedCluster(const Flags& flags) {
   return snapshot;
 }
 
-std::string replicasPatch(const model::ShapePlan& plan, const std::string& resourceVersion,
-                          const codec::JsonValue& roles) {
-  // A merge patch replaces lists as a whole: the roles as they are, with other numbers.
-  codec::JsonWriter out;
-  out.beginObject().key("metadata").beginObject().member("resourceVersion", resourceVersion).endObject();
-  out.key("spec").beginObject().key("roles").beginArray();
+// The roles as they are, with other numbers.
+void writeRoles(const model::ShapePlan& plan, const codec::JsonValue& roles, codec::JsonWriter& out) {
+  out.beginArray();
   roles.forEachElement([&](const codec::JsonValue& role) {
     out.beginObject();
     const std::string_view name = role.find("name").string().value_or("");
@@ -78,39 +75,69 @@ std::string replicasPatch(const model::ShapePlan& plan, const std::string& resou
     }
     out.endObject();
   });
-  out.endArray().endObject().endObject();
+  out.endArray();
+}
+
+// A merge patch, which replaces lists as a whole: only of the roles that were read.
+std::string replicasPatch(const model::ShapePlan& plan, const codec::JsonValue& job) {
+  const auto version = job.find("metadata").find("resourceVersion").string();
+  codec::JsonWriter out;
+  out.beginObject().key("metadata").beginObject().member("resourceVersion", version.value_or("")).endObject();
+  out.key("spec").beginObject().key("roles");
+  writeRoles(plan, job.find("spec").find("roles"), out);
+  out.endObject().endObject();
   return std::move(out).take();
 }
 
-// Into the job where it exists, else into a new one as the file has it.
-Result<std::string> applyToCluster(ClusterClient& client, const JobShapes& shapes,
+std::string plannedJob(const model::ShapePlan& plan, const codec::JsonValue& job) {
+  codec::JsonWriter out;
+  out.beginObject();
+  job.forEachMember([&](std::string_view key, const codec::JsonValue& value) {
+    out.key(key);
+    if (key != "spec") {
+      out.raw(value.minified());
+      return;
+    }
+    out.beginObject();
+    value.forEachMember([&](std::string_view inner, const codec::JsonValue& part) {
+      out.key(inner);
+      if (inner == "roles") {
+        writeRoles(plan, part, out);
+      } else {
+        out.raw(part.minified());
+      }
+    });
+    out.endObject();
+  });
+  out.endObject();
+  return std::move(out).take();
+}
+
+// The operator writes the job's status meanwhile; somebody who edits it as often gives up with us.
+constexpr int kMostConflicts = 10;
+
+// Into the job where it exists, else into a new one: with the numbers from its first moment, or the operator
+// would start it with others.
+Result<std::string> applyToCluster(ClusterClient& client, const model::ObjectKey& key,
                                    const model::ShapePlan& plan, const std::string& manifest) {
-  const model::ObjectKey& key = shapes.job.key;
   const std::string path = kube::kTrainingJobs.object(key.ns, key.name);
-  const auto body = client.get({path}).front();
-  const bool isNew = !body && body.error().code == ErrorCode::kNotFound;
-  if (!body && !isNew) return base::fail(body.error());
-  const auto document = codec::JsonDocument::parse(isNew ? manifest : *body);
-  if (!document) return base::fail(document.error());
-  const auto version = document->root().find("metadata").find("resourceVersion").string();
-  const std::string patch =
-      replicasPatch(plan, std::string(version.value_or("")), document->root().find("spec").find("roles"));
-  if (!isNew) {
-    const auto done = client.patch(path, patch);
-    if (!done)
-      return base::fail(done.error().code, fmt::format("changing {}: {}", key, done.error().message));
-    return fmt::format("TrainingJob {} has the planned numbers now.\n", key);
+  for (int conflicts = 0;; ++conflicts) {
+    const auto body = client.get({path}).front();
+    const bool isNew = !body && body.error().code == ErrorCode::kNotFound;
+    if (!body && !isNew) return base::fail(body.error());
+    const auto document = codec::JsonDocument::parse(isNew ? manifest : *body);
+    if (!document) return base::fail(document.error());
+    const auto done =
+        isNew ? client.post(kube::kTrainingJobs.collection(key.ns), plannedJob(plan, document->root()), {})
+              : client.patch(path, replicasPatch(plan, document->root()));
+    if (done) {
+      return isNew ? fmt::format("TrainingJob {} was created with the planned numbers.\n", key)
+                   : fmt::format("TrainingJob {} has the planned numbers now.\n", key);
+    }
+    if (done.error().code == ErrorCode::kConflict && conflicts < kMostConflicts) continue;
+    return base::fail(done.error().code,
+                      fmt::format("{} {}: {}", isNew ? "creating" : "changing", key, done.error().message));
   }
-  const auto created = client.post(kube::kTrainingJobs.collection(key.ns), manifest, {});
-  if (!created)
-    return base::fail(created.error().code, fmt::format("creating {}: {}", key, created.error().message));
-  const auto made = codec::JsonDocument::parse(*created);
-  if (!made) return base::fail(made.error());
-  const auto madeVersion = made->root().find("metadata").find("resourceVersion").string();
-  const auto done = client.patch(path, replicasPatch(plan, std::string(madeVersion.value_or("")),
-                                                     made->root().find("spec").find("roles")));
-  if (!done) return base::fail(done.error().code, fmt::format("changing {}: {}", key, done.error().message));
-  return fmt::format("TrainingJob {} was created with the planned numbers.\n", key);
 }
 
 Result<std::string> applyToFile(const Flags& flags, const Manifest& manifest, const model::ShapePlan& plan) {
@@ -148,8 +175,8 @@ Result<std::string> run(const Flags& flags) {
   const auto manifest = std::find_if(manifests->begin(), manifests->end(), [](const Manifest& each) {
     return each.kind == model::names::kTrainingJobKind;
   });
-  const auto applied =
-      client ? applyToCluster(*client, *shapes, plan, manifest->json) : applyToFile(flags, *manifest, plan);
+  const auto applied = client ? applyToCluster(*client, shapes->job.key, plan, manifest->json)
+                              : applyToFile(flags, *manifest, plan);
   if (!applied) return base::fail(applied.error());
   return flags.output == "json" ? text : text + *applied;
 }

@@ -169,6 +169,8 @@ void addOptions(CLI::App& command, Flags& flags) {
                    "Every job says how long it will run (with srtf and srsf in any case)");
   command.add_flag("--elastic", options.elastic,
                    "jobs may be resized, from one GPU to four times what they ask for (pollux)");
+  command.add_flag("--adaptive-batch", options.adaptiveBatch,
+                   "elastic jobs choose their batch size for the GPUs that they have (pollux)");
   command.add_flag("--no-reports", flags.noReports, "elastic jobs do not report how fast they are");
   command.add_flag("--no-relaxation", flags.noRelaxation,
                    "Never place a job wider than it prefers, however long it waits (philly, itp)");

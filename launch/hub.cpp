@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <chrono>
 
 namespace trainyard::launch {
 namespace {
@@ -17,6 +19,7 @@ std::uint64_t numberOf(const std::string& text) {
 }
 
 constexpr std::size_t kMostSlots = 4'096;
+constexpr std::chrono::milliseconds kPauseWithoutRoom{100};
 
 }  // namespace
 
@@ -37,6 +40,7 @@ struct Hub::Peer {
   std::unique_ptr<Channel> channel;
   std::string name;  // "worker 3"; empty: a client
   std::size_t slots = 0;
+  bool known = false;  // has shown the token
   bool leaving = false;
   std::set<Id> running = {};
   std::set<Id> asks = {};  // of whose tasks it is told
@@ -48,21 +52,42 @@ Hub::Hub(Loop& loop, int listener, std::string token)
 }
 
 Hub::~Hub() {
+  if (pause_) loop_.cancel(*pause_);
   loop_.unwatch(listener_);
   ::close(listener_);
 }
 
 void Hub::accept() {
   const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  if (fd < 0) return;
+  if (fd < 0) {
+    // Without a descriptor left the listener stays ready, and this program is the member's process 1.
+    if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM) return;
+    loop_.unwatch(listener_);
+    pause_ = loop_.after(kPauseWithoutRoom, [this] {
+      pause_.reset();
+      loop_.watch(listener_, POLLIN, [this](short) { accept(); });
+    });
+    return;
+  }
+  dropOldestStranger();
   if (peers_.size() >= kMostPeers) {
     ::close(fd);
     return;
   }
   Peer& peer = *peers_.emplace_back(std::make_unique<Peer>());
   peer.channel = std::make_unique<Channel>(loop_, fd, true, token_);
-  peer.channel->listen({.message = [this, &peer](const Message& message) { take(peer, message); },
+  peer.channel->listen({.open = [&peer] { peer.known = true; },
+                        .message = [this, &peer](const Message& message) { take(peer, message); },
                         .closed = [this, &peer] { lost(peer); }});
+}
+
+// Anybody in the cluster can connect, and say nothing: those who have not shown the token take no more than
+// their part of the descriptors.
+void Hub::dropOldestStranger() {
+  const auto stranger = [](const auto& peer) { return !peer->known; };
+  if (static_cast<std::size_t>(std::count_if(peers_.begin(), peers_.end(), stranger)) < kMostStrangers)
+    return;
+  lost(**std::find_if(peers_.begin(), peers_.end(), stranger));
 }
 
 void Hub::lost(Peer& peer) {

@@ -5,6 +5,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ class Hub {
   static constexpr std::size_t kMostKept = 10'000;      // tasks that have ended, the oldest go first
   static constexpr std::size_t kMostOutput = 64 << 10;  // kept of each: its last bytes
   static constexpr std::size_t kMostPeers = 20'000;
+  static constexpr std::size_t kMostStrangers =
+      128;  // peers that have not shown the token; the oldest go first
 
   // `listener` is taken.
   Hub(Loop& loop, int listener, std::string token);
@@ -47,6 +50,7 @@ class Hub {
   void accept();
   void take(Peer& peer, const Message& message);
   void takeMembers(Peer& peer, const Message& message);
+  void dropOldestStranger();
   void lost(Peer& peer);
   void submit(Peer& peer, const Message& message);
   void cancel(Peer& peer, Task& task);
@@ -62,6 +66,7 @@ class Hub {
 
   Loop& loop_;
   int listener_;
+  std::optional<Loop::TimerId> pause_;
   std::string token_;
   std::list<std::unique_ptr<Peer>> peers_;
   std::map<Id, std::unique_ptr<Task>> tasks_;

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::array kPassedOn{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT};
 constexpr int kCannotStart = 127;
+constexpr std::chrono::seconds kReadAgain{1};
 
 int numberIn(const Environment& environment, const std::string& name, int otherwise) {
   const auto found = environment.find(name);
@@ -139,6 +140,13 @@ void Supervisor::watchMembership() {
 
 void Supervisor::readAgain() {
   const auto read = readMembership(options_.membershipFile);
+  // No descriptor was left, or the file was being exchanged: no further event may come.
+  if (!read && !again_) {
+    again_ = loop_.after(kReadAgain, [this] {
+      again_.reset();
+      readAgain();
+    });
+  }
   if (!read || (now_ && read->generation <= now_->generation)) return;
   if (!born_) born_ = read;
   now_ = read;

@@ -85,6 +85,7 @@ class Supervisor {
   std::optional<int> code_;  // of the program, once it will not begin again
   std::optional<Loop::TimerId> kill_;
   std::optional<Loop::TimerId> settle_;
+  std::optional<Loop::TimerId> again_;
 };
 
 }  // namespace trainyard::launch

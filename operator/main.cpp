@@ -45,6 +45,12 @@ int main(int argc, char** argv) {
   app.add_option(
       "--policy", options.policyFile,
       "the cluster's policy, a YAML file; read again when it changes. Without it the defaults hold");
+  app.add_option(
+      "--console", options.console.listen,
+      "address and port of the web console, a loopback one unless it has a certificate; without it "
+      "there is none");
+  app.add_option("--console-tls-cert", options.console.certificate, "its certificate chain, PEM");
+  app.add_option("--console-tls-key", options.console.privateKey, "its private key, PEM");
   app.add_option("--certificates-for", certificatesFor,
                  "make and renew the certificates of this Service of the extender, in the Secrets NAME-ca, "
                  "NAME-tls and NAME-client of --namespace");

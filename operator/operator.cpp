@@ -200,6 +200,13 @@ bool Operator::synced() const {
                                              [](const auto& reflector) { return reflector->synced(); });
 }
 
+model::Snapshot Operator::snapshot() const {
+  model::Snapshot now = cache_.snapshot(deps_.executor.wallNow());
+  now.policy = options_.policy;
+  now.runTimes = runTimes_.current();
+  return now;
+}
+
 void Operator::requestCycle() {
   if (cycleRequested_ || stopping_) return;
   cycleRequested_ = true;

@@ -73,6 +73,9 @@ class Operator {
 
   // All lists have been read once.
   [[nodiscard]] bool synced() const;
+  // The cluster as the API shows it, without what this process knows beyond that: for who only looks, and
+  // must change nothing by it.
+  [[nodiscard]] model::Snapshot snapshot() const;
   // To be asked before every write is sent.
   [[nodiscard]] bool leading() const;
 

@@ -79,6 +79,7 @@ class Process {
       loop_.stop();
     });
     if (auto served = serve(); !served) return served;
+    if (auto served = serveConsole(*config); !served) return served;
     operator_->start();
     if (policy_) {
       policy_->follow({.taken =
@@ -123,6 +124,21 @@ class Process {
     return {};
   }
 
+  base::Result<void> serveConsole(const kube::ConnectionConfig& config) {
+    if (options_.console.listen.empty()) return {};
+    auto served = console::ConsoleServer::start(
+        options_.console, config, core::Settings(),
+        [this](auto then) {
+          loop_.post([this, then = std::move(then)] {
+            then(operator_->synced() ? std::optional(operator_->snapshot()) : std::nullopt);
+          });
+        },
+        log_.named("console"));
+    if (!served) return base::fail(served.error());
+    console_ = std::move(*served);
+    return {};
+  }
+
   // Server threads must not touch the operator: the loop tells them what it knows.
   void publishReadiness() {
     ready_.store(operator_->synced());
@@ -152,6 +168,7 @@ class Process {
   std::unique_ptr<PolicyKeeper> policy_;  // null without a file
   std::unique_ptr<Operator> operator_;
   std::unique_ptr<net::HttpServer> server_;
+  std::unique_ptr<console::ConsoleServer> console_;  // null where it is not asked for
   bool stopping_ = false;
   int exitCode_ = 0;
 };

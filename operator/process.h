@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "operator/certificate_plan.h"
+#include "operator/console/console_server.h"
 
 namespace trainyard::operator_ {
 
@@ -21,6 +22,7 @@ struct ProcessOptions {
   std::optional<CertificateOptions> certificates = std::nullopt;
   std::string policyFile = {};  // empty: the default policy
   base::LogLevel logLevel = base::LogLevel::kInfo;
+  console::ConsoleOptions console = {};
 };
 
 // Runs the operator until SIGTERM or SIGINT (exit code 0), until it loses its leadership (1: another replica

@@ -279,7 +279,8 @@ base::Instant ProgressReader::nextLook(const model::Job& job, const Watched& wat
   }
   const auto stalls = core::stallsAt(job.spec.health, watched.lastSign);
   if (!stalls || watched.silentSince) return now + pause;
-  const auto left = std::max<base::Instant::duration>(*stalls - deps_.executor.wallNow(), kSweep);
+  // Whoever names a second as the time after which he counts as stuck takes no more of the reads than others.
+  const auto left = std::max<base::Instant::duration>(*stalls - deps_.executor.wallNow(), kLook / 3);
   return now + std::min(pause, left);
 }
 

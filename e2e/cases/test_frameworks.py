@@ -83,7 +83,8 @@ class FrameworksTest(support.Case):
         uid = support.get_job(self.namespace, "pytorch-c10d")["metadata"]["uid"]
         self.assertEqual(
             {"PET_NNODES": "2", "PET_NPROC_PER_NODE": "8", "PET_RDZV_BACKEND": "c10d", "PET_RDZV_ID": uid,
-             "PET_MAX_RESTARTS": "10", "PET_RDZV_ENDPOINT": f"{self.host('pytorch-c10d', 'worker')}:29400"},
+             "PET_MAX_RESTARTS": "10", "PET_RDZV_CONF": "is_host=0",
+             "PET_RDZV_ENDPOINT": f"{self.host('pytorch-c10d', 'worker')}:29400"},
             {name: value for name, value in env["worker-1"].items() if name.startswith("PET_")})
         self.end("pytorch-c10d")
 

@@ -22,9 +22,9 @@ NOT_IN_THE_LOG = {
     # Checked by the admission plug-in OwnerReferencesPermissionEnforcement, where a cluster has it, when a pod is
     # created whose owner reference blocks the owner's deletion.
     "operator: update trainyard.dev/trainingjobs/finalizers",
-    # What was learnt is written a minute after it was learnt at the earliest.
-    "operator: patch /configmaps trainyard-run-times in trainyard-system",
 }
+# What was learnt is written a minute after it was learnt at the earliest: a slow machine's story is long enough.
+SOMETIMES_IN_THE_LOG = {"operator: patch /configmaps trainyard-run-times in trainyard-system"}
 
 
 @dataclass(frozen=True, order=True)
@@ -98,7 +98,8 @@ class RightsTest(support.Case):
                    if entry.get("responseStatus", {}).get("code") == 403}
         self.assertEqual(set(), refused, "requests that were refused")
         self.assertEqual([], sorted(map(str, used - rights)), "asked for and not granted")
-        self.assertEqual(sorted(NOT_IN_THE_LOG), sorted(map(str, rights - used)), "granted and not asked for")
+        self.assertEqual(sorted(NOT_IN_THE_LOG), sorted(set(map(str, rights - used)) - SOMETIMES_IN_THE_LOG),
+                         "granted and not asked for")
 
     def gangs_to_their_end(self, jobs):
         support.create_job(self.namespace, job("gang", replicas=2, run_for="1s",

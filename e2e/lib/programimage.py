@@ -57,14 +57,23 @@ def _needs(program):
     """{name: path} of the shared libraries, and the loader's path."""
     if not program.is_file():
         raise E2EError(f"{program} is not there: build with `make build`")
-    if "statically linked" in (text := _run("ldd", str(program), accept=(0, 1))):
+    if _machine(program) != _machine(Path("/proc/self/exe")):
+        raise E2EError(f"{program} is for another machine")
+    text = _run("ldd", str(program), accept=(0, 1))
+    if "statically linked" in text or "not a dynamic executable" in text:
         return {}, None
     if absent := _ABSENT.findall(text):
         raise E2EError(f"{program} needs {', '.join(absent)}, which this machine does not have")
     loader = _LOADER.search(text)
     if not loader:
-        raise E2EError(f"{program} is for another machine:\n{text}")
+        raise E2EError(f"{program} names no loader:\n{text}")
     return dict(_LOADED.findall(text)), loader.group(1)
+
+
+def _machine(program):
+    """The processor that an ELF file is for, as its header has it."""
+    with program.open("rb") as file:
+        return file.read(20)[18:]
 
 
 def _copy(source, target):

@@ -6,6 +6,7 @@
 #include "codec/decode_object.h"
 #include "codec/json_writer.h"
 #include "model/names.h"
+#include "model/process_group.h"
 
 namespace trainyard::codec {
 namespace {
@@ -73,11 +74,9 @@ base::Result<TrafficPod> decodeTrafficPod(std::string_view json) {
   return decodeObject("pod", json, readPod);
 }
 
-bool sendsParameters(std::string_view role) { return role == "ps" || role == "server"; }
-
 std::string encodeTrafficOrder(const model::Job& job, std::string_view role) {
   const model::NetworkRequest& asked = job.spec.network;
-  if (!sendsParameters(role) && !asked.band) return {};
+  if (!model::sendsParameters(role) && !asked.band) return {};
   JsonWriter out;
   out.beginObject();
   if (asked.off) {

@@ -17,8 +17,4 @@ namespace trainyard::codec {
 // it, and everybody in a job that names a band.
 [[nodiscard]] std::string encodeTrafficOrder(const model::Job& job, std::string_view role);
 
-// Whether members of a role of this name send parameters to all the others: "ps" of TensorFlow, "server" of
-// MXNet.
-[[nodiscard]] bool sendsParameters(std::string_view role);
-
 }  // namespace trainyard::codec

@@ -50,6 +50,8 @@ std::optional<std::pair<const Role*, int>> memberOfRank(const Job& job, int rank
   return std::nullopt;
 }
 
+bool sendsParameters(std::string_view role) { return role == "ps" || role == "server"; }
+
 int groupSize(const Job& job) {
   int size = 0;
   for (const Role* role : rankedRoles(job.spec)) size += gangMembers(job, *role);

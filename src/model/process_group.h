@@ -26,6 +26,10 @@ namespace trainyard::model {
 // Members of the process group.
 [[nodiscard]] int groupSize(const Job& job);
 
+// Whether members of a role of this name send parameters to all the others: "ps" of TensorFlow, "server" of
+// MXNet.
+[[nodiscard]] bool sendsParameters(std::string_view role);
+
 // Processes that a member of the role is meant to run: one for each GPU, one without GPUs.
 [[nodiscard]] std::int64_t slotsOf(const Role& role);
 

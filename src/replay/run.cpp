@@ -75,6 +75,7 @@ void addNotes(const ReplayOptions& options, ReplayResult& result) {
   if (options.elastic)
     notes.emplace_back(options.reports ? "Jobs were elastic, and reported how fast they were."
                                        : "Jobs were elastic, and reported nothing.");
+  if (options.adaptiveBatch) notes.emplace_back("Jobs chose their batch sizes for the GPUs that they had.");
   notes.emplace_back(knowsDurations(options) ? "The policy knew how long jobs run."
                                              : "The policy did not know how long jobs run.");
 }
@@ -103,29 +104,34 @@ Result<ReplayResult> replayJobs(const ReplayOptions& options, const ReplayOutsid
   return runEngine(*trace, *cluster, setupOf(options), {.progress = outside.progress});
 }
 
-// From one GPU to four times as many as were asked for; jobs of one GPU keep it, as in the artifact.
-ReplayElastic elasticPollux(const PolluxTrace& trace, int perNode, std::int64_t gpus, bool reports) {
+// From one GPU to four times as many as were asked for; jobs of one GPU keep it, as in the artifact. Who does
+// not report how fast it is does not grow beyond what it asked for, which is tuned: nobody would see whether
+// it pays. How fast a job is is a mean over all of its training.
+ReplayElastic elasticPollux(const PolluxTrace& trace, int perNode, std::int64_t gpus,
+                            const ReplayOptions& options) {
   constexpr int kMostTimes = 4;
+  const int times = options.reports ? kMostTimes : 1;
   const auto close = [perNode](int asked) {
     PolluxPlacement placement(static_cast<std::size_t>(asked / perNode), perNode);
     if (asked % perNode != 0) placement.push_back(asked % perNode);
     return placement;
   };
   return {.range =
-              [&trace, gpus](std::size_t job) {
+              [&trace, gpus, times](std::size_t job) {
                 const int asked = trace.trace.jobs[job].gpus;
                 if (asked == 1) return ReplayElastic::Range{1, 1};
                 return ReplayElastic::Range{
                     1, static_cast<int>(std::max<std::int64_t>(
-                           std::min<std::int64_t>(kMostTimes * std::int64_t{asked}, gpus), asked))};
+                           std::min<std::int64_t>(times * std::int64_t{asked}, gpus), asked))};
               },
           .speed =
-              [&trace, close](std::size_t job, const std::vector<int>& gpusByNode) {
+              [&trace, close, adapts = options.adaptiveBatch](std::size_t job,
+                                                              const std::vector<int>& gpusByNode) {
                 const PolluxJob& facts = trace.jobs[job];
-                return facts.application->goodput(gpusByNode, facts.batch, 0) /
-                       facts.application->goodput(close(trace.trace.jobs[job].gpus), facts.batch, 0);
+                return facts.application->runSeconds(close(trace.trace.jobs[job].gpus), facts.batch, false) /
+                       facts.application->runSeconds(gpusByNode, facts.batch, adapts);
               },
-          .reports = reports};
+          .reports = options.reports};
 }
 
 Result<ReplayResult> replayPollux(const ReplayOptions& options, const ReplayOutside& outside) {
@@ -141,7 +147,7 @@ Result<ReplayResult> replayPollux(const ReplayOptions& options, const ReplayOuts
   if (!trace) return fail(trace.error());
   if (options.policy != kTiresias) {
     ReplaySetup setup = setupOf(options);
-    if (options.elastic) setup.elastic = elasticPollux(*trace, perNode, gpus, options.reports);
+    if (options.elastic) setup.elastic = elasticPollux(*trace, perNode, gpus, options);
     return runEngine(trace->trace, *cluster, setup, {.progress = outside.progress});
   }
   for (const TraceJob& job : trace->trace.jobs) {
@@ -174,6 +180,8 @@ Result<void> checkReplay(const ReplayOptions& options) {
   if (options.elastic && (options.format != ReplayFormat::kPollux || options.policy == kTiresias))
     return refuse(
         "--elastic holds for --format pollux and our own decisions only: no other trace tells speeds");
+  if (options.adaptiveBatch && (!options.elastic || !options.reports))
+    return refuse("--adaptive-batch means nothing without --elastic, nor for jobs that report nothing");
   if (!options.reports && !options.elastic) return refuse("--no-reports means nothing without --elastic");
   const bool papers = options.semantics == ReplaySemantics::kMuri ||
                       (options.format == ReplayFormat::kPollux && options.policy == kTiresias);

@@ -4,7 +4,9 @@
     tests/launch/tasks_test.py                 the tests
     tests/launch/tasks_test.py --measure 600   so many tasks of 1 s on 64 slots: which part of the slots' time is task time
 """
+import contextlib
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -71,6 +73,18 @@ class Tasks(unittest.TestCase):
         self.assertIn(f"{second} done 0", waited.stdout)
         self.assertEqual(job.client("output", second).stdout, "task 2\n")
         self.assertEqual(job.client("wait", "4711").returncode, 125)
+
+    def test_strangers_take_no_more_than_their_part(self):
+        job = self.members(2, 2)
+        strangers = [socket.create_connection(("127.0.0.1", job.port)) for _ in range(300)]
+        for each in strangers:
+            self.addCleanup(each.close)
+        self.assertEqual(job.client("run", "/bin/true").returncode, 0)
+        # The oldest have gone.
+        strangers[0].settimeout(launcher.PATIENCE)
+        with contextlib.suppress(ConnectionResetError):
+            while strangers[0].recv(4096):
+                pass
 
     def test_nobody_without_the_token_is_answered(self):
         job = self.members(1, 1)

@@ -135,10 +135,10 @@ TEST_CASE("workers and servers are spread evenly, as far as nodes hold them") {
   const Spread two{{{0, 2, 1, 0}}};
   CHECK(addServersBeside(pools, two, 3)->servers() == 3);
   CHECK_FALSE(addServersBeside(pools, two, 5));
-  const auto apart = addServersApart(pools, two, 2);
+  const auto apart = addServersApart(pools, orderedForServers(pools), two, 2);
   REQUIRE(apart);
   CHECK(apart->nodes() == 4);
-  CHECK_FALSE(addServersApart(pools, two, 3));
+  CHECK_FALSE(addServersApart(pools, orderedForServers(pools), two, 3));
 }
 
 TEST_CASE("a plan within the noise of a smaller one loses to it") {

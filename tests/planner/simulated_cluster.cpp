@@ -122,7 +122,8 @@ class Trial {
   void considerWorkers(const Spread& workers) {
     for (int servers = 1; servers <= kMostServers; ++servers) {
       if (const auto beside = core::addServersBeside(pools_, workers, servers)) consider(*beside);
-      if (const auto apart = core::addServersApart(pools_, workers, servers)) consider(*apart);
+      if (const auto apart = core::addServersApart(pools_, core::orderedForServers(pools_), workers, servers))
+        consider(*apart);
     }
   }
 

@@ -169,6 +169,43 @@ TEST_CASE("Who needs room is given what it needs, and no more") {
   REQUIRE(world.members("ml/a") == 5);
 }
 
+TEST_CASE("Who takes longer gives a newcomer what that one wishes; its equals give the least") {
+  World world(2);
+  world.add(elasticGang("ml/long", 1, 8, 8, world.now()));
+  (void)world.decide();
+  world.pass(100);
+  world.add(elasticGang("ml/short", 1, 3, 3, world.now()));
+  (void)world.decide();
+  REQUIRE(world.members("ml/short") == 3);
+  REQUIRE(world.members("ml/long") == 5);
+  // Nothing is expected to be shorter than this one: it gets no more than any gang has to be given.
+  world.pass(100);
+  world.add(elasticGang("ml/longest", 1, 8, 8, world.now()));
+  (void)world.decide();
+  REQUIRE(world.members("ml/longest") == 1);
+  REQUIRE(world.members("ml/long") + world.members("ml/short") == 7);
+}
+
+TEST_CASE("Wishes come before what others have beyond theirs") {
+  World world(2);
+  world.add(elasticGang("ml/a", 1, 2, 7, world.now()));
+  (void)world.decide();
+  world.pass(400);
+  (void)world.decide();
+  REQUIRE(world.members("ml/a") == 7);
+  world.add(elasticGang("ml/b", 1, 1, 4, world.now()));
+  (void)world.decide();
+  REQUIRE(world.members("ml/b") == 1);
+  world.pass(400);
+  world.cycle().change(key("ml/b"), [](model::Job& asked) {
+    asked.spec.elastic->replicas = 4;
+    ++asked.generation;
+  });
+  (void)world.decide();
+  REQUIRE(world.members("ml/a") == 4);
+  REQUIRE(world.members("ml/b") == 4);
+}
+
 // Gangs come right after somebody grew, and go right after somebody gave way: the worst there is.
 TEST_CASE("Adversarial arrivals do not make sizes go to and fro") {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {

@@ -7,6 +7,7 @@
 
 #include "core/queues/namespaces.h"
 #include "core/queues/priority.h"
+#include "core/resize.h"
 #include "model/names.h"
 #include "model/words.h"
 
@@ -64,7 +65,11 @@ std::optional<model::Pending> refuseQueue(const model::Job& job, const model::Sn
         fmt::format("spec.queue: the namespaceSelector of queue {} does not allow namespace {}",
                     (*queue)->name, job.key.ns)};
   }
-  const QueueTree::Amounts demand = queues.demandOf(job);
+  // An elastic gang starts with its least where there is no more to be had.
+  const bool smaller = snapshot.policy.resize.enabled && job.spec.elastic &&
+                       job.spec.elastic->minReplicas < wishedMembers(job);
+  const QueueTree::Amounts demand =
+      queues.demandOf(smaller ? *withWish(job, job.spec.elastic->minReplicas) : job);
   if (const auto beyond = queues.beyondEmptyLimit(*index, demand)) {
     return model::Pending{
         kQuotaExceeded,

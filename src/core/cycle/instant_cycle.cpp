@@ -95,7 +95,8 @@ InstantCycle::Outcome InstantCycle::decide(
   Outcome outcome{.changes = std::move(schedule.changes), .waits = {}, .wakeAt = schedule.wakeAt};
   for (const Change& change : outcome.changes) {
     carryOut(change);
-    outcome.stopped = outcome.stopped || change.kind == ChangeKind::kStop;
+    const bool givesBack = change.kind == ChangeKind::kShrink && !change.pays;
+    outcome.stopped = outcome.stopped || change.kind == ChangeKind::kStop || givesBack;
   }
   for (const Change& change : scaled.changes) {
     carryOut(change);

@@ -10,6 +10,7 @@
 
 #include "core/ledger/fit.h"
 #include "core/order/job_times.h"
+#include "core/order/stop_cost.h"
 #include "core/place/more_places.h"
 #include "core/resize.h"
 #include "model/words.h"
@@ -38,8 +39,10 @@ class Resizes {
     for (const JobPtr& job : in_.gangs) {
       if (!job->spec.elastic || !resizable(*job)) continue;
       ++elastic_;
+      if (elasticMembers(*job) < wishedMembers(*job)) missing_.push_back(job);
       if (mayChange(*job)) gangs_.push_back(job);
     }
+    if (!missing_.empty() && !gangs_.empty()) giveBack();
     leaveOutWhoFitsNowhere();
     if (gangs_.empty()) return std::move(answer_);
     describe();
@@ -62,6 +65,8 @@ class Resizes {
     // Below its wish it is its user who asks for more: core/cycle/user_scale.h.
     if (has < wish || (has == wish && job.spec.elastic->maxReplicas <= wish)) return false;
     if (in_.takesPart(job)) return false;
+    // To give anything back later would cost it all its work.
+    if (resizeWay(job.spec) == ResizeWay::kAnew && !survivesStops(job.spec)) return false;
     const auto rests = [&](base::WallTime until) {
       if (until <= in_.snapshot.now) return false;
       answer_.wakeAt = answer_.wakeAt ? std::min(*answer_.wakeAt, until) : until;
@@ -71,6 +76,43 @@ class Resizes {
     const auto& cooldown = job.status.resize.cooldownUntil;
     const auto& backoff = job.status.gang.backoff;
     return !(cooldown && rests(*cooldown)) && !(backoff && rests(backoff->until));
+  }
+
+  // Wishes come before what is beyond them: who has more than its wish gives that up where another one could
+  // have it, and nobody grows into such room.
+  void giveBack() {
+    const auto touched = static_cast<std::size_t>(mostTouched());
+    std::map<std::string, std::vector<char>> pools;
+    std::int64_t missing = 0;  // GPUs, or members without any
+    for (const JobPtr& job : missing_) {
+      missing += (wishedMembers(*job) - elasticMembers(*job)) * std::max<std::int64_t>(gpusOf(*job), 1);
+      const auto [pool, isNew] = pools.try_emplace(job->spec.templateHash + "/" + roleOf(*job).name);
+      if (isNew) pool->second = poolOf(roleOf(*job));
+    }
+    const auto couldBeUsed = [&](const model::Assignment& place) {
+      const auto node = in_.ledger.find(place.node);
+      return node && std::any_of(pools.begin(), pools.end(), [&](const auto& pool) {
+               return pool.second[static_cast<std::size_t>(*node)] != 0;
+             });
+    };
+    std::erase_if(gangs_, [&](const JobPtr& job) {
+      const int surplus = elasticMembers(*job) - wishedMembers(*job);
+      const auto places = surplus > 0 ? lastMembers(*job, surplus) : job->status.gang.placed->assignments;
+      if (std::none_of(places.begin(), places.end(), couldBeUsed)) return false;
+      if (surplus <= 0 || missing <= 0 || answer_.changes.size() >= touched) return true;
+      const std::int64_t each = std::max<std::int64_t>(gpusOf(*job), 1);
+      const int gives = static_cast<int>(std::min<std::int64_t>(surplus, (missing + each - 1) / each));
+      missing -= gives * each;
+      answer_.changes.push_back(
+          {.job = job, .kind = ChangeKind::kShrink, .remove = lastMembers(*job, gives)});
+      return true;
+    });
+  }
+
+  [[nodiscard]] std::int64_t gpusOf(const Job& job) const { return roleOf(job).shape.requests.gpus(); }
+
+  [[nodiscard]] int mostTouched() const {
+    return std::max(1, static_cast<int>(elastic_ * in_.snapshot.policy.resize.touchedPermille / kPermille));
   }
 
   // Of a full cluster this is all that is looked at. Without it each gang's pool of nodes would be made in
@@ -115,7 +157,7 @@ class Resizes {
     const model::ResizePolicy& policy = in_.snapshot.policy.resize;
     problem_.mostLoss =
         2 * static_cast<std::int64_t>(kKinds) * kWhole / kPermille * policy.fairnessLossPermille;
-    problem_.mostTouched = std::max(1, static_cast<int>(elastic_ * policy.touchedPermille / kPermille));
+    problem_.mostTouched = mostTouched();
   }
 
   SizeProblem::Job describe(const Job& job, std::map<std::string, std::uint32_t>& pools) {
@@ -268,6 +310,7 @@ class Resizes {
   const ResizeRequest& in_;
   ResizeAnswer answer_;
   std::vector<JobPtr> gangs_;
+  std::vector<JobPtr> missing_;  // with less than their wish
   std::int64_t elastic_ = 0;
   SizeProblem problem_;
 };

@@ -129,6 +129,7 @@ class Scheduler {
     }
     if (!contender.waiting->job->spec.preemptible) {
       if (const auto beyond = tree_.beyondNonPreemptible(contender.queue, contender.demand)) {
+        if (startsSmaller(contender)) return true;
         return words_.say(contender, std::make_shared<Pending>(explainNonPreemptible(tree_, *beyond)),
                           schedule_);
       }
@@ -154,7 +155,9 @@ class Scheduler {
     if (auto found = placeInQuota(contender, shape.key, shape.relaxation.widest)) {
       return startOrHoldBack(contender, shape, std::move(*found));
     }
-    if (startsSmaller(contender) || claims(contender, shape)) return true;
+    if (claimsGuaranteed(contender, shape) || claimsMore(contender, shape) || startsSmaller(contender) ||
+        claims(contender, shape))
+      return true;
     if (reservations_.empty() && movesOthers(contender, shape)) return true;
     if (const auto widest = widerThatPays(contender, shape)) {
       if (auto found = placeInQuota(contender, shape.key, *widest))
@@ -180,38 +183,55 @@ class Scheduler {
     const GangShape shape = placer_.shapeOf(job, contender.demand[0], contender.position);
     const std::tuple asked{contender.queue, shape.key, shape.relaxation.widest, least};
     if (noneSmaller_.contains(asked)) return false;
-    auto found = placeWith(contender, least, shape.relaxation.widest);
+    auto found = placeSmaller(contender, shape.relaxation.widest, {});
     if (!found) {
       if (!job.status.gang.backoff) noneSmaller_.insert(asked);
       return false;
     }
-    int fits = least;
-    int beyond = wish;
-    while (beyond - fits > 1) {
-      const int size = fits + (beyond - fits) / 2;
-      auto more = placeWith(contender, size, shape.relaxation.widest);
-      if (more) found = std::move(more);
-      (found && static_cast<int>(membersOn(*found, job)) == size ? fits : beyond) = size;
+    if (judge(contender, found->assignments) != Reservation::Verdict::kPasses) {
+      found = placeSmaller(contender, shape.relaxation.widest, keptNodes(found->assignments));
+      if (!found || judge(contender, found->assignments) != Reservation::Verdict::kPasses) return false;
     }
-    if (judge(contender, found->assignments) != Reservation::Verdict::kPasses) return false;
     start(contender, std::move(*found));
     return true;
   }
 
-  static std::int64_t membersOn(const Placement& placement, const Job& job) {
-    std::int64_t members = 0;
-    for (const model::Assignment& each : placement.assignments) {
-      if (each.role == job.spec.elastic->role) members += static_cast<std::int64_t>(each.indices.size());
+  // With fewer members than are wished, as many as find room.
+  std::optional<Placement> placeSmaller(const Contender& contender, std::size_t widest,
+                                        const std::vector<model::NodeName>& avoid) {
+    const Job& job = *contender.waiting->job;
+    int fits = job.spec.elastic->minReplicas;
+    int beyond = wishedMembers(job);
+    auto found = placeWith(contender, fits, widest, avoid);
+    while (found && beyond - fits > 1) {
+      const int size = fits + (beyond - fits) / 2;
+      auto more = placeWith(contender, size, widest, avoid);
+      (more ? fits : beyond) = size;
+      if (more) found = std::move(more);
     }
-    return members;
+    return found;
+  }
+
+  // Nodes that reservations keep, of those that any of these places concerns.
+  std::vector<model::NodeName> keptNodes(const std::vector<model::Assignment>& places) const {
+    std::vector<model::NodeName> kept;
+    for (const Reservation& each : reservations_) {
+      if (!each.concerns(places)) continue;
+      kept.insert(kept.end(), each.freedNodes().begin(), each.freedNodes().end());
+      const auto nodes = each.reservedNodes();
+      kept.insert(kept.end(), nodes.begin(), nodes.end());
+    }
+    return kept;
   }
 
   // Its places with that many members of the elastic role, as its queue's limits have it.
-  std::optional<Placement> placeWith(const Contender& contender, int members, std::size_t widest) {
+  std::optional<Placement> placeWith(const Contender& contender, int members, std::size_t widest,
+                                     const std::vector<model::NodeName>& avoid = {}) {
     const auto smaller = withWish(*contender.waiting->job, members);
     PlaceRequest request = placer_.request(*smaller, widest);
     const auto& backoff = smaller->status.gang.backoff;
     if (backoff) request.avoidNodes = backoff->avoidNodes;
+    request.avoidNodes.insert(request.avoidNodes.end(), avoid.begin(), avoid.end());
     auto placement = placer_.tryPlace(request);
     if (!placement) return std::nullopt;
     const QueueTree::Amounts held = tree_.heldBy(*smaller, placement->assignments);
@@ -279,6 +299,7 @@ class Scheduler {
     const auto verdict = judge(contender, placement.assignments);
     if (verdict != Reservation::Verdict::kPasses) {
       auto beside = besideKept(contender, shape, placement);
+      if (!beside && startsSmaller(contender)) return true;
       if (!beside) {
         holdBack(contender, shape, verdict == Reservation::Verdict::kKeptBriefly);
         return false;
@@ -299,6 +320,8 @@ class Scheduler {
                                  .add = std::move(placement),
                                  .silent = contender.waiting->silent});
     claimedInVain_.clear();
+    guaranteedInVain_.clear();
+    noMoreFor_.clear();
     heldBack_.clear();
   }
 
@@ -367,8 +390,76 @@ class Scheduler {
       if (equalsAsk) claimedInVain_.insert(asked);
       return false;
     }
-    carryOut(contender, std::move(*claim));
+    return carryOutUnlessKept(contender, std::move(*claim));
+  }
+
+  // An elastic gang for which there is no room is given as many members as its queue is guaranteed by whoever
+  // borrows that, not its least alone.
+  bool claimsGuaranteed(const Contender& contender, const GangShape& shape) {
+    const Job& job = *contender.waiting->job;
+    if (!snapshot_.policy.resize.enabled || !job.spec.elastic || contender.waiting->silent) return false;
+    const auto& guaranteed = tree_.node(contender.queue).guaranteed;
+    if (std::none_of(guaranteed.begin(), guaranteed.end(), [](auto each) { return each > 0; })) return false;
+    if (!preemption_.anyRunning() || wouldFitWider(contender, shape)) return false;
+    const int least = job.spec.elastic->minReplicas;
+    int members = least;
+    for (int beyond = wishedMembers(job) + 1; beyond - members > 1;) {
+      const int size = members + (beyond - members) / 2;
+      const bool within = !tree_.beyondGuarantee(contender.queue, tree_.demandOf(*withWish(job, size)));
+      (within ? members : beyond) = size;
+    }
+    const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest};
+    if (members <= least || guaranteedInVain_.contains(asked)) return false;
+    if (placeWith(contender, members, shape.relaxation.widest)) return false;
+    const JobPtr sized = withWish(job, members);
+    Claimant claimant = claimantOf(contender);
+    claimant.job = sized.get();
+    claimant.demand = tree_.demandOf(*sized);
+    if (auto claim = preemption_.claim(claimant, shape.relaxation.widest))
+      return carryOutUnlessKept(contender, std::move(*claim));
+    guaranteedInVain_.insert(asked);
+    return false;
+  }
+
+  // Who makes others shrink passes a reservation by its rules, as who finds free places does.
+  bool carryOutUnlessKept(const Contender& contender, Claim claim) {
+    const bool stops = std::any_of(claim.concessions.begin(), claim.concessions.end(),
+                                   [](const Change& each) { return each.kind != ChangeKind::kShrink; });
+    if (!stops && judge(contender, claim.placement.assignments) != Reservation::Verdict::kPasses) {
+      preemption_.withdraw(claim);
+      return false;
+    }
+    carryOut(contender, std::move(claim));
     return true;
+  }
+
+  // An elastic gang for which there is no room is given more than its least by those of its queue that are
+  // expected to take longer: its wish, or else half as much beyond its least, and so on.
+  bool claimsMore(const Contender& contender, const GangShape& shape) {
+    const Job& job = *contender.waiting->job;
+    if (!snapshot_.policy.resize.enabled || !job.spec.elastic || contender.waiting->silent) return false;
+    const int least = job.spec.elastic->minReplicas;
+    if (least >= wishedMembers(job) || !preemption_.anyRunning() || wouldFitWider(contender, shape))
+      return false;
+    const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest};
+    const auto vain = noMoreFor_.find(asked);
+    if (vain != noMoreFor_.end() && contender.rank.expected >= vain->second) return false;
+    for (int members = wishedMembers(job); members > least; members = least + (members - least) / 2) {
+      if (auto free = placeWith(contender, members, shape.relaxation.widest)) {
+        if (judge(contender, free->assignments) != Reservation::Verdict::kPasses) break;
+        start(contender, std::move(*free));
+        return true;
+      }
+      const JobPtr sized = withWish(job, members);
+      Claimant claimant = claimantOf(contender);
+      claimant.job = sized.get();
+      claimant.demand = tree_.demandOf(*sized);
+      claimant.beyondLeast = true;
+      if (auto claim = preemption_.claimShrinking(claimant, shape.relaxation.widest))
+        return carryOutUnlessKept(contender, std::move(*claim));
+    }
+    noMoreFor_[asked] = contender.rank.expected;
+    return false;
   }
 
   // Whether there are places for it that it need only wait to take: nobody is stopped for closeness.
@@ -470,7 +561,12 @@ class Scheduler {
     if (pools_.contains(pool) || reservations_.size() >= kMostReservations) return;
     if (!words_.waitsForRoom(contender, shape) || keptByAnother(contender)) return;
     pools_.insert(pool);
-    Holder holder{.job = job,
+    // An elastic gang waits for the least that it can do with.
+    const auto& elastic = job->spec.elastic;
+    const bool smaller =
+        snapshot_.policy.resize.enabled && elastic && elastic->minReplicas < wishedMembers(*job);
+    const JobPtr awaited = smaller ? withWish(*job, elastic->minReplicas) : job;
+    Holder holder{.job = awaited,
                   .silent = contender.waiting->silent,
                   .position = contender.position,
                   .queue = contender.queue,
@@ -482,19 +578,19 @@ class Scheduler {
                                                : snapshot_.now};
     reservations_.emplace_back(std::move(holder), snapshot_, ledger_, ends_, placer_);
     wakeAt(reservations_.back().wakeAt());
-    keepBelowLimits(contender);
+    keepBelowLimits(contender, smaller ? tree_.demandOf(*awaited) : contender.demand);
   }
 
-  void keepBelowLimits(const Contender& contender) {
+  void keepBelowLimits(const Contender& contender, const QueueTree::Amounts& demand) {
     for (const QueueTree::Index at : tree_.node(contender.queue).path) {
-      for (std::size_t d = 0; d < contender.demand.size(); ++d) {
-        if (contender.demand[d] <= 0 || tree_.node(at).limit[d] == QueueTree::kNoLimit) continue;
+      for (std::size_t d = 0; d < demand.size(); ++d) {
+        if (demand[d] <= 0 || tree_.node(at).limit[d] == QueueTree::kNoLimit) continue;
         limitHolds_.push_back({.job = contender.waiting->job,
                                .own = contender.queue,
                                .rank = contender.rank,
                                .at = at,
                                .dimension = d,
-                               .demand = contender.demand[d],
+                               .demand = demand[d],
                                .start = reservations_.back().start()});
       }
     }
@@ -663,6 +759,9 @@ class Scheduler {
   JobPtr keptBelow_;  // for whom room below it is kept, if that is why
   // Since the last start: queue, priority, shape, how wide.
   std::set<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t>> claimedInVain_;
+  std::set<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t>> guaranteedInVain_;
+  // Likewise; what was expected of the elastic gang that none gave more than its least.
+  std::map<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t>, double> noMoreFor_;
   // Elastic gangs that found no places even with their least: queue, shape, how wide, least.
   std::set<std::tuple<QueueTree::Index, std::uint32_t, std::size_t, int>> noneSmaller_;
   std::map<HeldBackKey, HeldBack> heldBack_;

@@ -1,6 +1,7 @@
 #include "core/cycle/user_scale.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,8 +34,12 @@ class UserScale {
       if (asked > has) growing.push_back(job);
       if (asked < has && rested(*job)) shrink(job, asked);
     }
+    // Who wishes for least first: so most gangs have what they wish.
+    const auto order = [](const Job& job) {
+      return std::tuple(!askedAnew(job), model::desiredGpus(job.spec), job.created);
+    };
     std::stable_sort(growing.begin(), growing.end(),
-                     [](const JobPtr& a, const JobPtr& b) { return a->created < b->created; });
+                     [&](const JobPtr& a, const JobPtr& b) { return order(*a) < order(*b); });
     for (const JobPtr& job : growing) {
       if (rested(*job)) grow(job);
     }
@@ -74,8 +79,9 @@ class UserScale {
       return hold(*job,
                   fmt::format("{}: what is free is kept for {}, which waits", wants(), *request_.keptFor));
     if (++lookedAt_ > kMostLookedAt) return;
-    const bool whole = resizeWay(job->spec) == ResizeWay::kAnew;
+    const bool whole = resizeWay(job->spec) == ResizeWay::kAnew && askedAnew(*job);
     int count = whole ? more : mostThatFit(*job, more);
+    if (count < more && !worthAPause(*job, count, has)) count = 0;
     auto places = count > 0 ? placesFor(*job, count) : std::nullopt;
     if (!places) count = 0;
     if (count < more) {
@@ -84,6 +90,17 @@ class UserScale {
                              limited_ ? fmt::format("; queue {} is at its limit", *limited_) : ""));
     }
     if (places) take(job, std::move(*places));
+  }
+
+  // A part of what is missing has to gain, until the gang may be resized again, so many times what the pause
+  // costs it as the policy has it.
+  [[nodiscard]] bool worthAPause(const Job& job, int more, int has) const {
+    if (resizeWay(job.spec) != ResizeWay::kAnew) return true;
+    constexpr std::int64_t kPermille = 1'000;
+    const auto seconds = [](auto time) { return std::chrono::ceil<std::chrono::seconds>(time).count(); };
+    const model::Policy& policy = request_.snapshot.policy;
+    return more * seconds(cooldownOf(job, policy)) * kPermille >=
+           has * seconds(resizePause(job, request_.snapshot)) * policy.resize.gainPermille;
   }
 
   void hold(const Job& job, std::string why) { answer_.held[job.key] = std::move(why); }

@@ -44,10 +44,14 @@ struct ScaleAnswer {
 // The user's wish (`kubectl scale`, an edit of spec.elastic.replicas), carried out where there is room.
 //
 // Assumes: who waits for places goes before who wants more of them, and nobody is stopped for it. Steps: who
-// asks for less gives up the last members; then, the earliest created first, who asks for more gets as many
-// as there is room for below the limits of its queue, near to what it has; where the job must be restarted
-// for it all or nothing. After an attempt that failed not before its back-off has ended. Ties: namespace and
-// name.
+// asks for less gives up the last members; then who asks for more gets as many as there is room for below the
+// limits of its queue, near to what it has: first whose user has just asked, then who wishes for the fewest
+// GPUs, then the earliest created. Where the job must be restarted for it, its user is given all or nothing;
+// later a part only where that gains, until the next change may come, so many times its pause as the policy
+// has it. After an attempt that failed not before its back-off has ended. Ties: namespace and name. (Lost:
+// least attained service first, and its orders of magnitude, then the earliest created. `trainyard replay` of
+// Pollux' workloads, elastic and without reports: the mean of the four is 1 % less, but the first workload 7 %
+// later; and 13 % more.)
 [[nodiscard]] ScaleAnswer scaleAsAsked(const ScaleRequest& request);
 
 }  // namespace trainyard::core

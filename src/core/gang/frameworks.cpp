@@ -72,6 +72,9 @@ Environment pyTorchEnvironment(const MemberPlace& place) {
     env.push_back({"PET_RDZV_ID", place.job.uid.str()});
     env.push_back({"PET_RDZV_BACKEND", "c10d"});
     env.push_back({"PET_RDZV_ENDPOINT", fmt::format("{}:{}", master, kRendezvousPort)});
+    // Who is the endpoint torchrun would find out by comparing names, and a pod's own is longer than its
+    // Service's.
+    env.push_back({"PET_RDZV_CONF", *rank == 0 ? "is_host=1" : "is_host=0"});
     env.push_back({"PET_MAX_RESTARTS", fmt::to_string(kTorchRestarts)});
   } else {
     env.push_back({"PET_NODE_RANK", fmt::to_string(*rank)});

@@ -97,6 +97,7 @@ class TightSpread {
       // min_element keeps the first of equals: path order.
       const auto best =
           std::min_element(candidates.begin(), candidates.end(), [&](const auto& a, const auto& b) {
+            if (nodes && kind_.sendsParameters && crowded(a) != crowded(b)) return crowded(b);
             return better(a, b) || (nodes && !better(b, a) && lonelier(a, b));
           });
       if (best != candidates.end()) return spread(inner, best->range, count);
@@ -130,6 +131,9 @@ class TightSpread {
   bool lonelier(const Candidate& a, const Candidate& b) {
     return !rank_.sharesNetwork(a.range.begin) && rank_.sharesNetwork(b.range.begin);
   }
+
+  // A single node where another job's parameter servers would share their uplink with this one's.
+  bool crowded(const Candidate& node) { return rank_.hostsServers(node.range.begin); }
 
   std::vector<Candidate> candidatesOf(std::size_t level, Range range) const {
     const auto first = fits_.begin() + (range.begin - whole_.begin);

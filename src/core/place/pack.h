@@ -48,7 +48,8 @@ class Packer {
  private:
   // Each kind into the tightest inner domain that holds all its members, the best of several; where none
   // does, into as few inner domains as possible, the remainder again by the same rule. A shape binds the
-  // first kind.
+  // first kind. Of nodes that hold all of a kind of parameter servers, one without those of other jobs comes
+  // first: their bursts would share an uplink.
   [[nodiscard]] std::optional<Packing> packInOrder(std::size_t level, Domains::Range range,
                                                    const std::vector<std::size_t>& order,
                                                    const std::optional<ShapeChoice>& shape);

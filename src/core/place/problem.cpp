@@ -5,6 +5,7 @@
 #include "core/ledger/fit.h"
 #include "model/names.h"
 #include "model/one_a_node.h"
+#include "model/process_group.h"
 
 namespace trainyard::core {
 namespace {
@@ -65,7 +66,9 @@ void PlaceProblem::groupKinds() {
       kind = std::prev(kinds_.end());
       kind->shape = &group.role->shape;
       kind->wantsGpus = group.role->shape.requests.gpus() > 0;
+      kind->sendsParameters = true;
     }
+    kind->sendsParameters = kind->sendsParameters && model::sendsParameters(group.role->name);
     kind->groups.push_back(i);
     kind->count += static_cast<std::int64_t>(group.indices.size());
   }

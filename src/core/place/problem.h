@@ -34,6 +34,7 @@ class PlaceProblem {
     std::vector<char> open;  // by position: may run there, room aside; only filled where something fits
     std::vector<std::int64_t> fits;  // by position: members of this kind alone, at most count
     bool wantsGpus = false;
+    bool sendsParameters = false;  // all of them are parameter servers
   };
 
   // How busy a range of nodes is, least free first.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/saturating.h"
+#include "model/process_group.h"
 
 namespace trainyard::core {
 namespace {
@@ -15,6 +16,26 @@ TaskShape demandOf(const PlaceProblem::Kind& kind, std::int64_t count) {
   const model::Resources& each = kind.shape->requests;
   return {saturatingMultiply(each.cpu.value, count), saturatingMultiply(each.memory.value, count),
           saturatingMultiply(each.gpus(), count), kWholeDevice, 0};
+}
+
+bool serversAmong(const std::vector<model::Assignment>& assignments, const model::NodeName& here) {
+  return std::any_of(assignments.begin(), assignments.end(), [&](const model::Assignment& each) {
+    return each.node == here && model::sendsParameters(each.role);
+  });
+}
+
+bool holdsServers(const Ledger::Holding& holding, const model::NodeName& here) {
+  if (holding.pod != nullptr) return holding.pod->member && model::sendsParameters(holding.pod->member->role);
+  const model::GangRecord& gang = holding.job->status.gang;
+  if (gang.placed && serversAmong(gang.placed->assignments, here)) return true;
+  if (gang.proposal) return serversAmong(gang.proposal->add, here);
+  // Taken in this cycle, and by which role nobody wrote down: by what it takes.
+  const auto& roles = holding.job->spec.roles;
+  return std::any_of(roles.begin(), roles.end(), [&](const model::Role& role) {
+    if (!model::sendsParameters(role.name)) return false;
+    const std::int64_t each = role.shape.requests.cpu.value;
+    return each > 0 && holding.amount == role.shape.requests.times(holding.amount.cpu.value / each);
+  });
 }
 
 }  // namespace
@@ -64,13 +85,27 @@ std::int64_t PlaceRank::fragmentationOf(std::int64_t cpu, std::int64_t memory, s
 }
 
 bool PlaceRank::sharesNetwork(std::size_t position) {
-  if (shares_.empty()) shares_.assign(problem_->domains().nodeCount(), 0);
-  char& known = shares_[position];
-  if (known == 0) {
+  if (shares_.empty()) shares_.assign(problem_->domains().nodeCount(), Asked::kNotYet);
+  Asked& known = shares_[position];
+  if (known == Asked::kNotYet) {
     const std::size_t node = problem_->domains().nodeAt(position);
-    known = problem_->ledger().hostsSpreadGang(node, problem_->request().job) ? 2 : 1;
+    known = problem_->ledger().hostsSpreadGang(node, problem_->request().job) ? Asked::kYes : Asked::kNo;
   }
-  return known == 2;
+  return known == Asked::kYes;
+}
+
+bool PlaceRank::hostsServers(std::size_t position) {
+  if (servers_.empty()) servers_.assign(problem_->domains().nodeCount(), Asked::kNotYet);
+  Asked& known = servers_[position];
+  if (known == Asked::kNotYet) {
+    known = Asked::kNo;
+    const model::NodeName& here = problem_->node(position).name;
+    problem_->ledger().forEachHolding(problem_->domains().nodeAt(position), [&](const Ledger::Holding& each) {
+      if (each.job == nullptr || each.job == problem_->request().job) return;
+      if (holdsServers(each, here)) known = Asked::kYes;
+    });
+  }
+  return known == Asked::kYes;
 }
 
 }  // namespace trainyard::core

@@ -22,6 +22,8 @@ class PlaceRank {
   [[nodiscard]] std::int64_t growthByAll(std::size_t position);
   // Members of another gang that spans several nodes are here already: two such would share the network card.
   [[nodiscard]] bool sharesNetwork(std::size_t position);
+  // Parameter servers of another job are here already, or come here in this cycle: their bursts would meet.
+  [[nodiscard]] bool hostsServers(std::size_t position);
 
  private:
   // Few different rooms occur, and many nodes.
@@ -37,7 +39,9 @@ class PlaceRank {
 
   const PlaceProblem* problem_;
   std::array<Known, 256> known_ = {};
-  std::vector<char> shares_;  // by position: 0 not asked yet, 1 no, 2 yes
+  enum class Asked : char { kNotYet, kNo, kYes };
+  std::vector<Asked> shares_;  // by position
+  std::vector<Asked> servers_;
 };
 
 }  // namespace trainyard::core

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -22,7 +23,10 @@ using model::ModelProfile;
 using model::Role;
 
 constexpr int kMostServers = 256;
-constexpr int kMostOnNode = 256;
+constexpr int kMostOnNode = 64;
+// More kinds of nodes are put together, or where that does not help the smallest left out: every kind costs
+// each shape that is looked at.
+constexpr std::size_t kMostPools = 64;
 // As many of a role as the schema lets one write.
 constexpr int kMostWorkers = 10'000;
 constexpr double kMicro = 1e6;
@@ -49,9 +53,49 @@ class Pools {
   Pools(const PlannedRoles& roles, const PlanningRoom& room) : roles_(roles), room_(room) {
     for (const PlanningRoom::Each& each : room.nodes) add(each);
   }
-  std::vector<NodePool> take() { return std::move(pools_); }
+  std::vector<NodePool> take() {
+    if (pools_.size() > kMostPools) {
+      for (NodePool& pool : pools_) {
+        for (int& servers : pool.serversBeside)
+          servers = static_cast<int>(std::bit_floor(static_cast<unsigned>(servers)));
+      }
+      merge([](const NodePool& pool) { return pool.serversBeside; });
+    }
+    if (pools_.size() > kMostPools)
+      merge([](const NodePool& pool) { return std::vector{pool.workersPerNode()}; });
+    if (pools_.size() > kMostPools) {
+      std::stable_sort(pools_.begin(), pools_.end(),
+                       [](const NodePool& a, const NodePool& b) { return roomOf(a) > roomOf(b); });
+      pools_.resize(kMostPools);
+    }
+    return std::move(pools_);
+  }
 
  private:
+  static std::pair<int, int> roomOf(const NodePool& pool) {
+    return {pool.nodes * pool.workersPerNode(), pool.nodes * pool.serversBeside.front()};
+  }
+
+  // Pools of the same key, type and network are one, with what each of their nodes has room for.
+  template <typename KeyOf>
+  void merge(KeyOf keyOf) {
+    std::vector<NodePool> merged;
+    std::map<std::tuple<std::string, double, std::vector<int>>, std::size_t> known;
+    for (NodePool& pool : pools_) {
+      const auto [at, isNew] =
+          known.try_emplace({pool.gpuType, pool.nicBytesPerSecond, keyOf(pool)}, merged.size());
+      if (isNew) {
+        merged.push_back(std::move(pool));
+        continue;
+      }
+      NodePool& into = merged[at->second];
+      into.nodes += pool.nodes;
+      for (std::size_t i = 0; i < into.serversBeside.size(); ++i)
+        into.serversBeside[i] = std::min(into.serversBeside[i], pool.serversBeside[i]);
+    }
+    pools_ = std::move(merged);
+  }
+
   void add(const PlanningRoom::Each& each) {
     const auto admits = [&](const Role* role) {
       return role != nullptr && templateMatches(*each.node, role->shape);

@@ -11,8 +11,26 @@
 namespace trainyard::core {
 namespace {
 
-constexpr int kEvery = 64;  // up to here every number of workers and nodes is tried
-constexpr int kEveryServers = 16;
+// How fine numbers are tried: every one up to here, from there in steps of a part of the number.
+struct Fineness {
+  int every = 64;  // of workers and nodes
+  int part = 16;
+  int everyServers = 16;
+  int partServers = 4;
+
+  [[nodiscard]] bool coarsest() const { return every == 1 && part == 1 && everyServers == 1; }
+  [[nodiscard]] Fineness coarser() const {
+    const auto fourth = [](int number) { return std::max(1, number / 4); };
+    return {fourth(every), fourth(part), fourth(everyServers), fourth(partServers)};
+  }
+};
+// What is looked at is bounded, in pools and parts of spreads (some 30 ns each): a cluster of unlike nodes
+// and a profile by which everything is as good would hold up the operator's cycle for seconds. Past it, all
+// is tried once more, in coarser steps.
+constexpr std::int64_t kMostWork = 3'000'000;
+constexpr std::int64_t kWorkOfAShape = 16;
+// Further ones are in the order of their speed alone.
+constexpr std::ptrdiff_t kMostRanked = 64;
 constexpr double kLeastNoise = 0.01;
 constexpr double kMostNoise = 0.03;
 
@@ -30,10 +48,19 @@ class Generator {
  public:
   Generator(const std::vector<NodePool>& pools, const TrainingModel& model, const Coefficients& coefficients,
             const ShapeLimits& limits)
-      : pools_(pools), model_(model), coefficients_(coefficients), limits_(limits) {}
+      : pools_(pools),
+        model_(model),
+        coefficients_(coefficients),
+        limits_(limits),
+        orderForServers_(orderedForServers(pools)) {}
 
   std::vector<PlannedShape> run() {
-    for (const auto& set : poolSets()) tryPools(set);
+    const auto sets = poolSets();
+    for (;; fineness_ = fineness_.coarser()) {
+      work_ = 0;
+      for (const auto& set : sets) tryPools(set);
+      if (work_ <= kMostWork || fineness_.coarsest()) break;
+    }
     std::vector<PlannedShape> all;
     for (auto& [size, shape] : best_) all.push_back(std::move(shape));
     return all;
@@ -57,17 +84,39 @@ class Generator {
     return sets;
   }
 
+  struct Extent {
+    int nodes = 0;
+    int room = 0;  // for workers
+  };
+
+  [[nodiscard]] Extent extentOf(const std::vector<std::size_t>& set) const {
+    Extent extent;
+    for (const std::size_t pool : set) {
+      extent.nodes += pools_[pool].nodes;
+      extent.room += pools_[pool].nodes * pools_[pool].workersPerNode();
+    }
+    return extent;
+  }
+
+  [[nodiscard]] std::vector<int> workersIn(const Extent& extent) const {
+    return numbers(limits_.minWorkers, std::min(limits_.maxWorkers, extent.room), fineness_.every,
+                   fineness_.part);
+  }
+  [[nodiscard]] std::vector<int> nodesFor(int workers, const Extent& extent) const {
+    return numbers(1, std::min(workers, extent.nodes), fineness_.every, fineness_.part);
+  }
+  [[nodiscard]] std::vector<int> serverCounts() const {
+    return numbers(limits_.minServers, limits_.maxServers, fineness_.everyServers, fineness_.partServers);
+  }
+
   void tryPools(const std::vector<std::size_t>& set) {
     const std::vector<std::size_t> order = orderedForWorkers(pools_, set);
-    int room = 0;
-    int nodes = 0;
-    for (const std::size_t pool : order) {
-      nodes += pools_[pool].nodes;
-      room += pools_[pool].nodes * pools_[pool].workersPerNode();
-    }
-    for (const int workers : numbers(limits_.minWorkers, std::min(limits_.maxWorkers, room), kEvery, 16)) {
-      for (const int each : numbers(1, std::min(workers, nodes), kEvery, 16)) {
+    const Extent extent = extentOf(order);
+    for (const int workers : workersIn(extent)) {
+      for (const int each : nodesFor(workers, extent)) {
+        if (work_ > kMostWork) return;
         const auto spread = spreadWorkers(pools_, order, workers, each);
+        work_ += kWorkOfAShape;
         if (spread) tryWorkers(*spread);
       }
     }
@@ -76,9 +125,10 @@ class Generator {
   void tryWorkers(const Spread& workers) {
     if (!model_.parameterServers) return tryShape(workers);
     if (hopeless(workers)) return;
-    for (const int servers : numbers(limits_.minServers, limits_.maxServers, kEveryServers, 4)) {
+    for (const int servers : serverCounts()) {
       if (const auto beside = addServersBeside(pools_, workers, servers)) tryShape(*beside);
-      if (const auto apart = addServersApart(pools_, workers, servers)) tryShape(*apart);
+      if (const auto apart = addServersApart(pools_, orderForServers_, workers, servers)) tryShape(*apart);
+      work_ += 2 * kWorkOfAShape + static_cast<std::int64_t>(orderForServers_.size());
     }
   }
 
@@ -93,6 +143,7 @@ class Generator {
   }
 
   void tryShape(const Spread& spread) {
+    work_ += kWorkOfAShape + static_cast<std::int64_t>(spread.parts.size());
     PlannedShape shape{.spread = spread, .step = predictStep(spread, pools_, model_, coefficients_)};
     const double speed = shape.step.samplesPerSecond();
     if (!(speed > 0)) return;
@@ -128,6 +179,9 @@ class Generator {
   const TrainingModel& model_;
   const Coefficients& coefficients_;
   const ShapeLimits& limits_;
+  std::vector<std::size_t> orderForServers_;
+  Fineness fineness_;
+  std::int64_t work_ = 0;
   double fastest_ = 0;
   std::map<std::tuple<int, int, std::string>, PlannedShape> best_;
 };
@@ -146,7 +200,7 @@ std::vector<PlannedShape> rankShapes(const std::vector<NodePool>& pools, const T
   });
   // The fastest that is left, or the smallest that is as good, goes next.
   const double noise = rankingNoise(coefficients);
-  for (auto next = all.begin(); next != all.end(); ++next) {
+  for (auto next = all.begin(); next != all.end() && next - all.begin() < kMostRanked; ++next) {
     const double enough = next->step.samplesPerSecond() * (1 - noise);
     const auto end = std::find_if(
         next, all.end(), [&](const PlannedShape& each) { return each.step.samplesPerSecond() < enough; });

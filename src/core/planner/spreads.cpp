@@ -96,18 +96,25 @@ std::optional<Spread> addServersBeside(const std::vector<NodePool>& pools, const
   return spread;
 }
 
-std::optional<Spread> addServersApart(const std::vector<NodePool>& pools, const Spread& workers,
-                                      int servers) {
+std::vector<std::size_t> orderedForServers(const std::vector<NodePool>& pools) {
   std::vector<std::size_t> order;
-  for (std::size_t pool = 0; pool < pools.size(); ++pool) order.push_back(pool);
+  for (std::size_t pool = 0; pool < pools.size(); ++pool) {
+    if (!pools[pool].serversBeside.empty() && pools[pool].serversBeside.front() > 0) order.push_back(pool);
+  }
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::tuple(pools[a].workersPerNode() > 0, -pools[a].nicBytesPerSecond, a) <
            std::tuple(pools[b].workersPerNode() > 0, -pools[b].nicBytesPerSecond, b);
   });
+  return order;
+}
+
+std::optional<Spread> addServersApart(const std::vector<NodePool>& pools,
+                                      const std::vector<std::size_t>& order, const Spread& workers,
+                                      int servers) {
   std::vector<Used> used;
   int left = servers;
   for (const std::size_t pool : order) {
-    if (pools[pool].serversBeside.empty() || pools[pool].serversBeside.front() == 0) continue;
+    if (left == 0) break;
     const int taken = std::min(left, pools[pool].nodes - usedOf(workers, pool));
     if (taken <= 0) continue;
     used.push_back({pool, taken});

@@ -19,11 +19,16 @@ namespace trainyard::core {
                                                   const std::vector<std::size_t>& order, int workers,
                                                   int nodes);
 
+// The pools in which servers without workers beside them may lie: those without room for workers first, of
+// those the ones with the faster network, then as they come.
+[[nodiscard]] std::vector<std::size_t> orderedForServers(const std::vector<NodePool>& pools);
+
 // The same with servers evenly beside the workers, and with servers on nodes of their own, as many as there
-// are, those without room for workers first. Nothing where they do not fit.
+// are, in that order. Nothing where they do not fit.
 [[nodiscard]] std::optional<Spread> addServersBeside(const std::vector<NodePool>& pools,
                                                      const Spread& workers, int servers);
-[[nodiscard]] std::optional<Spread> addServersApart(const std::vector<NodePool>& pools, const Spread& workers,
-                                                    int servers);
+[[nodiscard]] std::optional<Spread> addServersApart(const std::vector<NodePool>& pools,
+                                                    const std::vector<std::size_t>& order,
+                                                    const Spread& workers, int servers);
 
 }  // namespace trainyard::core

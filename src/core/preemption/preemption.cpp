@@ -37,8 +37,9 @@ bool touches(const NodeAmounts& frees, const std::vector<char>& pool) {
 }  // namespace
 
 std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t widest) {
-  if (placer_.budget().exhausted() || !Priorities(snapshot_).mayPreempt(*claimant.job)) return std::nullopt;
+  if (placer_.budget().exhausted()) return std::nullopt;
   if (auto shrunk = claimShrinking(claimant, widest)) return shrunk;
+  if (!Priorities(snapshot_).mayPreempt(*claimant.job)) return std::nullopt;
   const std::vector<Concession> candidates = concessions(claimant);
   if (candidates.empty()) return std::nullopt;
   auto choice =
@@ -68,10 +69,25 @@ void Preemption::giveAway(const Claim& claim) {
   }
 }
 
+void Preemption::withdraw(const Claim& claim) {
+  for (const Change& each : claim.concessions) {
+    stopped_.erase(each.job.get());
+    tree_.charge(tree_.queueOf(*each.job), tree_.heldBy(*each.job, each.remove), false);
+  }
+}
+
 // --- shrinking
 
 std::optional<Claim> Preemption::claimShrinking(const Claimant& claimant, std::size_t widest) {
-  const std::vector<Shrinkable> candidates = shrinkable(claimant);
+  if (placer_.budget().exhausted()) return std::nullopt;
+  if (auto surplus = shrinks(claimant, widest, true)) return surplus;
+  if (!Priorities(snapshot_).mayPreempt(*claimant.job)) return std::nullopt;
+  return shrinks(claimant, widest, false);
+}
+
+// What somebody has beyond his user's wish goes before what anybody wished for.
+std::optional<Claim> Preemption::shrinks(const Claimant& claimant, std::size_t widest, bool surplusOnly) {
+  const std::vector<Shrinkable> candidates = shrinkable(claimant, surplusOnly);
   if (candidates.empty()) return std::nullopt;
   const auto changesOf = [&](const std::vector<int>& gives) {
     std::vector<Change> changes;
@@ -96,22 +112,17 @@ std::optional<Claim> Preemption::claimShrinking(const Claimant& claimant, std::s
 }
 
 // Cheapest first; each no more than may be given beside what those before it give.
-std::vector<Shrinkable> Preemption::shrinkable(const Claimant& claimant) {
+std::vector<Shrinkable> Preemption::shrinkable(const Claimant& claimant, bool surplusOnly) {
   listRunning();
   std::vector<Shrinkable> found;
   std::vector<char> pool;
   for (const Concession& running : elastic_) {
     if (stopped_.contains(running.job.get())) continue;
-    Shrinkable each{running.job, mayGive(claimant, running)};
+    const int surplus = std::max(elasticMembers(*running.job) - wishedMembers(*running.job), 0);
+    Shrinkable each{running.job, surplusOnly ? surplus : mayGive(claimant, running)};
     if (each.most == 0) continue;
-    const model::Role& role = *running.job->spec.findRole(running.job->spec.elastic->role);
-    const int has = elasticMembers(*running.job);
-    for (int i = 1; i <= each.most; ++i) {
-      for (const model::Assignment& place : lastMembers(*running.job, i)) {
-        if (!place.indices.contains(has - i)) continue;
-        if (const auto node = ledger_.find(place.node)) each.frees.emplace_back(*node, role.shape.requests);
-      }
-    }
+    each.frees = freedBy(*running.job, each.most);
+    placer_.budget().spend(each.most);
     if (static_cast<int>(each.frees.size()) != each.most) continue;  // a node of it is gone
     if (pool.empty()) pool = poolOf(*claimant.job, ledger_);
     const bool anywhere = tree_.beyondLimit(claimant.queue, claimant.demand).has_value();
@@ -122,6 +133,22 @@ std::vector<Shrinkable> Preemption::shrinkable(const Claimant& claimant) {
   for (const Shrinkable& each : found)
     tree_.charge(tree_.queueOf(*each.job), tree_.heldBy(*each.job, lastMembers(*each.job, each.most)), false);
   return found;
+}
+
+// The room of its last members, the last one's first; fewer where nodes are gone.
+NodeAmounts Preemption::freedBy(const Job& job, int count) const {
+  const model::Resources& each = job.spec.findRole(job.spec.elastic->role)->shape.requests;
+  const int has = elasticMembers(job);
+  std::vector<std::optional<std::size_t>> nodes(static_cast<std::size_t>(count));
+  for (const model::Assignment& place : lastMembers(job, count)) {
+    for (const int index : place.indices.values())
+      nodes[static_cast<std::size_t>(has - 1 - index)] = ledger_.find(place.node);
+  }
+  NodeAmounts freed;
+  for (const auto& node : nodes) {
+    if (node) freed.emplace_back(*node, each);
+  }
+  return freed;
 }
 
 int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
@@ -135,18 +162,24 @@ int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
   const bool harmless = resizeWay(job.spec) != ResizeWay::kAnew || survivesStops(job.spec);
   const bool within = running.queue == claimant.queue && claimant.priority >= running.priority && harmless &&
                       !forbidsWithin(tree_.node(running.queue));
+  if (claimant.beyondLeast) {
+    const bool first = claimant.priority > running.priority || claimant.rank.before(rankOf(running));
+    return within && first ? std::max(has - least, gives) : gives;
+  }
   if (within) return std::max(has - least, 0);
   const std::function<Rank()> rank = [&] { return rankOf(running); };
   for (int asked = 0; gives < has - least && asked < kMostAsked; ++asked) {
-    const QueueTree::Amounts held = tree_.heldBy(job, lastMembers(job, gives + 1));
+    // Of the next one alone: those before it are discharged.
+    QueueTree::Amounts held = tree_.heldBy(job, lastMembers(job, gives + 1));
     const QueueTree::Amounts before = tree_.heldBy(job, lastMembers(job, gives));
+    for (std::size_t i = 0; i < held.size(); ++i) held[i] -= before[i];
     tree_.discharge(running.queue, before, false);
     const bool may = mayStop(claimant, {&job, running.priority, running.queue, held, rank}, tree_, snapshot_);
     tree_.charge(running.queue, before, false);
     if (!may) break;
     ++gives;
   }
-  spend(static_cast<std::size_t>(gives) + 1);
+  spend(static_cast<std::size_t>(gives + 1) * static_cast<std::size_t>(has));
   return gives;
 }
 

@@ -69,6 +69,12 @@ class Preemption {
   // where nobody may be stopped, or that would not help.
   [[nodiscard]] std::optional<Claim> claim(const Claimant& claimant, std::size_t widest);
 
+  // The same, as far as elastic gangs make room by shrinking alone.
+  [[nodiscard]] std::optional<Claim> claimShrinking(const Claimant& claimant, std::size_t widest);
+
+  // The claim is not carried out: those who would have gone are charged again.
+  void withdraw(const Claim& claim);
+
   // Places for the claimant, with those who go elsewhere for it. Asked once, for the first that has to wait.
   [[nodiscard]] std::optional<Claim> move(const Claimant& claimant, std::size_t widest);
 
@@ -86,9 +92,10 @@ class Preemption {
   using Alike = std::vector<std::size_t>;
 
   void listRunning();
-  [[nodiscard]] std::vector<Shrinkable> shrinkable(const Claimant& claimant);
+  [[nodiscard]] std::optional<Claim> shrinks(const Claimant& claimant, std::size_t widest, bool surplusOnly);
+  [[nodiscard]] std::vector<Shrinkable> shrinkable(const Claimant& claimant, bool surplusOnly);
+  [[nodiscard]] NodeAmounts freedBy(const model::Job& job, int count) const;
   [[nodiscard]] int mayGive(const Claimant& claimant, const Concession& running);
-  [[nodiscard]] std::optional<Claim> claimShrinking(const Claimant& claimant, std::size_t widest);
   void spareMembers(const Claimant& claimant, std::size_t widest, Claim& claim);
   [[nodiscard]] std::optional<Placement> placedBeside(const Claimant& claimant, std::size_t widest,
                                                       const std::vector<Change>& gone);

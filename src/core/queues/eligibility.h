@@ -19,9 +19,10 @@ struct Claimant {
   QueueTree::Amounts demand;
   // Since when places are kept for it (core/timeline/reservation.h); absent: none are.
   std::optional<base::WallTime> reservedSince = std::nullopt;
-  bool belowShare = false;  // its queue holds less than its share
-  Rank rank = {};           // in its queue
-  bool overdue = false;     // keeps its turn in its queue, whatever its rank
+  bool belowShare = false;   // its queue holds less than its share
+  Rank rank = {};            // in its queue
+  bool overdue = false;      // keeps its turn in its queue, whatever its rank
+  bool beyondLeast = false;  // an elastic gang that asks for more members than it can do with
 };
 
 // Who might go for it.

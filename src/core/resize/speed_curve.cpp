@@ -134,9 +134,12 @@ void SpeedCurve::fit(const std::vector<Sample>& samples) {
     system.right[i] /= norm;
   }
   std::optional<double> best;
-  for (const unsigned chosen : {1U, 3U, 5U, 7U, 2U, 4U, 6U}) {
+  // Never without the first, what is computed: one member alone has nothing else.
+  for (const unsigned chosen : {1U, 3U, 5U, 7U}) {
     const auto found = solve(system, chosen);
-    if (!found || std::any_of(found->begin(), found->end(), [](double each) { return each < 0; })) continue;
+    if (!found || !(found->front() > 0) ||
+        std::any_of(found->begin(), found->end(), [](double each) { return each < 0; }))
+      continue;
     double error = 0;
     for (const Sample& each : samples) {
       double time = 0;

@@ -64,6 +64,7 @@ struct ReplayOptions {
   // Jobs may be resized, and report how fast they are unless told otherwise (pollux).
   bool elastic = false;
   bool reports = true;
+  bool adaptiveBatch = false;  // elastic jobs choose their batch size by their goodput (pollux)
   std::uint64_t seed = 1;
   std::size_t seeds = 1;  // how many, counted up from `seed` (openb)
   std::string jobsFile;

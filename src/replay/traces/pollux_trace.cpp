@@ -280,6 +280,19 @@ double PolluxApplication::goodput(const PolluxPlacement& placement, int batch, s
   return gain / seconds;
 }
 
+double PolluxApplication::runSeconds(const PolluxPlacement& placement, int batch, bool adapts) const {
+  double seconds = 0;
+  double done = 0;
+  for (std::size_t epoch = 0; epoch < epochs(); ++epoch) {
+    double speed = goodput(placement, batch, epoch);
+    for (int other = leastBatch_; adapts && other <= mostBatch_; other *= 2)
+      speed = std::max(speed, goodput(placement, other, epoch));
+    seconds += std::max(progressAfter(epoch + 1) - done, 0.0) / speed;
+    done = progressAfter(epoch + 1);
+  }
+  return seconds;
+}
+
 Result<PolluxTrace> readPolluxJobs(const std::string& file, int gpusPerNode,
                                    const std::function<Result<std::string>(const std::string&)>& readFile) {
   auto text = readFile(file);
@@ -312,13 +325,7 @@ Result<PolluxTrace> readPolluxJobs(const std::string& file, int gpusPerNode,
     read.job.application = application;
     PolluxPlacement close(static_cast<std::size_t>(read.facts.gpus / gpusPerNode), gpusPerNode);
     if (read.facts.gpus % gpusPerNode != 0) close.push_back(read.facts.gpus % gpusPerNode);
-    double seconds = 0;
-    double done = 0;
-    for (std::size_t epoch = 0; epoch < application->epochs(); ++epoch) {
-      const double speed = application->goodput(close, read.job.batch, epoch);
-      seconds += std::max(application->progressAfter(epoch + 1) - done, 0.0) / speed;
-      done = application->progressAfter(epoch + 1);
-    }
+    const double seconds = application->runSeconds(close, read.job.batch, false);
     if (!(seconds < 1e10)) {
       return fail(
           table->error(i, *table->column("application"), fmt::format("takes {} s by its tables", seconds)));

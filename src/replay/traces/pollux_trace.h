@@ -36,6 +36,10 @@ class PolluxApplication {
   // for accumulation, and gain = (variance + square) / (variance / scale + square).
   [[nodiscard]] double goodput(const PolluxPlacement& placement, int batch, std::size_t epoch) const;
 
+  // Of the whole training, s. `adapts`: in each epoch with the batch size that has the most goodput there, of
+  // its own and the measured ones, as Pollux' agents choose it.
+  [[nodiscard]] double runSeconds(const PolluxPlacement& placement, int batch, bool adapts) const;
+
   [[nodiscard]] std::size_t epochs() const { return boundaries_.size(); }
   // Progress after so many epochs, at least one.
   [[nodiscard]] double progressAfter(std::size_t epochs) const { return boundaries_[epochs - 1]; }

@@ -116,6 +116,8 @@ TEST_CASE("PyTorch: members that may come and go meet by c10d") {
   CHECK(valueOf(env, "PET_RDZV_BACKEND") == "c10d");
   CHECK(valueOf(env, "PET_RDZV_ENDPOINT") == "j-worker-0.j.ml.svc:29400");
   CHECK(valueOf(env, "PET_RDZV_ID") == made.uid.str());
+  CHECK(valueOf(env, "PET_RDZV_CONF") == "is_host=0");
+  CHECK(valueOf(core::MemberEnvironments(made).of("worker", 0, 1), "PET_RDZV_CONF") == "is_host=1");
   CHECK(valueOf(env, "PET_NNODES") == "4");
   CHECK(valueOf(env, "PET_MAX_RESTARTS") == "10");
   CHECK(valueOf(env, "PET_NODE_RANK") == "(unset)");

@@ -1,4 +1,6 @@
 
+#include <array>
+
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
@@ -38,6 +40,21 @@ TEST_CASE("Our default is ahead of Tiresias on Pollux' workloads") {
   const double third = replay(3, ReplayPolicy{}, true).meanCompletionSeconds;
   CHECK(third == Approx(3'340.2662).epsilon(1e-6).margin(0));
   CHECK(third < 3'876.25625);
+}
+
+TEST_CASE("Elastic and without reports Pollux' workloads are ahead of Tiresias") {
+  constexpr std::array kPublished{2'473.65, 5'144.9625, 3'876.25625, 3'280.2625};
+  for (int workload = 1; workload <= static_cast<int>(kPublished.size()); ++workload) {
+    INFO(workload);
+    ReplayOptions options;
+    options.format = ReplayFormat::kPollux;
+    options.jobsFile = fmt::format("{}/workloads/workload-{}.csv", kFolder, workload);
+    options.cluster = "16x4";
+    options.elastic = true;
+    options.reports = false;
+    CHECK(replay::testing::replay(options).meanCompletionSeconds <
+          kPublished[static_cast<std::size_t>(workload) - 1]);
+  }
 }
 
 TEST_CASE("Step times: whichever way round nodes are named, between measured ones, and beyond four nodes") {

@@ -1,0 +1,113 @@
+#include "operator/console/answers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "codec/json_writer.h"
+#include "operator/console/page_files.h"
+
+namespace trainyard::operator_::console {
+namespace {
+
+constexpr std::size_t kMostTokenBytes = 8u << 10;
+
+int hexOf(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+std::optional<std::string> decoded(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i] == '+' ? ' ' : text[i];
+      continue;
+    }
+    if (i + 2 >= text.size()) return std::nullopt;
+    const int high = hexOf(text[i + 1]);
+    const int low = hexOf(text[i + 2]);
+    if (high < 0 || low < 0) return std::nullopt;
+    out += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return out;
+}
+
+// Of RFC 6750: what a token is made of.
+bool partOfToken(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("-._~+/=").find(c) != std::string_view::npos;
+}
+
+std::string_view typeOf(std::string_view name) {
+  if (name.ends_with(".html")) return "text/html; charset=utf-8";
+  if (name.ends_with(".css")) return "text/css; charset=utf-8";
+  return "text/javascript; charset=utf-8";
+}
+
+}  // namespace
+
+net::HttpResponse makeAnswer(int status, std::string_view type, std::string body) {
+  return {
+      .status = status,
+      .headers = {{"Content-Type", std::string(type)},
+                  {"Content-Security-Policy",
+                   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri "
+                   "'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"},
+                  {"X-Content-Type-Options", "nosniff"},
+                  {"X-Frame-Options", "DENY"},
+                  {"Referrer-Policy", "no-referrer"},
+                  {"Cross-Origin-Opener-Policy", "same-origin"},
+                  {"Cross-Origin-Resource-Policy", "same-origin"},
+                  {"Cache-Control", "no-store"}},
+      .body = std::move(body)};
+}
+
+net::HttpResponse refusal(int status, std::string_view why) {
+  codec::JsonWriter out;
+  out.beginObject().member("error", why).endObject();
+  net::HttpResponse response = makeAnswer(status, "application/json", std::move(out).take());
+  if (status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  if (status == 405) response.headers.emplace_back("Allow", "GET");
+  return response;
+}
+
+std::optional<PageFile> findPageFile(std::string_view path) {
+  if (!path.starts_with('/')) return std::nullopt;
+  const std::string_view name = path == "/" ? "index.html" : path.substr(1);
+  for (const auto& [file, text] : pageFiles()) {
+    if (file == name) return PageFile{typeOf(file), text};
+  }
+  return std::nullopt;
+}
+
+std::string bearerToken(const net::Headers& headers) {
+  constexpr std::string_view kScheme = "Bearer ";
+  std::string_view value = net::findHeader(headers, "Authorization");
+  if (!net::equalsWithoutCase(value.substr(0, kScheme.size()), kScheme)) return {};
+  value.remove_prefix(kScheme.size());
+  if (value.size() > kMostTokenBytes || !std::all_of(value.begin(), value.end(), partOfToken)) return {};
+  return std::string(value);
+}
+
+std::vector<std::pair<std::string, std::string>> readQuery(std::string_view query) {
+  std::vector<std::pair<std::string, std::string>> values;
+  while (!query.empty()) {
+    const std::string_view part = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(part.size() + 1, query.size()));
+    const auto equals = part.find('=');
+    auto value = decoded(equals == std::string_view::npos ? std::string_view() : part.substr(equals + 1));
+    if (value) values.emplace_back(part.substr(0, equals), std::move(*value));
+  }
+  return values;
+}
+
+std::string sentEvent(std::string_view name, std::string_view json) {
+  std::string out = "event: ";
+  out.append(name).append("\ndata: ").append(json).append("\n\n");
+  return out;
+}
+
+}  // namespace trainyard::operator_::console

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "net/http.h"
+
+namespace trainyard::operator_::console {
+
+// With the headers that every answer has: no script but the page's own files, no frame, no guess about types,
+// nothing kept by caches.
+[[nodiscard]] net::HttpResponse makeAnswer(int status, std::string_view type, std::string body);
+// {"error": "..."}
+[[nodiscard]] net::HttpResponse refusal(int status, std::string_view why);
+
+// A file of the page, by its path ("/" is index.html); its content type and text live for ever.
+struct PageFile {
+  std::string_view type;
+  std::string_view text;
+};
+[[nodiscard]] std::optional<PageFile> findPageFile(std::string_view path);
+
+// The token of "Authorization: Bearer ..."; empty without one, or where it is none.
+[[nodiscard]] std::string bearerToken(const net::Headers& headers);
+
+// "a=1&b=x%20y"; what is not well-formed is left out.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> readQuery(std::string_view query);
+
+// One server-sent event. `json` has no line breaks.
+[[nodiscard]] std::string sentEvent(std::string_view name, std::string_view json);
+
+}  // namespace trainyard::operator_::console

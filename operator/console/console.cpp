@@ -1,0 +1,276 @@
+#include "operator/console/console.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "codec/label_syntax.h"
+#include "operator/console/answers.h"
+
+namespace trainyard::operator_::console {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr base::Instant::duration kTick = seconds(1);
+constexpr base::Instant::duration kRecount = seconds(30);  // what depends on the time alone
+constexpr base::Instant::duration kQuiet = seconds(15);    // then a comment
+constexpr std::size_t kMostEventBytes = std::size_t{1} << 20;
+constexpr const char* kJson = "application/json";
+constexpr const char* kNotSeen = "there is no such TrainingJob, or it is not yours to see";
+constexpr const char* kNotRead = "the operator has not read the cluster yet";
+
+std::string valueOf(const std::vector<std::pair<std::string, std::string>>& query, std::string_view key) {
+  const auto found =
+      std::find_if(query.begin(), query.end(), [&](const auto& each) { return each.first == key; });
+  return found == query.end() ? std::string() : found->second;
+}
+
+// 0 for nothing; -1 for no number, which no bound allows.
+int numberOf(const std::string& text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? value : text.empty() ? 0 : -1;
+}
+
+// Small letters, digits, dashes and dots: names of objects, and nothing that means more in a path or
+// selector.
+bool plainName(std::string_view text) {
+  return !text.empty() && text.size() <= 253 && text != "." && text != ".." &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+         });
+}
+
+int statusOf(const base::Error& error) {
+  if (error.code == base::ErrorCode::kUnauthorized) return 401;
+  return error.code == base::ErrorCode::kThrottled ? 429 : 503;
+}
+
+// What went wrong between us and the API server is not the caller's to read.
+std::string_view wordsOf(const base::Error& error) {
+  switch (statusOf(error)) {
+    case 401: return "no token, or one that the API server does not know";
+    case 429: return "too many ask at once; try again in a moment";
+    default: return "the API server cannot be asked who may see what; try again in a moment";
+  }
+}
+
+bool sameCluster(const model::Snapshot& a, const model::Snapshot& b) {
+  return a.nodes.isSameAs(b.nodes) && a.pods.isSameAs(b.pods) && a.jobs.isSameAs(b.jobs) &&
+         a.queues.isSameAs(b.queues) && a.namespaces.isSameAs(b.namespaces) &&
+         a.policy.topology == b.policy.topology;
+}
+
+}  // namespace
+
+void Console::answer(const net::ServerRequest& request, std::shared_ptr<net::Exchange> exchange) {
+  if (request.method != net::Method::kGet)
+    return exchange->reply(refusal(405, "only GET: the console reads"));
+  if (const auto file = findPageFile(request.path()))
+    return exchange->reply(makeAnswer(200, file->type, std::string(file->text)));
+  const bool known =
+      request.path() == "/api/stream" || request.path() == "/api/job" || request.path() == "/api/what-if";
+  if (!known) return exchange->reply(refusal(404, "there is no such page"));
+  const std::string token = bearerToken(request.headers);
+  if (token.empty()) return exchange->reply(refusal(401, "show a token: Authorization: Bearer TOKEN"));
+  if (request.path() == "/api/stream") return openStream(exchange, token);
+  const Query query = readQuery(request.query());
+  if (request.path() == "/api/job") return answerJob(exchange, token, query);
+  answerWhatIf(exchange, token, query);
+}
+
+void Console::withFacts(std::function<void(bool)> then) {
+  if (known_ && deps_.executor.now() - factsAt_ < kTick) return then(true);
+  waiting_.push_back(std::move(then));
+  if (std::exchange(asking_, true)) return;
+  deps_.snapshot([this, alive = alive_](std::optional<model::Snapshot> snapshot) {
+    if (!*alive) return;
+    takeSnapshot(std::move(snapshot));
+  });
+}
+
+void Console::takeSnapshot(std::optional<model::Snapshot> snapshot) {
+  asking_ = false;
+  factsAt_ = deps_.executor.now();
+  if (snapshot) {
+    const bool stale = factsAt_ - countedAt_ > kRecount;
+    if (!known_ || stale || !sameCluster(*snapshot, facts_.snapshot)) {
+      facts_.follow(std::move(*snapshot));
+      described_.clear();
+      countedAt_ = factsAt_;
+    }
+    known_ = true;
+  }
+  for (auto& each : std::exchange(waiting_, {})) each(known_);
+}
+
+// The caller's rights to the namespaces that have jobs, and to `ns`.
+void Console::withViewer(const ExchangePtr& exchange, const std::string& token, std::string ns,
+                         std::function<void(const Viewer&)> then) {
+  withFacts([this, exchange, token, ns = std::move(ns), then = std::move(then)](bool known) {
+    if (!known) return exchange->reply(refusal(503, kNotRead));
+    access_.viewerOf(token, {ns}, [exchange, then](base::Result<Viewer> viewer) {
+      if (!viewer) return exchange->reply(refusal(statusOf(viewer.error()), wordsOf(viewer.error())));
+      then(*viewer);
+    });
+  });
+}
+
+void Console::openStream(const ExchangePtr& exchange, const std::string& token) {
+  withFacts([this, exchange, token](bool known) {
+    if (!known) return exchange->reply(refusal(503, kNotRead));
+    access_.viewerOf(token, facts_.jobNamespaces, [this, exchange, token](base::Result<Viewer> viewer) {
+      if (!viewer) return exchange->reply(refusal(statusOf(viewer.error()), wordsOf(viewer.error())));
+      admitStream(
+          std::make_shared<Stream>(Stream{.exchange = exchange, .token = token, .user = viewer->user}),
+          *viewer);
+    });
+  });
+}
+
+void Console::admitStream(const StreamPtr& stream, const Viewer& viewer) {
+  streams_.remove_if([](const StreamPtr& each) { return each->exchange->clientGone(); });
+  const auto own = std::count_if(streams_.begin(), streams_.end(),
+                                 [&](const StreamPtr& each) { return each->user == viewer.user; });
+  if (streams_.size() >= kMostStreams || static_cast<std::size_t>(own) >= kMostStreamsOfUser)
+    return stream->exchange->reply(refusal(429, "too many pages are open; close one"));
+  net::HttpResponse head = makeAnswer(200, "text/event-stream", "");
+  head.headers.emplace_back("X-Accel-Buffering", "no");  // proxies that would keep it back
+  stream->exchange->startStream(std::move(head));
+  streams_.push_back(stream);
+  send(*stream, viewer);
+  if (std::exchange(ticking_, true)) return;
+  deps_.executor.postAfter(kTick, [this, alive = alive_] {
+    if (*alive) tick();
+  });
+}
+
+void Console::tick() {
+  streams_.remove_if([](const StreamPtr& each) { return each->exchange->clientGone(); });
+  ticking_ = !streams_.empty();
+  if (!ticking_) return;
+  deps_.executor.postAfter(kTick, [this, alive = alive_] {
+    if (*alive) tick();
+  });
+  withFacts([this](bool) {
+    const auto streams = streams_;  // feed() may close some
+    for (const StreamPtr& stream : streams) feed(stream);
+  });
+}
+
+void Console::feed(const StreamPtr& stream) {
+  if (std::exchange(stream->busy, true)) return;
+  access_.viewerOf(stream->token, facts_.jobNamespaces, [this, stream](base::Result<Viewer> viewer) {
+    stream->busy = false;
+    if (!viewer)
+      return close(stream, statusOf(viewer.error()) == 401 ? "denied" : "trouble", wordsOf(viewer.error()));
+    send(*stream, *viewer);
+    if (stream->bytes > kMostStreamBytes) close(stream, "again", "");
+  });
+}
+
+void Console::send(Stream& stream, const Viewer& viewer) {
+  const Sections now = sectionsFor(viewer);
+  std::string out;
+  if (now != stream.sent) {
+    for (std::size_t i = 0; i < now->size(); ++i) {
+      const bool same = stream.sent && i < stream.sent->size() && (*stream.sent)[i] == (*now)[i];
+      if (!same) out += sentEvent((*now)[i].name, (*now)[i].json);
+    }
+  }
+  if (!out.empty()) out += sentEvent("ready", "null");
+  // What it begins with may be large, and says nothing of how its reader keeps up.
+  if (stream.sent) stream.bytes += out.size();
+  stream.sent = now;
+  const base::Instant at = deps_.executor.now();
+  if (out.empty() && at - stream.lastWrite >= kQuiet) out = ":\n\n";
+  if (out.empty()) return;
+  stream.lastWrite = at;
+  stream.exchange->write(std::move(out));
+}
+
+void Console::close(const StreamPtr& stream, std::string_view event, std::string_view why) {
+  stream->exchange->write(sentEvent(event, fmt::format("\"{}\"", why)));
+  stream->exchange->end();
+  streams_.remove(stream);
+}
+
+// Most who look have the same rights.
+Console::Sections Console::sectionsFor(const Viewer& viewer) {
+  for (const auto& [whose, sections] : described_) {
+    if (whose == viewer) return sections;
+  }
+  if (described_.size() >= kMostStreams) described_.clear();
+  return described_.emplace_back(viewer, std::make_shared<std::vector<Section>>(describe(facts_, viewer)))
+      .second;
+}
+
+void Console::answerJob(const ExchangePtr& exchange, const std::string& token, const Query& query) {
+  const std::string ns = valueOf(query, "namespace");
+  const std::string name = valueOf(query, "name");
+  if (!plainName(ns) || !plainName(name)) return exchange->reply(refusal(404, kNotSeen));
+  withViewer(exchange, token, ns, [this, exchange, ns, name](const Viewer& viewer) {
+    if (findJob(facts_, viewer, ns, name) == nullptr) return exchange->reply(refusal(404, kNotSeen));
+    // As core/v1, which selects by the object that they are about on every version of Kubernetes.
+    kube::ApiRequest request{.method = net::Method::kGet,
+                             .path = fmt::format("/api/v1/namespaces/{}/events", ns)};
+    request.query = {
+        {"fieldSelector", fmt::format("involvedObject.kind=TrainingJob,involvedObject.name={}", name)},
+        {"limit", "200"}};
+    request.timeout = seconds(5);
+    request.maxAnswerBytes = kMostEventBytes;
+    deps_.api.request(std::move(request), [this, exchange, ns, name, viewer,
+                                           alive = alive_](base::Result<kube::ApiResponse> events) {
+      if (!*alive) return;
+      const model::Job* job = findJob(facts_, viewer, ns, name);
+      if (job == nullptr) return exchange->reply(refusal(404, kNotSeen));
+      // Conditions tell most of it where Events cannot be had.
+      exchange->reply(
+          makeAnswer(200, kJson, describeJobPage(facts_, viewer, *job, events ? events->body : "")));
+    });
+  });
+}
+
+void Console::answerWhatIf(const ExchangePtr& exchange, const std::string& token, const Query& query) {
+  Wish wish{.ns = valueOf(query, "namespace"), .queue = valueOf(query, "queue")};
+  wish.members = numberOf(valueOf(query, "members"));
+  wish.gpus = numberOf(valueOf(query, "gpus"));
+  wish.level = valueOf(query, "level");
+  wish.priority = valueOf(query, "priority");
+  wish.preemptible = valueOf(query, "preemptible") == "true";
+  wish.hours = numberOf(valueOf(query, "hours"));
+  if (!plainName(wish.ns)) return exchange->reply(refusal(400, "namespace: is missing, or no name"));
+  withViewer(exchange, token, wish.ns, [this, exchange, wish](const Viewer& viewer) {
+    if (!viewer.sees(wish.ns))
+      return exchange->reply(refusal(403, "namespace: you may not read TrainingJobs there"));
+    tryWish(exchange, wish, viewer);
+  });
+}
+
+// One at a time: it may take a core for seconds where thousands wait.
+void Console::tryWish(const ExchangePtr& exchange, const Wish& wish, const Viewer& viewer) {
+  const auto job = jobOf(wish, facts_.snapshot.now);
+  if (!job) return exchange->reply(refusal(400, job.error().message));
+  if (trying_)
+    return exchange->reply(refusal(429, "another what-if is being worked out; try again in a moment"));
+  trying_ = true;
+  core::CycleInput input;
+  input.snapshot = facts_.snapshot;
+  input.settings = deps_.settings;
+  // Its template is ours, and needs no check.
+  input.feedback[(*job)->key].templateError = "";
+  deps_.offload([this, exchange, viewer, namespaces = facts_.namespaces, input = std::move(input), job = *job,
+                 alive = alive_]() mutable -> base::Task {
+    const auto forecast = core::forecast(std::move(input), {job});
+    return [this, exchange, alive, text = describeForecast(forecast.front(), viewer, namespaces)] {
+      if (*alive) trying_ = false;
+      exchange->reply(makeAnswer(200, kJson, text));
+    };
+  });
+}
+
+}  // namespace trainyard::operator_::console

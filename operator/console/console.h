@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/executor.h"
+#include "core/cycle.h"
+#include "kube/api_client.h"
+#include "net/server.h"
+#include "operator/console/access.h"
+#include "operator/console/job_page.h"
+#include "operator/console/view.h"
+
+namespace trainyard::operator_::console {
+
+inline constexpr std::size_t kMostStreams = 32;
+inline constexpr std::size_t kMostStreamsOfUser = 6;
+// A stream ends then, and the page begins another one: so a reader that does not keep up holds no more.
+inline constexpr std::size_t kMostStreamBytes = std::size_t{8} << 20;
+
+// The console's requests: the page's files to everybody, and to who shows a token
+//   GET /api/stream   server-sent events: each section of view.h when it changes, then `ready`; once a second
+//                     at most. `denied` when the token is not good any more, `trouble` where something else
+//                     is wrong. A comment at times keeps proxies from closing it.
+//   GET /api/job?namespace=&name=      job_page.h
+//   GET /api/what-if?namespace=&queue=&members=&gpus=&level=&priority=&preemptible=&hours=
+// 401 without a good token, 404 for what does not exist and for what he may not see alike.
+// Nothing is computed while nobody looks. Lives on the executor's thread.
+class Console {
+ public:
+  struct Dependencies {
+    kube::ApiClient& api;  // for reviews and Events; writes nothing else
+    base::Executor& executor;
+    // Asks for the cluster as the operator knows it; answered on `executor`, with nothing before its first
+    // lists were read.
+    std::function<void(std::function<void(std::optional<model::Snapshot>)>)> snapshot;
+    // Runs the first elsewhere, where it may take long, and what it returns on `executor`.
+    std::function<void(std::function<base::Task()>)> offload;
+    core::Settings settings = {};
+  };
+
+  explicit Console(Dependencies dependencies)
+      : deps_(std::move(dependencies)), access_(deps_.api, deps_.executor) {}
+  ~Console() { *alive_ = false; }
+  Console(const Console&) = delete;
+  Console& operator=(const Console&) = delete;
+
+  void answer(const net::ServerRequest& request, std::shared_ptr<net::Exchange> exchange);
+
+  [[nodiscard]] std::size_t streams() const { return streams_.size(); }
+
+ private:
+  using ExchangePtr = std::shared_ptr<net::Exchange>;
+  using Sections = std::shared_ptr<const std::vector<Section>>;
+  using Query = std::vector<std::pair<std::string, std::string>>;
+  struct Stream {
+    ExchangePtr exchange;
+    std::string token;
+    std::string user = {};
+    Sections sent = nullptr;
+    std::size_t bytes = 0;
+    bool busy = false;  // rights are being asked for
+    base::Instant lastWrite{};
+  };
+  using StreamPtr = std::shared_ptr<Stream>;
+
+  void withFacts(std::function<void(bool)> then);
+  void takeSnapshot(std::optional<model::Snapshot> snapshot);
+  void withViewer(const ExchangePtr& exchange, const std::string& token, std::string ns,
+                  std::function<void(const Viewer&)> then);
+  void openStream(const ExchangePtr& exchange, const std::string& token);
+  void admitStream(const StreamPtr& stream, const Viewer& viewer);
+  void tick();
+  void feed(const StreamPtr& stream);
+  void send(Stream& stream, const Viewer& viewer);
+  void close(const StreamPtr& stream, std::string_view event, std::string_view why);
+  [[nodiscard]] Sections sectionsFor(const Viewer& viewer);
+  void answerJob(const ExchangePtr& exchange, const std::string& token, const Query& query);
+  void answerWhatIf(const ExchangePtr& exchange, const std::string& token, const Query& query);
+  void tryWish(const ExchangePtr& exchange, const Wish& wish, const Viewer& viewer);
+
+  Dependencies deps_;
+  Access access_;
+  Facts facts_;
+  bool known_ = false;
+  bool asking_ = false;
+  base::Instant factsAt_{};
+  base::Instant countedAt_{};
+  std::vector<std::function<void(bool)>> waiting_;
+  std::vector<std::pair<Viewer, Sections>> described_;  // of these facts
+  std::list<StreamPtr> streams_;
+  bool ticking_ = false;
+  bool trying_ = false;  // a what-if
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace trainyard::operator_::console

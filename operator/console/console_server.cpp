@@ -1,0 +1,157 @@
+#include "operator/console/console_server.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/event_loop.h"
+#include "base/file.h"
+#include "kube/connection.h"
+#include "net/listen_address.h"
+#include "net/server.h"
+#include "operator/console/console.h"
+
+namespace trainyard::operator_::console {
+namespace {
+
+constexpr kube::RateLimit kReviews{.perSecond = 50, .burst = 400};
+constexpr int kNice = 10;
+constexpr std::chrono::seconds kTlsPoll{10};
+
+bool isLoopback(const std::string& host) {
+  return host == "::1" || host == "localhost" || host.starts_with("127.");
+}
+
+base::Result<std::optional<net::TlsServerConfig>> readTls(const ConsoleOptions& options) {
+  if (options.certificate.empty() && options.privateKey.empty()) return std::nullopt;
+  auto certificate = base::readFile(options.certificate);
+  if (!certificate) return base::fail(certificate.error());
+  auto key = base::readFile(options.privateKey);
+  if (!key) return base::fail(key.error());
+  return net::TlsServerConfig{.certificatePem = std::move(*certificate), .privateKeyPem = std::move(*key)};
+}
+
+class Running final : public ConsoleServer {
+ public:
+  Running(ConsoleOptions options, base::Logger log) : options_(std::move(options)), log_(std::move(log)) {}
+
+  ~Running() override {
+    server_.reset();
+    offloaded_->stop();
+    loop_->stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  base::Result<void> begin(const kube::ConnectionConfig& config, const core::Settings& settings,
+                           const Source& source) {
+    const auto address = net::parseListenAddress(options_.listen);
+    if (!address) return base::fail(address.error());
+    auto tls = readTls(options_);
+    if (!tls) return base::fail(tls.error());
+    if (!*tls && !isLoopback(address->host)) {
+      return base::fail(
+          base::ErrorCode::kInvalid,
+          fmt::format("--console {}: must be a loopback address, as tokens travel in its requests; "
+                      "others need --console-tls-cert and --console-tls-key",
+                      options_.listen));
+    }
+    tls_ = *tls;
+    auto connection = kube::makeApiClient(config, *loop_, base::Rng(base::entropySeed()), log_,
+                                          {.userAgent = "trainyard-operator/" TRAINYARD_VERSION " console",
+                                           .rateLimit = kReviews,
+                                           .threads = 2});
+    if (!connection) return base::fail(connection.error());
+    connection_ = std::move(*connection);
+    console_ = std::make_unique<Console>(
+        Console::Dependencies{connection_->api(), *loop_, onLoop(source), offload(), settings});
+    if (auto listening = listen(*address); !listening) return listening;
+    thread_ = std::thread([this] { loop_->run(); });
+    // Not awaited at the end: what it works out may take longer than the process has.
+    std::thread([loop = offloaded_] {
+      // Of this thread alone, as Linux has it.
+      if (::nice(kNice) == -1) return loop->run();
+      loop->run();
+    }).detach();
+    return {};
+  }
+
+ private:
+  // The operator's answers come on its own loop.
+  [[nodiscard]] Source onLoop(const Source& source) const {
+    return [source, loop = loop_](std::function<void(std::optional<model::Snapshot>)> then) {
+      source([loop, then = std::move(then)](std::optional<model::Snapshot> snapshot) {
+        loop->post([then, snapshot = std::move(snapshot)]() mutable { then(std::move(snapshot)); });
+      });
+    };
+  }
+
+  [[nodiscard]] std::function<void(std::function<base::Task()>)> offload() const {
+    return [worker = offloaded_, loop = loop_](std::function<base::Task()> work) {
+      worker->post([work = std::move(work), loop] { loop->post(work()); });
+    };
+  }
+
+  base::Result<void> listen(const net::ListenAddress& address) {
+    net::ServerOptions options{.address = address.host, .port = address.port, .tls = tls_};
+    options.limits.maxConnections = 128;
+    options.limits.maxBodyBytes = 1024;
+    auto server = net::startHttpServer(
+        std::move(options), [console = console_.get(), loop = loop_](
+                                net::ServerRequest request, std::shared_ptr<net::Exchange> exchange) {
+          loop->post([console, request = std::move(request), exchange = std::move(exchange)] {
+            console->answer(request, exchange);
+          });
+        });
+    if (!server) return base::fail(server.error());
+    server_ = std::move(*server);
+    log_.info("the console is served", {{"address", options_.listen}, {"https", tls_ ? "yes" : "no"}});
+    if (tls_) loop_->post([this] { pollTls(); });
+    return {};
+  }
+
+  void pollTls() {
+    loop_->postAfter(kTlsPoll, [this] {
+      const auto read = readTls(options_);
+      const bool other = !read || !*read || (*read)->certificatePem != tls_->certificatePem ||
+                         (*read)->privateKeyPem != tls_->privateKeyPem;
+      if (other) {
+        const auto taken = read && *read
+                               ? server_->reloadTls(**read)
+                               : base::Result<void>(base::fail(base::ErrorCode::kInvalid, "unreadable"));
+        if (taken) tls_ = *read;
+        // Often the files are in the middle of being replaced; the next poll sees the rest.
+        if (!taken)
+          log_.warning("certificates cannot be used, the old ones stay", {{"error", taken.error().message}});
+      }
+      pollTls();
+    });
+  }
+
+  ConsoleOptions options_;
+  base::Logger log_;
+  std::optional<net::TlsServerConfig> tls_;
+  // Shared with what may still be on its way to them when this is gone.
+  std::shared_ptr<base::EventLoop> loop_ = std::make_shared<base::EventLoop>();
+  std::shared_ptr<base::EventLoop> offloaded_ = std::make_shared<base::EventLoop>();
+  std::unique_ptr<kube::ApiConnection> connection_;
+  std::unique_ptr<Console> console_;
+  std::unique_ptr<net::HttpServer> server_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<ConsoleServer>> ConsoleServer::start(const ConsoleOptions& options,
+                                                                  const kube::ConnectionConfig& config,
+                                                                  const core::Settings& settings,
+                                                                  Source source, const base::Logger& log) {
+  auto running = std::make_unique<Running>(options, log);
+  if (auto begun = running->begin(config, settings, source); !begun) return base::fail(begun.error());
+  return running;
+}
+
+}  // namespace trainyard::operator_::console

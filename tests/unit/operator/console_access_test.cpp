@@ -1,0 +1,146 @@
+#include <catch2/catch.hpp>
+
+#include <fmt/format.h>
+
+#include "operator/console/access.h"
+#include "support/fake_api.h"
+
+namespace trainyard::operator_::console::test {
+namespace {
+
+using std::chrono::seconds;
+
+// Knows the token "TOKEN-USER" of every user, and what each may do.
+class ReviewingApi final : public trainyard::test::FakeApi {
+ public:
+  using FakeApi::FakeApi;
+
+  Names allowed;  // "USER VERB RESOURCE NAMESPACE"
+  int tokens = 0;
+  int reviews = 0;
+  std::vector<std::string> bodies;
+
+ private:
+  base::Result<kube::ApiResponse> answer(const kube::ApiRequest& request) override {
+    bodies.push_back(request.body);
+    if (request.path.ends_with("tokenreviews")) {
+      ++tokens;
+      const auto at = request.body.find("TOKEN-");
+      if (at == std::string::npos) return kube::ApiResponse{201, R"({"status":{"error":"no"}})"};
+      const std::string user = request.body.substr(at + 6, request.body.find('"', at) - at - 6);
+      return kube::ApiResponse{
+          201, fmt::format(R"({{"status":{{"authenticated":true,"user":{{"username":"{}","uid":"u1",)"
+                           R"("groups":["g1"],"extra":{{"k":["v"]}}}}}}}})",
+                           user)};
+    }
+    ++reviews;
+    for (const std::string& each : allowed) {
+      const auto user = each.substr(0, each.find(' '));
+      const auto rest = each.substr(user.size() + 1);
+      const bool mine = request.body.find(fmt::format(R"("user":"{}")", user)) != std::string::npos;
+      if (mine && request.body.find(rest) != std::string::npos)
+        return kube::ApiResponse{201, R"({"status":{"allowed":true}})"};
+    }
+    return kube::ApiResponse{201, R"({"status":{"allowed":false}})"};
+  }
+};
+
+struct Fixture {
+  base::VirtualLoop loop;
+  ReviewingApi api{loop};
+  Access access{api, loop};
+
+  base::Result<Viewer> ask(const std::string& token, const Names& namespaces = {"ml", "vision"}) {
+    base::Result<Viewer> got = base::fail(base::ErrorCode::kInternal, "not called");
+    access.viewerOf(token, namespaces, [&](base::Result<Viewer> viewer) { got = std::move(viewer); });
+    loop.runFor(seconds(1));
+    return got;
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "A tenant sees the namespaces that the API server lets him read") {
+  api.allowed = {R"(ann "namespace":"ml")", R"(ann "resource":"queues")"};
+  const auto viewer = ask("TOKEN-ann");
+  REQUIRE(viewer.has_value());
+  CHECK(*viewer ==
+        Viewer{.user = "ann", .everywhere = false, .namespaces = {"ml"}, .nodes = false, .queues = true});
+  CHECK_THAT(api.bodies.back(), Catch::Contains(R"("groups":["g1"],"extra":{"k":["v"]})"));
+  CHECK_THAT(api.bodies.back(), !Catch::Contains("TOKEN"));
+}
+
+TEST_CASE_METHOD(Fixture, "Who may read all namespaces is not asked for each") {
+  api.allowed = {R"(root "namespace":"")", R"(root "resource":"nodes")"};
+  const auto viewer = ask("TOKEN-root");
+  CHECK(viewer->everywhere);
+  CHECK(viewer->nodes);
+  CHECK(api.reviews == 3);
+}
+
+TEST_CASE_METHOD(Fixture, "Answers live for half a minute, and then the API server is asked again") {
+  api.allowed = {R"(ann "namespace":"ml")"};
+  CHECK(ask("TOKEN-ann")->sees("ml"));
+  const int asked = api.reviews;
+  api.allowed.clear();
+  CHECK(ask("TOKEN-ann")->sees("ml"));
+  CHECK(api.reviews == asked);
+  CHECK(api.tokens == 1);
+  CHECK(ask("TOKEN-ann", {"ml", "new"})->sees("ml"));
+  CHECK(api.reviews == asked + 1);
+  loop.runFor(kAnswersLive);
+  CHECK_FALSE(ask("TOKEN-ann")->sees("ml"));
+  CHECK(api.tokens == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "One token's rights are no other's") {
+  api.allowed = {R"(ann "namespace":"ml")", R"(bob "namespace":"vision")"};
+  CHECK(ask("TOKEN-ann")->namespaces == Names{"ml"});
+  CHECK(ask("TOKEN-bob")->namespaces == Names{"vision"});
+}
+
+TEST_CASE_METHOD(Fixture, "A token that nobody knows is refused, and asked about seldom") {
+  CHECK(ask("forged").error().code == base::ErrorCode::kUnauthorized);
+  CHECK(ask("forged").error().code == base::ErrorCode::kUnauthorized);
+  CHECK(api.tokens == 1);
+  CHECK(api.reviews == 0);
+  loop.runFor(kRefusalsLive);
+  CHECK_FALSE(ask("forged").has_value());
+  CHECK(api.tokens == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "What cannot be asked is no yes") {
+  api.allowed = {R"(ann "namespace":"")"};
+  api.fault = [](const kube::ApiRequest& request) -> std::optional<base::Error> {
+    if (!request.path.ends_with("subjectaccessreviews")) return std::nullopt;
+    return base::Error{base::ErrorCode::kUnavailable, "down"};
+  };
+  CHECK(ask("TOKEN-ann").error().code == base::ErrorCode::kUnavailable);
+  api.fault = nullptr;
+  CHECK(ask("TOKEN-ann")->everywhere);
+}
+
+TEST_CASE_METHOD(Fixture, "Many at once ask once, and each gets an answer to what he asked") {
+  api.allowed = {R"(ann "namespace":"new")"};
+  int answered = 0;
+  for (const char* ns : {"ml", "new", "ml"})
+    access.viewerOf("TOKEN-ann", {ns},
+                    [&](base::Result<Viewer> viewer) { answered += viewer.has_value() ? 1 : 0; });
+  loop.runFor(seconds(1));
+  CHECK(answered == 3);
+  CHECK(api.tokens == 1);
+  CHECK(ask("TOKEN-ann", {"new"})->sees("new"));
+}
+
+TEST_CASE_METHOD(Fixture, "Forged tokens push out one another, not who is known") {
+  api.allowed = {R"(ann "namespace":"ml")"};
+  CHECK(ask("TOKEN-ann")->sees("ml"));
+  for (std::size_t i = 0; i < 2 * kMostCallers; ++i) {
+    access.viewerOf(fmt::format("forged-{}", i), {}, [](const base::Result<Viewer>&) {});
+    loop.runFor(std::chrono::milliseconds(2));
+  }
+  const int asked = api.tokens;
+  CHECK(ask("TOKEN-ann")->sees("ml"));
+  CHECK(api.tokens == asked);
+}
+
+}  // namespace
+}  // namespace trainyard::operator_::console::test
