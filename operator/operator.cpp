@@ -69,7 +69,10 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
       runTimes_({.ns = options_.leaseNamespace}, {deps_.api, deps_.executor, cache_,
                                                   deps_.log.named("run-times"), [this] { requestCycle(); }}),
       progress_({deps_.api, deps_.executor, cache_, metrics_, [this] { return leading(); },
-                 [this] { requestCycle(); }}) {
+                 [this] { requestCycle(); }}),
+      nodes_({deps_.api, deps_.executor, cache_, *events_, deps_.metrics, deps_.log.named("nodes"),
+              [this] { return leading(); }, [this] { return deps_.rng.split(); }}) {
+  nodes_.setPolicy(options_.provisioning, options_.policy.topology);
   cache_.onAnyChange([this] { requestCycle(); });
   takeFailureRules();
   // What a queue's status tells asks for no cycle, but the metrics repeat it.
@@ -128,6 +131,7 @@ void Operator::startedLeading(std::int64_t term) {
   requestCycle();
   runTimes_.start();
   progress_.start();
+  nodes_.start();
   if (!options_.certificates) return;
   certificates_ = std::make_unique<CertificateKeeper>(*options_.certificates, deps_.api, deps_.executor,
                                                       deps_.metrics, deps_.log.named("certificates"));
@@ -162,7 +166,13 @@ void Operator::releaseLease() {
 void Operator::setPolicy(const model::Policy& policy) {
   options_.policy = policy;
   takeFailureRules();
+  nodes_.setPolicy(options_.provisioning, policy.topology);
   requestCycle();
+}
+
+void Operator::setProvisioning(const model::ProvisioningPolicy& policy) {
+  options_.provisioning = policy;
+  nodes_.setPolicy(policy, options_.policy.topology);
 }
 
 // Their expressions were tried when the file was read.

@@ -18,6 +18,7 @@
 #include "kube/reflector.h"
 #include "operator/certificate_keeper.h"
 #include "operator/job_events.h"
+#include "operator/nodes_keeper.h"
 #include "operator/operator_metrics.h"
 #include "operator/plan_executor.h"
 #include "operator/progress_reader.h"
@@ -36,6 +37,7 @@ struct OperatorOptions {
   std::string launcherImage = "trainyard-launch";  // empty: jobs with checkpoint.mode Launcher are refused
   std::optional<CertificateOptions> certificates = std::nullopt;  // absent: others make them
   model::Policy policy = {};                                      // to begin with
+  model::ProvisioningPolicy provisioning = {};                    // the same
 };
 
 // The operator without its process: watches, elects, plans and executes on one executor, so that the
@@ -65,6 +67,7 @@ class Operator {
 
   // From the next cycle on.
   void setPolicy(const model::Policy& policy);
+  void setProvisioning(const model::ProvisioningPolicy& policy);
   // Tells people, where this replica leads, that the policy file was not taken.
   void reportPolicy(const std::string& complaint);
 
@@ -101,6 +104,7 @@ class Operator {
   QueueStatusWriter queueStatus_;
   RunTimesKeeper runTimes_;
   ProgressReader progress_;
+  NodesKeeper nodes_;
   std::unique_ptr<kube::LeaderElection> election_;
   std::unique_ptr<CertificateKeeper> certificates_;  // on the leader, where options_ ask for it
   std::function<void()> leadershipLost_;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/file.h"
-#include "codec/policy.h"
 
 namespace trainyard::operator_ {
 namespace {
@@ -37,16 +36,16 @@ base::Result<std::unique_ptr<PolicyKeeper>> PolicyKeeper::open(const std::string
   std::unique_ptr<PolicyKeeper> keeper(new PolicyKeeper(path, executor, metrics, std::move(log)));
   auto policy = keeper->read();
   if (!policy) return base::fail(policy.error());
-  keeper->policy_ = std::move(*policy);
+  keeper->file_ = std::move(*policy);
   keeper->lastGood_.set(1);
   return keeper;
 }
 
-base::Result<model::Policy> PolicyKeeper::read() {
+base::Result<codec::PolicyFile> PolicyKeeper::read() {
   auto text = base::readFile(path_);
   if (!text) return base::fail(text.error());
   text_ = std::move(*text);
-  return codec::decodePolicy(text_, path_);
+  return codec::decodePolicyFile(text_, path_);
 }
 
 void PolicyKeeper::follow(Callbacks callbacks) {
@@ -63,9 +62,9 @@ void PolicyKeeper::lookAgain() {
 
 void PolicyKeeper::look() {
   const std::string before = text_;
-  auto policy = read();
-  if (!policy) return noteRefused(policy.error().message);
-  if (policy->gpuResources != policy_.gpuResources)
+  auto file = read();
+  if (!file) return noteRefused(file.error().message);
+  if (file->policy.gpuResources != file_.policy.gpuResources)
     return noteRefused(
         path_ + ": gpuResources: is taken when a program starts; restart the operator and the extender");
   const bool mended = !complaint_.empty();
@@ -73,10 +72,10 @@ void PolicyKeeper::look() {
   lastGood_.set(1);
   if (text_ == before && !mended) return;
   taken_.increment();
-  log_.info("policy taken", {{"file", path_}, {"changed", *policy != policy_ ? "yes" : "no"}});
-  if (*policy == policy_) return;
-  policy_ = std::move(*policy);
-  if (callbacks_.taken) callbacks_.taken(policy_);
+  log_.info("policy taken", {{"file", path_}, {"changed", *file != file_ ? "yes" : "no"}});
+  if (*file == file_) return;
+  file_ = std::move(*file);
+  if (callbacks_.taken) callbacks_.taken(file_);
 }
 
 void PolicyKeeper::noteRefused(const std::string& why) {

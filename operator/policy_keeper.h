@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/executor.h"
 #include "base/log.h"
+#include "codec/policy.h"
 #include "model/policy.h"
 #include "telemetry/metrics.h"
 
@@ -18,8 +19,8 @@ namespace trainyard::operator_ {
 class PolicyKeeper {
  public:
   struct Callbacks {
-    std::function<void(const model::Policy&)> taken;  // a new policy; not for the first one
-    std::function<void(const std::string&)> refused;  // why the file is not taken, with line and field
+    std::function<void(const codec::PolicyFile&)> taken;  // a new one; not for the first one
+    std::function<void(const std::string&)> refused;      // why the file is not taken, with line and field
   };
 
   // kInvalid when the file cannot be read or used: nobody should start on a policy that is not what was
@@ -33,13 +34,14 @@ class PolicyKeeper {
   PolicyKeeper& operator=(const PolicyKeeper&) = delete;
 
   // The last good one.
-  [[nodiscard]] const model::Policy& policy() const { return policy_; }
+  [[nodiscard]] const codec::PolicyFile& file() const { return file_; }
+  [[nodiscard]] const model::Policy& policy() const { return file_.policy; }
   void follow(Callbacks callbacks);
 
  private:
   PolicyKeeper(std::string path, base::Executor& executor, telemetry::MetricsRegistry& metrics,
                base::Logger log);
-  base::Result<model::Policy> read();
+  base::Result<codec::PolicyFile> read();
   void look();
   void lookAgain();
   void noteRefused(const std::string& why);
@@ -51,7 +53,7 @@ class PolicyKeeper {
   telemetry::Counter refused_;
   telemetry::Gauge lastGood_;
   Callbacks callbacks_;
-  model::Policy policy_;
+  codec::PolicyFile file_;
   std::string text_;       // of the last look that could read the file
   std::string complaint_;  // empty while the file is good
   base::TimerId timer_{};

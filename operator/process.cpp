@@ -63,15 +63,16 @@ class Process {
                              }});
     if (!connection) return base::fail(connection.error());
     connection_ = std::move(*connection);
-    operator_ =
-        std::make_unique<Operator>(OperatorOptions{.identity = options_.identity,
-                                                   .leaseNamespace = options_.leaseNamespace,
-                                                   .schedulerName = options_.schedulerName,
-                                                   .launcherImage = options_.launcherImage,
-                                                   .certificates = options_.certificates,
-                                                   .policy = policy_ ? policy_->policy() : model::Policy()},
-                                   Operator::Dependencies{connection_->api(), connection_->leaseApi(), loop_,
-                                                          metrics_, rng.split(), log_});
+    operator_ = std::make_unique<Operator>(
+        OperatorOptions{.identity = options_.identity,
+                        .leaseNamespace = options_.leaseNamespace,
+                        .schedulerName = options_.schedulerName,
+                        .launcherImage = options_.launcherImage,
+                        .certificates = options_.certificates,
+                        .policy = policy_ ? policy_->policy() : model::Policy(),
+                        .provisioning = policy_ ? policy_->file().provisioning : model::ProvisioningPolicy()},
+        Operator::Dependencies{connection_->api(), connection_->leaseApi(), loop_, metrics_, rng.split(),
+                               log_});
     connection_->api().guardWrites([this] { return operator_->leading(); });
     operator_->onLeadershipLost([this] {
       exitCode_ = 1;
@@ -81,7 +82,11 @@ class Process {
     if (auto served = serveConsole(*config); !served) return served;
     operator_->start();
     if (policy_) {
-      policy_->follow({.taken = [this](const model::Policy& policy) { operator_->setPolicy(policy); },
+      policy_->follow({.taken =
+                           [this](const codec::PolicyFile& file) {
+                             operator_->setPolicy(file.policy);
+                             operator_->setProvisioning(file.provisioning);
+                           },
                        .refused = [this](const std::string& why) { operator_->reportPolicy(why); }});
     }
     publishReadiness();

@@ -25,7 +25,8 @@ def check_reasons():
     check(len(reasons) > 10, "no reasons were found in the code")
     events = set(re.findall(r'\{\s*(?:true|false),\s*"([A-Z]\w+)"', source("src/core", "operator")))
     events |= set(re.findall(r'EventType::k\w+,\s*"([A-Z]\w+)"', source("operator")))
-    types = set(re.findall(r'string_view k\w+ = "([A-Z]\w+)"', (ROOT / "src/model/conditions.h").read_text()))
+    types = set(re.findall(r'string_view k\w+ = "([A-Z]\w+)"', "".join(
+        (ROOT / "src/model" / name).read_text() for name in ("conditions.h", "provisioning.h"))))
     for kind, words in (("reason", reasons), ("Event", events), ("condition", types - {"Ready"})):
         for word in sorted(words - said):
             check(False, f"docs/reasons.md does not have the {kind} {word}")

@@ -211,6 +211,8 @@ class ChartTest(unittest.TestCase):
                        "extender": {"service": {"clusterIP": "10.0.200.1"}},
                        "crds": {"keep": False},
                        "policy": yaml.safe_load((support.ROOT / "examples" / "policy.yaml").read_text())},
+        "placeholders": {"policy": {"provisioning": {"with": "PlaceholderPods"}}},
+        "both families": {"ipFamily": "DualStack"},
         "one replica": {"operator": {"replicas": 1}, "extender": {"replicas": 1}},
         "existing": {"certificates": {"source": "existing", "existing": {"serverSecret": "s", "clientSecret": "c"}}},
         "bare": {"rbac": {"create": False}, "admissionPolicy": {"reserved": False}, "crds": {"install": False}, "metrics": {"annotations": False},
@@ -283,6 +285,80 @@ class ChartTest(unittest.TestCase):
             with self.subTest(version):
                 text = helm.template(given().tools["helm"], second, only=["second-scheduler"], kubernetes=version)
                 self.assertIn("image: registry.k8s.io/kube-scheduler:v1.30.4\n", text)
+
+    def test_every_version_of_a_cluster_is_taken_whatever_it_is_called(self):
+        """What is before the first Kubernetes that has all that is used here is refused."""
+        names = ("v1.30.4", "v1.30.4-eks-a737599", "v1.31.6-gke.1020000", "v1.32.2+k3s1", "v1.33.0-rc.1", "v1.36.3")
+        for version in names:
+            for name, values in self.VALUES.items():
+                with self.subTest(f"{version}, {name}"):
+                    self.assertIn("kind: Deployment", helm.template(given().tools["helm"], values, kubernetes=version))
+        with self.assertRaises(Exception) as caught:
+            helm.template(given().tools["helm"], kubernetes="v1.29.15")
+        self.assertIn("incompatible", str(caught.exception))
+
+    def test_addresses_are_of_the_family_that_was_asked_for(self):
+        def rendered(values):
+            text = helm.template(given().tools["helm"], {**self.MONITORED, **values})
+            return {(item["kind"], item["metadata"]["name"]): item for item in yaml.safe_load_all(text) if item}
+        policies = {"IPv4": None, "IPv6": "SingleStack", "DualStack": "PreferDualStack"}
+        for family, policy in policies.items():
+            objects = rendered({"ipFamily": family, "agent": {"enabled": True}})
+            listens = [argument for kind in ("Deployment", "DaemonSet") for key, item in objects.items() if key[0] == kind
+                       for container in item["spec"]["template"]["spec"]["containers"]
+                       for argument in container["args"] if "listen=" in argument]
+            with self.subTest(family):
+                self.assertEqual(4, len(listens))
+                self.assertTrue(all(("=[::]:" in each) == (family != "IPv4") for each in listens), listens)
+                services = [item["spec"] for key, item in objects.items() if key[0] == "Service"]
+                self.assertEqual(3, len(services))
+                for spec in services:
+                    self.assertEqual(policy, spec.get("ipFamilyPolicy"))
+                    self.assertEqual(["IPv6"] if family == "IPv6" else None, spec.get("ipFamilies"))
+        config = rendered({"ipFamily": "IPv6", "extender": {"service": {"clusterIP": "fd00:10:96::42"}}})
+        stanza = yaml.safe_load(config["ConfigMap", "trainyard-scheduler-config"]["data"]["extenders.yaml"])
+        self.assertEqual("https://[fd00:10:96::42]:443/v1/extender", stanza["extenders"][0]["urlPrefix"])
+
+    def test_names_may_begin_otherwise(self):
+        values = {**self.MONITORED, **self.VALUES["second scheduler"], "agent": {"enabled": True}}
+        def rendered(more, only=()):
+            text = helm.template(given().tools["helm"], {**values, **more}, only=only)
+            return [item for item in yaml.safe_load_all(text) if item and item["kind"] != "CustomResourceDefinition"]
+        names = lambda objects: sorted((item["kind"], item["metadata"]["name"]) for item in objects)
+        usual, named = rendered({}), rendered({"fullnameOverride": "acme-gangs"})
+        self.assertEqual(names(named), names(rendered({"nameOverride": "acme-gangs"})))
+        # What the programs know by name, and the agent's namespace, which has a value of its own.
+        fixed = {("Lease", "trainyard-operator"), ("Lease", "trainyard-scheduler"),
+                 ("ConfigMap", "trainyard-run-times"), ("Namespace", "trainyard-agent")}
+        self.assertEqual(sorted(each if each in fixed else (each[0], each[1].replace("trainyard", "acme-gangs", 1))
+                                for each in names(usual)), names(named))
+        there = set(names(named))
+        for item in named:
+            with self.subTest(f"{item['kind']} {item['metadata']['name']}"):
+                self.assertLessEqual(set(self.referred_to(item)), there)
+        # What is called by name is called by the new one.
+        config, = rendered({"fullnameOverride": "acme-gangs"}, ["scheduler-config"])
+        self.assertIn(f"https://acme-gangs-extender.{SYSTEM}.svc:443", config["data"]["extenders.yaml"])
+        self.assertIn(f"serverName: acme-gangs-extender.{SYSTEM}.svc", config["data"]["extenders.yaml"])
+        operator = next(item for item in named if item["kind"] == "Deployment" and item["metadata"]["name"].endswith("operator"))
+        self.assertIn("--certificates-for=acme-gangs-extender", operator["spec"]["template"]["spec"]["containers"][0]["args"])
+
+    @staticmethod
+    def referred_to(item):
+        """(kind, name) of the objects of the chart that it needs."""
+        if "roleRef" in item and not item["roleRef"]["name"].startswith(("system:", "extension-")):
+            yield item["roleRef"]["kind"], item["roleRef"]["name"]
+        for subject in item.get("subjects", []):
+            yield subject["kind"], subject["name"]
+        if item["kind"] not in ("Deployment", "DaemonSet"):
+            return
+        pod = item["spec"]["template"]["spec"]
+        yield "ServiceAccount", pod["serviceAccountName"]
+        for volume in pod.get("volumes", []):
+            if "configMap" in volume:
+                yield "ConfigMap", volume["configMap"]["name"]
+            if "secret" in volume:
+                yield "Secret", volume["secret"]["secretName"]
 
     def test_agents_only_where_asked_for_and_with_one_capability(self):
         program = given().tools["helm"]

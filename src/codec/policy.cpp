@@ -271,11 +271,46 @@ void readPreflight(const YamlField& field, model::Preflight& into) {
   field["command"].forEachElement([&](const YamlField& word) { into.command.emplace_back(word.text()); });
 }
 
+// As the schema of ProvisioningRequest has it.
+bool isClassName(std::string_view text) {
+  constexpr std::size_t kMaxName = 253;
+  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !text.empty() && text.size() <= kMaxName && plain(text.front()) && plain(text.back()) &&
+         text.find("..") == std::string_view::npos &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return plain(c) || c == '-' || c == '.'; });
+}
+
+void readProvisioning(const YamlField& field, model::ProvisioningPolicy& into) {
+  field.expectKeys({"with", "class", "after", "giveUpAfter", "retryAfter", "maxJobs"});
+  if (const YamlField with = field["with"]; with.present()) {
+    const std::string_view name = with.text();
+    if (name == "Nothing") {
+      into.by = model::ProvisioningBy::kNobody;
+    } else if (name == "ProvisioningRequest") {
+      into.by = model::ProvisioningBy::kProvisioningRequest;
+    } else if (name == "PlaceholderPods") {
+      into.by = model::ProvisioningBy::kPlaceholderPods;
+    } else {
+      with.refuse("must be Nothing, ProvisioningRequest or PlaceholderPods");
+    }
+  }
+  if (const YamlField name = field["class"]; name.present()) {
+    if (!isClassName(name.text()))
+      name.refuse("must be a provisioning class such as check-capacity.autoscaling.x-k8s.io");
+    into.className = name.text();
+  }
+  readDuration(field["after"], into.after);
+  readDuration(field["giveUpAfter"], into.giveUpAfter, std::chrono::seconds(1));
+  readDuration(field["retryAfter"], into.retryAfter, std::chrono::seconds(1));
+  constexpr std::int64_t kMostJobs = 1'000;
+  readInteger(field["maxJobs"], into.maxJobs, 1, kMostJobs);
+}
+
 model::Policy readPolicy(const YamlField& root) {
   root.expectKeys({"topology", "gpuResources", "gpuTypeLabel", "mixGpuTypes", "ordering", "relaxation",
                    "shapeCosts", "backfill", "preemption", "timeSlicing", "defragmentation", "resize",
                    "usageHalfLife", "unreachableGrace", "chargeOtherPods", "requireQueue", "failures",
-                   "preflight"});
+                   "preflight", "provisioning"});
   model::Policy policy;
   readTopology(root["topology"], policy.topology);
   readGpuResources(root["gpuResources"], policy.gpuResources);
@@ -304,13 +339,22 @@ model::Policy readPolicy(const YamlField& root) {
 
 }  // namespace
 
-base::Result<model::Policy> decodePolicy(const std::string& yaml, const std::string& file) {
+base::Result<PolicyFile> decodePolicyFile(const std::string& yaml, const std::string& file) {
   const auto value = parseYamlValue(yaml, file);
   if (!value) return base::fail(value.error());
   YamlComplaint complaint(file);
-  model::Policy policy = readPolicy(YamlField(*value, complaint));
+  const YamlField root(*value, complaint);
+  PolicyFile decoded;
+  decoded.policy = readPolicy(root);
+  readProvisioning(root.section("provisioning"), decoded.provisioning);
   if (!complaint.text().empty()) return base::fail(base::ErrorCode::kInvalid, complaint.text());
-  return policy;
+  return decoded;
+}
+
+base::Result<model::Policy> decodePolicy(const std::string& yaml, const std::string& file) {
+  auto decoded = decodePolicyFile(yaml, file);
+  if (!decoded) return base::fail(decoded.error());
+  return std::move(decoded->policy);
 }
 
 }  // namespace trainyard::codec

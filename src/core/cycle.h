@@ -10,6 +10,7 @@
 #include "core/cycle/cycle.h"
 #include "core/cycle/cycle_cache.h"
 #include "core/cycle/instant_cycle.h"
+#include "core/cycle/nodes_wanted.h"
 #include "core/cycle/queue_report.h"
 #include "core/cycle/schedule.h"
 #include "core/cycle/simulate.h"

@@ -9,6 +9,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end }}
 
+{{/* What the names of all objects begin with. */}}
+{{- define "trainyard.name" -}}
+{{ .Values.fullnameOverride | default .Values.nameOverride | default "trainyard" }}
+{{- end }}
+
 {{/* What selects the pods of a program: {root, name}. Never changes: a Deployment's selector cannot. */}}
 {{- define "trainyard.selector" -}}
 app.kubernetes.io/name: {{ .name }}
@@ -32,7 +37,7 @@ app.kubernetes.io/part-of: trainyard
 {{- if eq .Values.certificates.source "existing" -}}
 {{ required "certificates.existing.serverSecret is needed with certificates.source existing" .Values.certificates.existing.serverSecret }}
 {{- else -}}
-trainyard-extender-tls
+{{ include "trainyard.name" . }}-extender-tls
 {{- end -}}
 {{- end }}
 
@@ -40,7 +45,7 @@ trainyard-extender-tls
 {{- if eq .Values.certificates.source "existing" -}}
 {{ required "certificates.existing.clientSecret is needed by the second scheduler with certificates.source existing" .Values.certificates.existing.clientSecret }}
 {{- else -}}
-trainyard-extender-client
+{{ include "trainyard.name" . }}-extender-client
 {{- end -}}
 {{- end }}
 
@@ -117,9 +122,29 @@ livenessProbe:
   failureThreshold: 6
 {{- end }}
 
+{{/* Before the port of what a program listens on: every IPv4 address, or every address of either family. */}}
+{{- define "trainyard.listenHost" -}}
+{{- if ne .Values.ipFamily "IPv4" -}}[::]{{- end -}}
+{{- end }}
+
+{{/* Of a Service's spec. */}}
+{{- define "trainyard.serviceFamily" -}}
+{{- if eq .Values.ipFamily "IPv6" -}}
+ipFamilyPolicy: SingleStack
+ipFamilies: [IPv6]
+{{- else if eq .Values.ipFamily "DualStack" -}}
+ipFamilyPolicy: PreferDualStack
+{{- end -}}
+{{- end }}
+
+{{/* A host of a URL: IPv6 addresses stand in brackets. */}}
+{{- define "trainyard.urlHost" -}}
+{{- if contains ":" . -}}[{{ . }}]{{- else -}}{{ . }}{{- end -}}
+{{- end }}
+
 {{/* The extender as kube-scheduler sees it: {root, host, folder}. */}}
 {{- define "trainyard.extenderStanza" -}}
-- urlPrefix: https://{{ .host }}:{{ .root.Values.extender.service.port }}/v1/extender
+- urlPrefix: https://{{ include "trainyard.urlHost" .host }}:{{ .root.Values.extender.service.port }}/v1/extender
   filterVerb: filter
   prioritizeVerb: prioritize
   preemptVerb: preempt
@@ -129,7 +154,7 @@ livenessProbe:
   httpTimeout: {{ .root.Values.scheduler.httpTimeout }}
   enableHTTPS: true
   tlsConfig:
-    serverName: trainyard-extender.{{ .root.Release.Namespace }}.svc
+    serverName: {{ include "trainyard.name" .root }}-extender.{{ .root.Release.Namespace }}.svc
     certFile: {{ .folder }}/tls.crt
     keyFile: {{ .folder }}/tls.key
     caFile: {{ .folder }}/ca.crt

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/json_text.h"
+
 namespace trainyard::replay {
 namespace {
 
@@ -81,21 +83,12 @@ std::string finishTimeRatios(const ReplayResult& result) {
   return text;
 }
 
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') safe += '\\';
-    safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return safe;
-}
-
 std::string json(const std::vector<ReplayFairness>& queues) {
   std::string text = "{";
   for (const ReplayFairness& queue : queues) {
     text += fmt::format(
-        R"({}"{}":{{"jobs":{},"finishTimeRatio":{{"mean":{},"p95":{}}},"belowGuaranteeSeconds":{}}})",
-        text.size() > 1 ? "," : "", escaped(queue.queue), queue.jobs, queue.rhoMean, queue.rhoP95,
+        R"({}{}:{{"jobs":{},"finishTimeRatio":{{"mean":{},"p95":{}}},"belowGuaranteeSeconds":{}}})",
+        text.size() > 1 ? "," : "", base::quoteJson(queue.queue), queue.jobs, queue.rhoMean, queue.rhoP95,
         queue.belowGuaranteeSeconds);
   }
   return text + "}";

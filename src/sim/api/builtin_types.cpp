@@ -201,6 +201,7 @@ PriorityClass: metadata ObjectMeta; value i!; globalDefault b; description s; pr
 PersistentVolumeClaim: metadata ObjectMeta; spec any; status any
 PersistentVolume: metadata ObjectMeta; spec any; status any
 PodDisruptionBudget: metadata ObjectMeta; spec any; status any
+PodTemplate: metadata ObjectMeta; template any
 StorageClass: metadata ObjectMeta; provisioner s!; volumeBindingMode *s; parameters any; reclaimPolicy *s
 ServiceAccount: metadata ObjectMeta; secrets []ObjectReference@name; imagePullSecrets
   []LocalObjectReference; automountServiceAccountToken *b

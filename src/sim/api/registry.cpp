@@ -91,6 +91,7 @@ Registry::Registry() : table_(builtinTypeText()) {
   volumes.shortNames = {"pv"};
   add({"storage.k8s.io", "storageclasses", "StorageClass"}, "v1", "StorageClass", false).strategy =
       std::make_unique<Strategy>();
+  core("podtemplates", "PodTemplate", true).strategy = std::make_unique<Strategy>();
   // Nobody counts disruptions here.
   auto& budgets =
       add({"policy", "poddisruptionbudgets", "PodDisruptionBudget"}, "v1", "PodDisruptionBudget", true);

@@ -211,7 +211,10 @@ int SimulatedCluster::startOperator() {
   auto process = std::make_unique<OperatorProcess>(loop_);
   process->client = connect(name, options_.operatorFaults, process->executor, process->executor.door());
   process->instance = std::make_unique<operator_::Operator>(
-      operator_::OperatorOptions{.identity = name, .settings = options_.settings, .policy = options_.policy},
+      operator_::OperatorOptions{.identity = name,
+                                 .settings = options_.settings,
+                                 .policy = options_.policy,
+                                 .provisioning = options_.provisioning},
       operator_::Operator::Dependencies{process->client->api, process->client->leaseApi, process->executor,
                                         process->metrics, rng_.split(), log_.named(name)});
   process->client->api.guardWrites([instance = process->instance.get()] { return instance->leading(); });

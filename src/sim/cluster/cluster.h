@@ -16,6 +16,7 @@
 #include "base/virtual_loop.h"
 #include "core/gang/settings.h"
 #include "model/policy.h"
+#include "model/provisioning.h"
 #include "net/http.h"
 #include "sim/api/gc.h"
 #include "sim/api/server.h"
@@ -39,6 +40,7 @@ struct ClusterOptions {
   std::shared_ptr<const Registry> types = nullptr;
   core::Settings settings = {};
   model::Policy policy = {};  // that operators begin with
+  model::ProvisioningPolicy provisioning = {};
   SchedulerOptions scheduler = {};
   KubeletOptions kubelet = {};
   NodeLifecycleOptions nodeLifecycle = {};

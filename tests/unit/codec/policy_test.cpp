@@ -62,6 +62,8 @@ TEST_CASE("the example file tells the defaults") {
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   REQUIRE_FALSE(text.empty());
   CHECK(decoded(text) == model::Policy());
+  CHECK(codec::decodePolicyFile(text, "policy.yaml")->provisioning == model::ProvisioningPolicy());
+  CHECK(text.find("retryAfter: 5m") != std::string::npos);
 }
 
 TEST_CASE("every key of a policy is read") {
@@ -107,6 +109,31 @@ requireQueue: true
   CHECK(policy == expected);
 }
 
+TEST_CASE("what asks for nodes is read beside the policy") {
+  const auto file = codec::decodePolicyFile(
+      "ordering: fifo\nprovisioning: {with: ProvisioningRequest, class: check-capacity.autoscaling.x-k8s.io, "
+      "after: 1m, "
+      "giveUpAfter: 20m, retryAfter: 2m, maxJobs: 3}\n",
+      "policy.yaml");
+  REQUIRE(file);
+  CHECK(file->policy.ordering == model::Ordering::kFifo);
+  const model::ProvisioningPolicy expected{.by = model::ProvisioningBy::kProvisioningRequest,
+                                           .className = "check-capacity.autoscaling.x-k8s.io",
+                                           .after = 1min,
+                                           .giveUpAfter = 20min,
+                                           .retryAfter = 2min,
+                                           .maxJobs = 3};
+  CHECK(file->provisioning == expected);
+  CHECK(refusal("provisioning: {with: Karpenter}") ==
+        "policy.yaml:1: provisioning.with: must be Nothing, ProvisioningRequest or PlaceholderPods, not "
+        "Karpenter");
+  CHECK(refusal("provisioning: {class: Check_Capacity}")
+            .find("provisioning.class: must be a provisioning class") != std::string::npos);
+  CHECK(refusal("provisioning: {giveUpAfter: 0s}").find("giveUpAfter: must be at least 1s") !=
+        std::string::npos);
+  CHECK(refusal("provisioning: true").find("provisioning") != std::string::npos);
+}
+
 TEST_CASE("a topology is a preset or a list") {
   for (const std::string& name : model::topologyPresetNames()) {
     CAPTURE(name);
@@ -143,7 +170,8 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
        "mixGpuTypes, "
        "ordering, relaxation, shapeCosts, backfill, preemption, timeSlicing, defragmentation, resize, "
        "usageHalfLife, "
-       "unreachableGrace, chargeOtherPods, requireQueue, failures, preflight"},
+       "unreachableGrace, chargeOtherPods, requireQueue, failures, preflight, "
+       "provisioning"},
       {"preflight: {command: [a]}", "policy.yaml:1: preflight: needs an image"},
       {"preflight: {image: a, command: b}", "policy.yaml:1: preflight.command: must be a list"},
       {"ordering: sjf", "policy.yaml:1: ordering: must be fifo, las, srtf, srsf or default, not sjf"},
@@ -155,7 +183,8 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
        "policy.yaml:1: must be a map with the keys topology, gpuResources, gpuTypeLabel, mixGpuTypes, "
        "ordering, "
        "relaxation, shapeCosts, backfill, preemption, timeSlicing, defragmentation, resize, usageHalfLife, "
-       "unreachableGrace, chargeOtherPods, requireQueue, failures, preflight"},
+       "unreachableGrace, chargeOtherPods, requireQueue, failures, preflight, "
+       "provisioning"},
       {"? {a: b}\n: c", "policy.yaml:1: a key must be a text"},
       {"topology: mine",
        "policy.yaml:1: topology: must be a list of levels or one of default, topograph, topograph-legacy, "

@@ -55,7 +55,7 @@ struct Fixture {
   Lines lines;
   telemetry::MetricsRegistry metrics;
   Volume volume;
-  std::vector<model::Policy> taken;
+  std::vector<codec::PolicyFile> taken;
   std::vector<std::string> refused;
 
   base::Result<std::unique_ptr<PolicyKeeper>> open() {
@@ -65,7 +65,7 @@ struct Fixture {
   std::unique_ptr<PolicyKeeper> follow() {
     auto keeper = open();
     REQUIRE(keeper);
-    (*keeper)->follow({.taken = [this](const model::Policy& policy) { taken.push_back(policy); },
+    (*keeper)->follow({.taken = [this](const codec::PolicyFile& file) { taken.push_back(file); },
                        .refused = [this](const std::string& why) { refused.push_back(why); }});
     return std::move(*keeper);
   }
@@ -95,8 +95,8 @@ TEST_CASE("A policy file that changes is followed") {
   fixture.volume.put("ordering: srsf\n");
   fixture.loop.runFor(5s);
   REQUIRE(fixture.taken.size() == 1);
-  CHECK(fixture.taken[0].ordering == model::Ordering::kSrsf);
-  CHECK(keeper->policy() == fixture.taken[0]);
+  CHECK(fixture.taken[0].policy.ordering == model::Ordering::kSrsf);
+  CHECK(keeper->file() == fixture.taken[0]);
   CHECK(fixture.says("trainyard_policy_reloads_total{result=\"taken\"} 1"));
   CHECK(fixture.says("trainyard_policy_reloads_total{result=\"refused\"} 0"));
 }

@@ -1,0 +1,441 @@
+#include "operator/nodes_keeper.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/cut_text.h"
+#include "codec/job_status.h"
+#include "codec/nodes_request.h"
+#include "kube/paths.h"
+#include "model/limits.h"
+#include "model/names.h"
+#include "model/set_condition.h"
+
+namespace trainyard::operator_ {
+namespace {
+
+using base::ErrorCode;
+using model::ProvisioningBy;
+
+constexpr base::Instant::duration kCoalesce = std::chrono::milliseconds(50);
+constexpr base::Instant::duration kRetry = std::chrono::seconds(2);
+constexpr base::Instant::duration kApiAge = std::chrono::seconds(30);
+constexpr base::Instant::duration kSyncPoll = std::chrono::milliseconds(50);
+
+telemetry::Counter results(telemetry::MetricsRegistry& metrics, const char* result) {
+  return metrics.counter(
+      "trainyard_node_requests_total",
+      "Requests for the nodes of a gang, by what came of them: made, Provisioned, or failed.",
+      {{"result", result}});
+}
+
+// Nothing was learnt by it but that it has to be tried again.
+bool passes(ErrorCode code) {
+  return code == ErrorCode::kUnavailable || code == ErrorCode::kOutcomeUnknown ||
+         code == ErrorCode::kThrottled || code == ErrorCode::kConflict || code == ErrorCode::kCancelled ||
+         code == ErrorCode::kUnauthorized;
+}
+
+// A repeated create finds its own object, a repeated delete none.
+kube::ApiCallback tolerating(ErrorCode code, kube::ApiCallback done) {
+  return [code, done = std::move(done)](base::Result<kube::ApiResponse> answer) {
+    if (!answer && answer.error().code == code) return done(kube::ApiResponse{});
+    done(std::move(answer));
+  };
+}
+
+}  // namespace
+
+NodesKeeper::NodesKeeper(Dependencies dependencies)
+    : deps_(std::move(dependencies)),
+      requests_(codec::decodeNodesRequest, deps_.log),
+      asked_(results(deps_.metrics, "asked")),
+      provisioned_(results(deps_.metrics, "provisioned")),
+      failed_(results(deps_.metrics, "failed")),
+      open_(deps_.metrics.gauge("trainyard_node_requests_open", "Jobs that nodes are asked for now.")) {
+  deps_.cache.jobs.onChange(
+      [this](const auto& before, const auto& after) { note((after ? after : before)->key, after); });
+  requests_.onChange([this](const auto&, const auto&) { lookSoon(); });
+}
+
+NodesKeeper::~NodesKeeper() {
+  *alive_ = false;
+  deps_.executor.cancel(timer_);
+}
+
+kube::ApiCallback NodesKeeper::guarded(std::function<void(const Answer&)> callback) const {
+  return [alive = alive_, callback = std::move(callback)](const Answer& answer) {
+    if (*alive) callback(answer);
+  };
+}
+
+void NodesKeeper::start() {
+  started_ = true;
+  lookSoon();
+}
+
+void NodesKeeper::setPolicy(const model::ProvisioningPolicy& policy,
+                            const std::vector<model::TopologyLevel>& levels) {
+  policy_ = policy;
+  levels_ = levels;
+  if (policy_.by == ProvisioningBy::kNobody && jobs_.empty()) return;
+  for (const auto& job : deps_.cache.jobs.all()) note(job->key, job);
+  lookSoon();
+}
+
+void NodesKeeper::note(const model::ObjectKey& key, const JobPtr& job) {
+  if (policy_.by == ProvisioningBy::kNobody && jobs_.empty()) return;
+  const bool known = jobs_.contains(key);
+  const bool concerned = job && (core::wantsNodes(*job, levels_) ||
+                                 job->condition(model::conditions::kNodesRequested) != nullptr);
+  if (!known && !concerned) return;
+  if (!known) jobs_.emplace(key, State{});
+  lookSoon();
+}
+
+void NodesKeeper::lookSoon(base::Instant::duration delay) {
+  if (!started_) return;
+  const base::Instant due = deps_.executor.now() + std::max(delay, kCoalesce);
+  if (timerDue_ && *timerDue_ <= due) return;
+  deps_.executor.cancel(timer_);
+  timerDue_ = due;
+  timer_ = deps_.executor.postAt(due, [this, alive = alive_] {
+    if (!*alive) return;
+    timerDue_.reset();
+    look();
+  });
+}
+
+void NodesKeeper::look() {
+  if (jobs_.empty() || !deps_.leading()) return;
+  if (!ready()) return lookSoon(kSyncPoll);
+  std::optional<base::Instant> next;
+  std::vector<Asking> asking;
+  int open = 0;
+  for (auto at = jobs_.begin(); at != jobs_.end();) {
+    const auto each = at++;
+    if (each->second.busy) {
+      ++open;
+      continue;
+    }
+    const auto due = decide(each->first, each->second, asking, open);
+    if (due) next = next ? std::min(*next, *due) : due;
+  }
+  // Whoever has existed for longest goes first.
+  std::stable_sort(asking.begin(), asking.end(),
+                   [](const Asking& a, const Asking& b) { return a.job->created < b.job->created; });
+  for (const Asking& each : asking) {
+    if (open >= policy_.maxJobs) break;  // the end of another request comes back here
+    ++open;
+    ask(each);
+  }
+  open_.set(open);
+  if (next) lookSoon(*next - deps_.executor.now());
+}
+
+// Whether it is known what has been asked for.
+bool NodesKeeper::ready() {
+  if (policy_.by != ProvisioningBy::kProvisioningRequest) return !reflector_ || reflector_->synced();
+  if (api_ == Api::kNone) return true;
+  if (api_ == Api::kUnknown) lookForApi(Api::kV1);
+  return reflector_ && reflector_->synced();
+}
+
+void NodesKeeper::lookForApi(Api version) {
+  api_ = Api::kBeingLookedFor;
+  const auto& type = version == Api::kV1 ? kube::kProvisioningRequests : kube::kOlderProvisioningRequests;
+  deps_.api.request(
+      {.path = type.collection(), .query = {{"limit", "1"}}}, guarded([this, version](const Answer& answer) {
+        if (answer) return apiFound(version);
+        const bool absent = answer.error().code == ErrorCode::kNotFound;
+        if (absent && version == Api::kV1) return lookForApi(Api::kV1Beta1);
+        if (absent) return apiFound(Api::kNone);
+        deps_.log.warning("requests for nodes cannot be listed", {{"error", answer.error().message}});
+        deps_.executor.postAfter(kRetry, [this, alive = alive_] {
+          if (!*alive) return;
+          api_ = Api::kUnknown;
+          lookSoon();
+        });
+      }));
+}
+
+void NodesKeeper::apiFound(Api version) {
+  api_ = version;
+  if (version == Api::kNone) {
+    // Somebody may install it: later attempts ask anew.
+    deps_.executor.postAfter(kApiAge, [this, alive = alive_] {
+      if (*alive && api_ == Api::kNone) api_ = Api::kUnknown;
+    });
+    return lookSoon();
+  }
+  kube::ReflectorOptions options{.type = requestType()};
+  options.selectors = {{"labelSelector", std::string(model::names::kJobUidLabel)}};
+  reflector_ = std::make_unique<kube::Reflector>(std::move(options), deps_.api, deps_.executor, deps_.rng(),
+                                                 deps_.log, requests_);
+  reflector_->start();
+  lookSoon();
+}
+
+const kube::ResourceType& NodesKeeper::requestType() const {
+  return api_ == Api::kV1Beta1 ? kube::kOlderProvisioningRequests : kube::kProvisioningRequests;
+}
+
+// Returns when to look again, where nothing else will tell.
+std::optional<base::Instant> NodesKeeper::decide(const model::ObjectKey& key, State& state,
+                                                 std::vector<Asking>& asking, int& open) {
+  const JobPtr job = deps_.cache.jobs.find(key);
+  if (!job) {  // what was asked for goes with it
+    jobs_.erase(key);
+    return std::nullopt;
+  }
+  if (state.notBefore > deps_.executor.now()) return state.notBefore;
+  const auto found = find(*job);
+  const bool ours = !found || found->by == policy_.by;
+  const base::WallTime now = deps_.executor.wallNow();
+  const core::NodesDecision decision =
+      core::decideNodes(*job, ours && core::wantsNodes(*job, levels_), found ? &found->request : nullptr,
+                        state.memory, policy_, now);
+  if (decision.word && !says(*job, *decision.word)) {
+    ++open;
+    tell(job, *decision.word);
+    return std::nullopt;
+  }
+  switch (decision.step) {
+    case core::NodesStep::kAsk: asking.push_back({job, decision.attempt}); break;
+    case core::NodesStep::kTakeBack: takeBack(job, *found, decision); break;
+    case core::NodesStep::kNothing:
+      if (found) ++open;
+      if (found && incomplete(*job, *found)) {
+        ask({job, decision.attempt, false});
+      } else if (!found && !core::wantsNodes(*job, levels_)) {
+        jobs_.erase(key);
+      }
+      break;
+  }
+  if (!decision.wakeAt) return std::nullopt;
+  return deps_.executor.now() + std::max(base::WallTime::duration::zero(), *decision.wakeAt - now);
+}
+
+bool NodesKeeper::says(const model::Job& job, const core::NodesWord& word) const {
+  const model::Condition* told = job.condition(model::conditions::kNodesRequested);
+  return told != nullptr && (told->status == model::ConditionStatus::kTrue) == word.asked &&
+         told->reason == word.reason &&
+         told->message == base::cutText(word.message, model::limits::kConditionMessage);
+}
+
+std::optional<NodesKeeper::Found> NodesKeeper::find(const model::Job& job) const {
+  std::shared_ptr<const model::NodesRequest> newest;
+  for (const auto& request : requests_.all()) {
+    const bool ofJob = request->job == job.uid && request->key.ns == job.key.ns;
+    if (ofJob && (!newest || newest->attempt < request->attempt)) newest = request;
+  }
+  if (newest) return Found{*newest, ProvisioningBy::kProvisioningRequest};
+  return findPlaceholders(job);
+}
+
+std::optional<NodesKeeper::Found> NodesKeeper::findPlaceholders(const model::Job& job) const {
+  const std::string prefix = codec::placeholderPrefix(job);
+  const model::ObjectKey first{job.key.ns, prefix};
+  Found found{{}, ProvisioningBy::kPlaceholderPods};
+  const auto pods = deps_.cache.pods.all();
+  const auto& items = pods.items();
+  for (auto at = std::lower_bound(items.begin(), items.end(), first,
+                                  [](const auto& pod, const auto& wanted) { return pod->key < wanted; });
+       at != items.end() && (*at)->key.ns == job.key.ns && (*at)->key.name.starts_with(prefix); ++at) {
+    if (!(*at)->terminating) found.placeholders.push_back(*at);
+  }
+  if (found.placeholders.empty()) return std::nullopt;
+  found.request.key = {job.key.ns, "placeholder pods"};
+  found.request.job = job.uid;
+  found.request.created = found.placeholders.front()->created;
+  const auto state = jobs_.find(job.key);
+  found.request.attempt = state == jobs_.end() ? 1 : state->second.memory.attempts + 1;
+  return found;
+}
+
+// Some placeholders are not there, or not marked: the process that made them has ended before it was done.
+bool NodesKeeper::incomplete(const model::Job& job, const Found& found) const {
+  if (found.by != ProvisioningBy::kPlaceholderPods) return false;
+  std::size_t wanted = 0;
+  for (const model::Role& role : job.spec.roles)
+    wanted += static_cast<std::size_t>(codec::membersToAskFor(job.spec, role));
+  return found.placeholders.size() < wanted ||
+         std::any_of(
+             found.placeholders.begin(), found.placeholders.end(),
+             [](const auto& pod) { return pod->unschedulableMessage.empty(); });
+}
+
+void NodesKeeper::ask(const Asking& asking) {
+  const JobPtr& job = asking.job;
+  const bool byRequest = policy_.by == ProvisioningBy::kProvisioningRequest;
+  if (byRequest && api_ == Api::kNone)
+    return refused(job, asking.attempt,
+                   "the cluster does not have the API autoscaling.x-k8s.io, which Cluster Autoscaler brings");
+  const auto calls = byRequest ? requestCalls(job, asking.attempt) : placeholderCalls(job, asking.attempt);
+  if (!calls) return refused(job, asking.attempt, calls.error().message);
+  jobs_[job->key].busy = true;
+  run(*calls, 0,
+      [this, job, attempt = asking.attempt, fresh = asking.fresh](const base::Result<void>& result) {
+        if (result) {
+          if (fresh) asked_.increment();
+          deps_.log.info("nodes asked for", {{"job", fmt::format("{}", job->key)}, {"attempt", attempt}});
+          return free(job->key);
+        }
+        if (passes(result.error().code)) return free(job->key, kRetry);
+        refused(job, attempt, result.error().message);
+      });
+}
+
+base::Result<NodesKeeper::Calls> NodesKeeper::requestCalls(const JobPtr& job, int attempt) {
+  auto calls = std::make_shared<std::vector<Call>>();
+  for (const model::Role& role : job->spec.roles) {
+    if (codec::membersToAskFor(job->spec, role) == 0) continue;
+    auto body = codec::encodeNodesTemplate(*job, role, attempt);
+    if (!body) return base::fail(body.error());
+    calls->push_back([this, job, body = std::move(*body)](kube::ApiCallback done) {
+      deps_.api.create(kube::kPodTemplates.collection(job->key.ns), body,
+                       tolerating(ErrorCode::kAlreadyExists, std::move(done)));
+    });
+  }
+  const auto version = api_ == Api::kV1Beta1 ? codec::NodesApi::kV1Beta1 : codec::NodesApi::kV1;
+  calls->push_back(
+      [this, job, body = codec::encodeNodesRequest(*job, attempt, version, policy_)](kube::ApiCallback done) {
+        auto taken = [this, alive = alive_, done = std::move(done)](Answer answer) {
+          if (*alive && answer) requests_.applyWrite(answer->body, kube::WriteKind::kCreate);
+          done(std::move(answer));
+        };
+        deps_.api.create(requestType().collection(job->key.ns), body,
+                         tolerating(ErrorCode::kAlreadyExists, std::move(taken)));
+      });
+  return calls;
+}
+
+base::Result<NodesKeeper::Calls> NodesKeeper::placeholderCalls(const JobPtr& job, int attempt) {
+  auto calls = std::make_shared<std::vector<Call>>();
+  const std::string mark = codec::encodeUnschedulable(deps_.executor.wallNow());
+  for (const model::Role& role : job->spec.roles) {
+    for (int index = 0; index < codec::membersToAskFor(job->spec, role); ++index) {
+      const model::ObjectKey key{job->key.ns, codec::placeholderName(*job, role, index)};
+      const auto pod = deps_.cache.pods.find(key);
+      if (!pod) {
+        auto body = codec::encodePlaceholder(*job, role, index, attempt);
+        if (!body) return base::fail(body.error());
+        calls->push_back([this, key, body = std::move(*body)](kube::ApiCallback done) {
+          deps_.api.create(kube::kPods.collection(key.ns), body,
+                           tolerating(ErrorCode::kAlreadyExists, std::move(done)));
+        });
+      }
+      if (pod && !pod->unschedulableMessage.empty()) continue;
+      calls->push_back([this, key, mark](kube::ApiCallback done) {
+        deps_.api.patch(kube::PatchType::kStrategicMerge, kube::kPods.object(key.ns, key.name, "status"),
+                        mark, [this, alive = alive_, done = std::move(done)](Answer answer) {
+                          if (*alive && answer)
+                            deps_.cache.pods.applyWrite(answer->body, kube::WriteKind::kCreate);
+                          done(std::move(answer));
+                        });
+      });
+    }
+  }
+  return calls;
+}
+
+void NodesKeeper::takeBack(const JobPtr& job, const Found& found, const core::NodesDecision& decision) {
+  auto calls = std::make_shared<std::vector<Call>>();
+  const auto remove = [&](std::string path, const codec::DeleteOptions& options) {
+    calls->push_back([this, path = std::move(path), options](kube::ApiCallback done) {
+      deps_.api.remove(path, options, tolerating(ErrorCode::kNotFound, std::move(done)));
+    });
+  };
+  const model::NodesRequest& request = found.request;
+  for (const auto& pod : found.placeholders) {
+    codec::DeleteOptions options{.uid = pod->uid.str()};
+    options.gracePeriodSeconds = 0;
+    remove(kube::kPods.object(pod->key.ns, pod->key.name), options);
+  }
+  if (found.by == ProvisioningBy::kProvisioningRequest) {
+    remove(requestType().object(request.key.ns, request.key.name), {.uid = request.uid.str()});
+    for (const model::Role& role : job->spec.roles) {
+      remove(kube::kPodTemplates.object(job->key.ns, codec::nodesTemplateName(*job, role, request.attempt)),
+             {});
+    }
+  }
+  jobs_[job->key].busy = true;
+  run(calls, 0, [this, job, found, decision](const base::Result<void>& result) {
+    if (!result) {
+      deps_.log.warning("a request for nodes could not be taken back",
+                        {{"job", fmt::format("{}", job->key)}, {"error", result.error().message}});
+      return free(job->key, kRetry);
+    }
+    requests_.forget(found.request.key, found.request.uid.str());
+    for (const auto& pod : found.placeholders) deps_.cache.pods.forget(pod->key, pod->uid.str());
+    core::NodesMemory& memory = jobs_[job->key].memory;
+    memory = {};
+    if (decision.failed)
+      memory = {decision.attempt, deps_.executor.wallNow() + core::nodesBackoff(policy_, decision.attempt)};
+    free(job->key);
+  });
+}
+
+// Not even the request could be made; it counts as an attempt.
+void NodesKeeper::refused(const JobPtr& job, int attempt, const std::string& why) {
+  jobs_[job->key].memory = {attempt, deps_.executor.wallNow() + core::nodesBackoff(policy_, attempt)};
+  deps_.log.warning("nodes cannot be asked for", {{"job", fmt::format("{}", job->key)}, {"error", why}});
+  tell(job, core::nodesRefused(policy_, attempt, why));
+}
+
+void NodesKeeper::tell(const JobPtr& job, const core::NodesWord& word) {
+  model::JobStatus status = job->status;
+  model::setCondition(status.conditions, model::conditions::kNodesRequested,
+                      word.asked ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse,
+                      word.reason, std::string(base::cutText(word.message, model::limits::kConditionMessage)),
+                      deps_.executor.wallNow(), job->generation);
+  const auto patch = codec::encodeStatusPatch(*job, status);
+  if (!patch) return free(job->key, kRetry);
+  jobs_[job->key].busy = true;
+  deps_.api.patch(kube::PatchType::kMerge, kube::kTrainingJobs.object(job->key.ns, job->key.name, "status"),
+                  *patch, guarded([this, job, word](const Answer& answer) { told(job, word, answer); }));
+}
+
+void NodesKeeper::told(const JobPtr& job, const core::NodesWord& word, const Answer& answer) {
+  if (!answer) {
+    if (answer.error().code == ErrorCode::kNotFound) jobs_.erase(job->key);
+    return free(job->key, kRetry);
+  }
+  deps_.cache.jobs.applyWrite(answer->body);
+  const model::Condition* before = job->condition(model::conditions::kNodesRequested);
+  const bool sameReason = before != nullptr && before->reason == word.reason;
+  if (word.warns) {
+    failed_.increment();
+    deps_.events.record(*job, {true, "NodesNotProvisioned", word.message});
+  } else if (word.reason == "Provisioned" && !sameReason) {
+    provisioned_.increment();
+    deps_.events.record(*job, {false, "NodesProvisioned", word.message});
+  } else if (word.asked && !sameReason) {
+    deps_.events.record(*job, {false, "NodesRequested", word.message});
+  }
+  free(job->key);
+}
+
+// One after the other, up to the first that fails.
+void NodesKeeper::run(const Calls& calls, std::size_t next,
+                      const std::function<void(const base::Result<void>&)>& done) {
+  if (next == calls->size()) return done({});
+  (*calls)[next](guarded([this, calls, next, done](const Answer& answer) {
+    if (!answer) return done(base::fail(answer.error()));
+    run(calls, next + 1, done);
+  }));
+}
+
+void NodesKeeper::free(const model::ObjectKey& key, base::Instant::duration pause) {
+  const auto state = jobs_.find(key);
+  if (state != jobs_.end()) {
+    state->second.busy = false;
+    state->second.notBefore = deps_.executor.now() + pause;
+  }
+  lookSoon(pause);
+}
+
+}  // namespace trainyard::operator_

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/executor.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "core/cycle/nodes_wanted.h"
+#include "kube/api_client.h"
+#include "kube/cluster_cache.h"
+#include "kube/nodes_request_cache.h"
+#include "kube/reflector.h"
+#include "model/provisioning.h"
+#include "operator/job_events.h"
+#include "telemetry/metrics.h"
+
+namespace trainyard::operator_ {
+
+// Asks autoscalers for the nodes of gangs that no plan can help, as core/cycle/nodes_wanted.h decides, and
+// tells the job what came of it. Knows only the jobs that want nodes; where the policy asks for none it does
+// nothing at all.
+//
+// What is asked for is in the API, owned by the job: a successor finds it there. The condition is written
+// before a request is taken back, and after it is made. Lives on the executor's loop.
+class NodesKeeper {
+ public:
+  struct Dependencies {
+    kube::ApiClient& api;
+    base::Executor& executor;
+    kube::ClusterCache& cache;
+    JobEvents& events;
+    telemetry::MetricsRegistry& metrics;
+    base::Logger log;
+    std::function<bool()> leading;
+    std::function<base::Rng()> rng;  // asked for only where it is needed
+  };
+
+  explicit NodesKeeper(Dependencies dependencies);
+  ~NodesKeeper();
+  NodesKeeper(const NodesKeeper&) = delete;
+  NodesKeeper& operator=(const NodesKeeper&) = delete;
+
+  // This replica leads from now on.
+  void start();
+  void setPolicy(const model::ProvisioningPolicy& policy, const std::vector<model::TopologyLevel>& levels);
+
+ private:
+  using JobPtr = std::shared_ptr<const model::Job>;
+  using Answer = base::Result<kube::ApiResponse>;
+  using Call = std::function<void(kube::ApiCallback)>;
+  using Calls = std::shared_ptr<std::vector<Call>>;
+
+  struct State {
+    core::NodesMemory memory = {};
+    bool busy = false;
+    base::Instant notBefore = base::Instant::min();
+  };
+  // What stands for a job in the API.
+  struct Found {
+    model::NodesRequest request;
+    model::ProvisioningBy by{};
+    std::vector<std::shared_ptr<const model::Pod>> placeholders = {};
+  };
+  enum class Api { kUnknown, kBeingLookedFor, kNone, kV1, kV1Beta1 };
+  struct Asking {
+    JobPtr job;
+    int attempt = 0;
+    bool fresh = true;  // else the rest of a request that was begun
+  };
+
+  void note(const model::ObjectKey& key, const JobPtr& job);
+  void lookSoon(base::Instant::duration delay = {});
+  void look();
+  [[nodiscard]] bool ready();
+  void lookForApi(Api version);
+  void apiFound(Api version);
+  [[nodiscard]] std::optional<base::Instant> decide(const model::ObjectKey& key, State& state,
+                                                    std::vector<Asking>& asking, int& open);
+  [[nodiscard]] bool says(const model::Job& job, const core::NodesWord& word) const;
+  [[nodiscard]] std::optional<Found> find(const model::Job& job) const;
+  [[nodiscard]] std::optional<Found> findPlaceholders(const model::Job& job) const;
+  [[nodiscard]] bool incomplete(const model::Job& job, const Found& found) const;
+  void ask(const Asking& asking);
+  [[nodiscard]] base::Result<Calls> requestCalls(const JobPtr& job, int attempt);
+  [[nodiscard]] base::Result<Calls> placeholderCalls(const JobPtr& job, int attempt);
+  void takeBack(const JobPtr& job, const Found& found, const core::NodesDecision& decision);
+  void tell(const JobPtr& job, const core::NodesWord& word);
+  void told(const JobPtr& job, const core::NodesWord& word, const Answer& answer);
+  void refused(const JobPtr& job, int attempt, const std::string& why);
+  void run(const Calls& calls, std::size_t next, const std::function<void(const base::Result<void>&)>& done);
+  void free(const model::ObjectKey& key, base::Instant::duration pause = {});
+  [[nodiscard]] const kube::ResourceType& requestType() const;
+  [[nodiscard]] kube::ApiCallback guarded(std::function<void(const Answer&)> callback) const;
+
+  Dependencies deps_;
+  model::ProvisioningPolicy policy_;
+  std::vector<model::TopologyLevel> levels_;
+  std::map<model::ObjectKey, State> jobs_;  // that want nodes, or were told of some
+  kube::ObjectCache<model::NodesRequest> requests_;
+  std::unique_ptr<kube::Reflector> reflector_;
+  Api api_ = Api::kUnknown;
+  telemetry::Counter asked_;
+  telemetry::Counter provisioned_;
+  telemetry::Counter failed_;
+  telemetry::Gauge open_;
+  bool started_ = false;
+  base::TimerId timer_{};
+  std::optional<base::Instant> timerDue_ = std::nullopt;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace trainyard::operator_

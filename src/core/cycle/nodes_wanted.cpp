@@ -1,0 +1,197 @@
+#include "core/cycle/nodes_wanted.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace trainyard::core {
+namespace {
+
+using model::Condition;
+using model::ConditionStatus;
+using model::NodesRequest;
+using model::PendingReason;
+using model::ProvisioningPolicy;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLongestBackoff = std::chrono::hours(24);
+
+// Failed requests by the condition that says so; the later ones undo what Provisioned says.
+constexpr std::array<std::string_view, 3> kFailures = {"Failed", "BookingExpired", "CapacityRevoked"};
+constexpr std::string_view kTimedOut = "TimedOut";
+constexpr std::string_view kRefused = "NotAsked";
+
+bool isFailure(std::string_view reason) {
+  return reason == kTimedOut || reason == kRefused ||
+         std::find(kFailures.begin(), kFailures.end(), reason) != kFailures.end();
+}
+
+const Condition* trueCondition(const NodesRequest& request, std::string_view type) {
+  const auto found = std::find_if(
+      request.conditions.begin(), request.conditions.end(),
+      [&](const Condition& each) { return each.type == type && each.status == ConditionStatus::kTrue; });
+  return found == request.conditions.end() ? nullptr : &*found;
+}
+
+const Condition* conditionOf(const NodesRequest& request, std::string_view type) {
+  const auto found = std::find_if(request.conditions.begin(), request.conditions.end(),
+                                  [&](const Condition& each) { return each.type == type; });
+  return found == request.conditions.end() ? nullptr : &*found;
+}
+
+// "15m", "1h30m", "20s".
+std::string spanText(milliseconds span) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(span).count();
+  std::string text;
+  if (seconds >= 3600) text += fmt::format("{}h", seconds / 3600);
+  if (seconds % 3600 >= 60) text += fmt::format("{}m", seconds % 3600 / 60);
+  if (seconds % 60 != 0 || text.empty()) text += fmt::format("{}s", seconds % 60);
+  return text;
+}
+
+NodesWord failure(const ProvisioningPolicy& policy, int attempt, std::string_view reason,
+                  const std::string& why) {
+  return {.asked = false,
+          .reason = std::string(reason),
+          .message = fmt::format("attempt {} to get nodes was given up: {}; the next one follows after {}",
+                                 attempt, why, spanText(nodesBackoff(policy, attempt))),
+          .warns = true};
+}
+
+std::string said(const Condition& condition) {
+  if (condition.message.empty()) return condition.reason.empty() ? condition.type : condition.reason;
+  return condition.message;
+}
+
+// A request that has failed says why, or else until when it may stand.
+struct Standing {
+  std::optional<NodesWord> failed;
+  NodesWord word;
+  base::WallTime until{};
+};
+
+Standing judge(const NodesRequest& request, const ProvisioningPolicy& policy, base::WallTime now) {
+  Standing standing;
+  for (const std::string_view type : kFailures) {
+    if (const Condition* condition = trueCondition(request, type)) {
+      standing.failed = failure(policy, request.attempt, type, said(*condition));
+      return standing;
+    }
+  }
+  const std::string limit = spanText(policy.giveUpAfter);
+  if (const Condition* provisioned = trueCondition(request, "Provisioned")) {
+    standing.until = provisioned->lastTransition + policy.giveUpAfter;
+    standing.word = {.asked = true,
+                     .reason = "Provisioned",
+                     .message = fmt::format("the nodes are there: {}", said(*provisioned))};
+    if (now >= standing.until)
+      standing.failed = failure(policy, request.attempt, kTimedOut,
+                                fmt::format("{} after the nodes came the job still has no place", limit));
+    return standing;
+  }
+  standing.until = request.created + policy.giveUpAfter;
+  const Condition* accepted = trueCondition(request, "Accepted");
+  const Condition* notYet = conditionOf(request, "Provisioned");
+  standing.word =
+      accepted != nullptr
+          ? NodesWord{.asked = true,
+                      .reason = "Accepted",
+                      .message = fmt::format("an autoscaler makes nodes for {}", request.key.name)}
+          : NodesWord{.asked = true,
+                      .reason = "Asked",
+                      .message = fmt::format("nodes are asked for by {}", request.key.name)};
+  if (notYet != nullptr && !notYet->message.empty())
+    standing.word.message += fmt::format(": {}", notYet->message);
+  if (now >= standing.until)
+    standing.failed =
+        failure(policy, request.attempt, kTimedOut, fmt::format("no nodes came within {}", limit));
+  return standing;
+}
+
+// Why it wants nodes no longer; only of a job that was told of a request, and not of its end.
+std::optional<NodesWord> settled(const model::Job& job) {
+  const Condition* told = job.condition(model::conditions::kNodesRequested);
+  if (told == nullptr) return std::nullopt;
+  const bool asked = told->status == ConditionStatus::kTrue;
+  if (!asked && !isFailure(told->reason)) return std::nullopt;
+  if (job.status.gang.placed || job.status.gang.proposal)
+    return NodesWord{.asked = false, .reason = "Placed", .message = "the job has its places"};
+  if (job.spec.run.suspend)
+    return NodesWord{.asked = false, .reason = "Suspended", .message = "spec.run.suspend is true"};
+  if (!asked) return std::nullopt;
+  return NodesWord{
+      .asked = false, .reason = "NotWanted", .message = "more nodes are not what the job waits for any more"};
+}
+
+// Where the process is new: what its predecessor has told counts as the first attempt.
+NodesMemory recalled(const model::Job& job, const NodesMemory& memory, const ProvisioningPolicy& policy) {
+  const Condition* told = job.condition(model::conditions::kNodesRequested);
+  if (memory.attempts > 0 || told == nullptr || told->status == ConditionStatus::kTrue ||
+      !isFailure(told->reason))
+    return memory;
+  return {1, told->lastTransition + nodesBackoff(policy, 1)};
+}
+
+}  // namespace
+
+bool wantsNodes(const model::Job& job, const std::vector<model::TopologyLevel>& levels) {
+  const model::GangRecord& gang = job.status.gang;
+  if (!job.status.pending || gang.placed || gang.proposal || gang.backoff) return false;
+  if (job.deleting || job.finished() || job.spec.run.suspend || !job.specError.empty()) return false;
+  // Of a level that the cluster does not know no node would be one.
+  const std::string& required = job.spec.locality.required;
+  const bool known = required.empty() || std::any_of(levels.begin(), levels.end(), [&](const auto& level) {
+                       return level.name == required;
+                     });
+  if (!known) return false;
+  const PendingReason reason = job.status.pending->reason;
+  return reason == PendingReason::kNoMatchingNodes || reason == PendingReason::kTooLarge ||
+         reason == PendingReason::kWaitingForCapacity;
+}
+
+milliseconds nodesBackoff(const ProvisioningPolicy& policy, int attempt) {
+  milliseconds backoff = policy.retryAfter;
+  for (int i = 1; i < attempt && backoff < kLongestBackoff; ++i) backoff *= 2;
+  return std::min(backoff, kLongestBackoff);
+}
+
+NodesWord nodesRefused(const ProvisioningPolicy& policy, int attempt, const std::string& why) {
+  return failure(policy, attempt, kRefused, why);
+}
+
+NodesDecision decideNodes(const model::Job& job, bool wants, const NodesRequest* request,
+                          const NodesMemory& memory, const ProvisioningPolicy& policy, base::WallTime now) {
+  NodesDecision decision;
+  if (!wants || policy.by == model::ProvisioningBy::kNobody) {
+    if (!job.deleting) decision.word = settled(job);
+    if (request != nullptr) decision.step = NodesStep::kTakeBack;
+    return decision;
+  }
+  if (request != nullptr) {
+    Standing standing = judge(*request, policy, now);
+    decision.attempt = request->attempt;
+    if (!standing.failed) {
+      decision.word = std::move(standing.word);
+      decision.wakeAt = standing.until;
+      return decision;
+    }
+    decision.word = std::move(standing.failed);
+    decision.step = NodesStep::kTakeBack;
+    decision.failed = true;
+    return decision;
+  }
+  const NodesMemory known = recalled(job, memory, policy);
+  const base::WallTime due =
+      std::max(job.status.pending->since + policy.after, known.notBefore.value_or(base::WallTime{}));
+  if (now < due) {
+    decision.wakeAt = due;
+    return decision;
+  }
+  decision.step = NodesStep::kAsk;
+  decision.attempt = known.attempts + 1;
+  return decision;
+}
+
+}  // namespace trainyard::core

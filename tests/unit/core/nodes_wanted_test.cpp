@@ -1,0 +1,190 @@
+#include "core/cycle/nodes_wanted.h"
+
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+#include "support/builders.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+using namespace std::chrono_literals;
+using core::NodesStep;
+using model::PendingReason;
+
+namespace {
+
+constexpr std::int64_t kStart = 1'000;
+
+model::Job waiting(PendingReason reason) {
+  model::Job job = test::job("ml/bert").role("worker", 4, gpus(8));
+  job.status.pending = model::Pending{reason, "needs 4 nodes"};
+  job.status.pending->since = at(kStart);
+  return job;
+}
+
+model::ProvisioningPolicy policy() {
+  return {.by = model::ProvisioningBy::kProvisioningRequest,
+          .after = 10s,
+          .giveUpAfter = 15min,
+          .retryAfter = 5min};
+}
+
+model::NodesRequest asked(int attempt = 1) {
+  model::NodesRequest request;
+  request.key = {"ml", "bert-nodes-1-uid"};
+  request.attempt = attempt;
+  request.created = at(kStart + 10);
+  return request;
+}
+
+model::NodesRequest with(std::string type, model::ConditionStatus status = model::ConditionStatus::kTrue,
+                         std::int64_t since = kStart + 20) {
+  model::NodesRequest request = asked();
+  request.conditions.push_back({std::move(type), status, "Said", "so it is", at(since)});
+  return request;
+}
+
+core::NodesDecision decide(const model::Job& job, const model::NodesRequest* request, std::int64_t seconds,
+                           const core::NodesMemory& memory = {}) {
+  return core::decideNodes(job, core::wantsNodes(job, model::defaultTopologyLevels()), request, memory,
+                           policy(), at(seconds));
+}
+
+void tell(model::Job& job, const core::NodesWord& word, std::int64_t seconds) {
+  job.status.conditions = {{std::string(model::conditions::kNodesRequested),
+                            word.asked ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse,
+                            word.reason, word.message, at(seconds)}};
+}
+
+}  // namespace
+
+TEST_CASE("nodes are wanted by who lacks room, and by nobody who waits for others") {
+  const auto& levels = model::defaultTopologyLevels();
+  for (const auto reason :
+       {PendingReason::kNoMatchingNodes, PendingReason::kTooLarge, PendingReason::kWaitingForCapacity})
+    CHECK(core::wantsNodes(waiting(reason), levels));
+  for (const auto reason :
+       {PendingReason::kWaitingForTopology, PendingReason::kWaitingForTurn, PendingReason::kWaitingForQuota,
+        PendingReason::kWaitingForShare, PendingReason::kReservedForOthers, PendingReason::kBackingOff,
+        PendingReason::kInvalidSpec})
+    CHECK_FALSE(core::wantsNodes(waiting(reason), levels));
+
+  model::Job job = waiting(PendingReason::kTooLarge);
+  SECTION("suspended") { job.spec.run.suspend = true; }
+  SECTION("being deleted") { job.deleting = true; }
+  SECTION("about to start") { job.status.gang.proposal.emplace(); }
+  SECTION("placed") { job.status.gang.placed.emplace(); }
+  SECTION("of a level that no node can have") { job.spec.locality.required = "galaxy"; }
+  SECTION("told nothing yet") { job.status.pending.reset(); }
+  CHECK_FALSE(core::wantsNodes(job, levels));
+}
+
+TEST_CASE("nodes are asked for after a while") {
+  const model::Job job = waiting(PendingReason::kTooLarge);
+  const auto early = decide(job, nullptr, kStart + 9);
+  CHECK(early.step == NodesStep::kNothing);
+  CHECK(early.wakeAt == at(kStart + 10));
+  const auto due = decide(job, nullptr, kStart + 10);
+  CHECK(due.step == NodesStep::kAsk);
+  CHECK(due.attempt == 1);
+}
+
+TEST_CASE("a job is told what has become of its request") {
+  const model::Job job = waiting(PendingReason::kWaitingForCapacity);
+  const auto request = asked();
+  const auto first = decide(job, &request, kStart + 11);
+  REQUIRE(first.word);
+  CHECK(first.word->asked);
+  CHECK(first.word->reason == "Asked");
+  CHECK(first.step == NodesStep::kNothing);
+  CHECK(first.wakeAt == at(kStart + 10 + 900));
+
+  const auto accepted = with("Accepted");
+  CHECK(decide(job, &accepted, kStart + 30).word->reason == "Accepted");
+  // Cluster Autoscaler's check-capacity says so and tries again.
+  const auto notYet = with("Provisioned", model::ConditionStatus::kFalse);
+  CHECK(decide(job, &notYet, kStart + 30).word->message.find("so it is") != std::string::npos);
+  const auto there = with("Provisioned");
+  CHECK(decide(job, &there, kStart + 30).word->reason == "Provisioned");
+  CHECK(decide(job, &there, kStart + 30).wakeAt == at(kStart + 20 + 900));
+}
+
+TEST_CASE("a request that fails is told, taken back, and made again after a back-off that doubles") {
+  model::Job job = waiting(PendingReason::kTooLarge);
+  for (const char* type : {"Failed", "BookingExpired", "CapacityRevoked"}) {
+    CAPTURE(type);
+    auto request = with("Provisioned");
+    request.conditions.push_back({type, model::ConditionStatus::kTrue, "Said", "no quota", at(kStart + 60)});
+    const auto decision = decide(job, &request, kStart + 60);
+    REQUIRE(decision.word);
+    CHECK_FALSE(decision.word->asked);
+    CHECK(decision.word->reason == type);
+    CHECK(decision.word->warns);
+    CHECK(decision.word->message ==
+          "attempt 1 to get nodes was given up: no quota; the next one follows after 5m");
+    CHECK(decision.step == NodesStep::kTakeBack);
+    CHECK(decision.failed);
+  }
+  CHECK(core::nodesBackoff(policy(), 1) == 5min);
+  CHECK(core::nodesBackoff(policy(), 3) == 20min);
+  CHECK(core::nodesBackoff(policy(), 1'000) == 24h);
+
+  const core::NodesMemory memory{2, at(kStart + 500)};
+  CHECK(decide(job, nullptr, kStart + 499, memory).step == NodesStep::kNothing);
+  CHECK(decide(job, nullptr, kStart + 499, memory).wakeAt == at(kStart + 500));
+  CHECK(decide(job, nullptr, kStart + 500, memory).step == NodesStep::kAsk);
+  CHECK(decide(job, nullptr, kStart + 500, memory).attempt == 3);
+}
+
+TEST_CASE("nodes that do not come, or do not help, are given up") {
+  const model::Job job = waiting(PendingReason::kTooLarge);
+  const auto request = asked();
+  CHECK(decide(job, &request, kStart + 909).step == NodesStep::kNothing);
+  const auto late = decide(job, &request, kStart + 910);
+  CHECK(late.word->reason == "TimedOut");
+  CHECK(late.word->message.find("no nodes came within 15m") != std::string::npos);
+  CHECK(late.step == NodesStep::kTakeBack);
+  const auto there = with("Provisioned");
+  CHECK(decide(job, &there, kStart + 919).step == NodesStep::kNothing);
+  CHECK(decide(job, &there, kStart + 920).word->message.find("still has no place") != std::string::npos);
+}
+
+TEST_CASE("a new process counts the back-off from what its predecessor has told") {
+  model::Job job = waiting(PendingReason::kTooLarge);
+  tell(job, core::nodesRefused(policy(), 1, "no such API"), kStart + 100);
+  CHECK(job.status.conditions[0].message ==
+        "attempt 1 to get nodes was given up: no such API; the next one follows after 5m");
+  CHECK(decide(job, nullptr, kStart + 399).wakeAt == at(kStart + 400));
+  CHECK(decide(job, nullptr, kStart + 400).attempt == 2);
+}
+
+TEST_CASE("a request ends with the wish, whatever became of it") {
+  model::Job job = waiting(PendingReason::kTooLarge);
+  const auto request = asked();
+  tell(job, {true, "Accepted", "an autoscaler makes nodes"}, kStart + 20);
+  SECTION("placed") {
+    job.status.pending.reset();
+    job.status.gang.proposal.emplace();
+    const auto decision = decide(job, &request, kStart + 50);
+    CHECK(decision.word->reason == "Placed");
+    CHECK_FALSE(decision.word->asked);
+    CHECK(decision.step == NodesStep::kTakeBack);
+    CHECK_FALSE(decision.failed);
+    tell(job, *decision.word, kStart + 50);
+    CHECK_FALSE(decide(job, nullptr, kStart + 51).word);
+  }
+  SECTION("suspended") {
+    job.spec.run.suspend = true;
+    CHECK(decide(job, &request, kStart + 50).word->reason == "Suspended");
+  }
+  SECTION("waiting for something else") {
+    job.status.pending->reason = PendingReason::kWaitingForQuota;
+    CHECK(decide(job, &request, kStart + 50).word->reason == "NotWanted");
+  }
+  SECTION("deleted") {
+    job.deleting = true;
+    CHECK_FALSE(decide(job, &request, kStart + 50).word);
+    CHECK(decide(job, &request, kStart + 50).step == NodesStep::kTakeBack);
+  }
+}
