@@ -158,6 +158,33 @@ class Resizes {
     problem_.mostLoss =
         2 * static_cast<std::int64_t>(kKinds) * kWhole / kPermille * policy.fairnessLossPermille;
     problem_.mostTouched = mostTouched();
+    keepToFairSizes();
+  }
+
+  // Queues share by their weights, and a queue's gangs alike.
+  void weigh() {
+    constexpr std::int64_t kParts = 840;  // divides evenly by all counts up to 8
+    std::map<QueueTree::Index, std::int64_t> gangs;
+    for (const JobPtr& job : gangs_) ++gangs[in_.queues.queueOf(*job)];
+    for (std::size_t i = 0; i < gangs_.size(); ++i) {
+      const QueueTree::Index queue = in_.queues.queueOf(*gangs_[i]);
+      problem_.jobs[i].weight =
+          std::max<std::int64_t>(1, in_.queues.node(queue).weight * kParts / gangs[queue]);
+    }
+  }
+
+  // As long as shares are farther from fair than the policy has it, nobody grows beyond its own: the loss
+  // that there is would else allow the same loss the other way round.
+  void keepToFairSizes() {
+    weigh();
+    const std::vector<int> fair = fairSizes(problem_);
+    std::vector<int> present;
+    for (const SizeProblem::Job& each : problem_.jobs) present.push_back(each.present);
+    if (fairnessLoss(problem_, fair, present) <= problem_.mostLoss) return;
+    for (std::size_t i = 0; i < fair.size(); ++i) {
+      SizeProblem::Job& job = problem_.jobs[i];
+      job.most = std::clamp(job.most, job.present, std::max(job.present, fair[i]));
+    }
   }
 
   SizeProblem::Job describe(const Job& job, std::map<std::string, std::uint32_t>& pools) {
