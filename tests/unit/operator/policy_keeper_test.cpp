@@ -138,7 +138,7 @@ TEST_CASE("The last good policy stays while the file is bad, and the complaint c
     fixture.volume.put("ordering: fifo\n");
     fixture.loop.runFor(5s);
     REQUIRE(fixture.taken.size() == 1);
-    CHECK(fixture.taken[0].ordering == model::Ordering::kFifo);
+    CHECK(fixture.taken[0].policy.ordering == model::Ordering::kFifo);
   }
   CHECK(fixture.says("trainyard_policy_last_reload_success 1"));
 }
