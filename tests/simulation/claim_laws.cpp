@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "model/job.h"
 #include "model/names.h"
 #include "sim/api/paths.h"
 
@@ -187,6 +188,20 @@ std::int64_t ClaimLaws::heldBelow(const model::QueueName& queue) const {
       return pod->controllerUid == job && !claimed_.contains(pod->uid);
     });
   };
+  // Neither do members who have left for another one's sake, of a gang that shrinks.
+  const auto left = [&](const model::Job& job) {
+    std::int64_t gpus = 0;
+    for (const model::Assignment& each : job.status.gang.proposal->remove) {
+      const model::Role* role = job.spec.findRole(each.role);
+      for (const int index : each.indices.values()) {
+        const auto pod =
+            truth_.cache().pods.find({job.key.ns, model::podName(job.key.name, each.role, index)});
+        const bool holds = pod && pod->controllerUid == job.uid && !pod->finished();
+        if (role != nullptr && !holds) gpus += role->shape.requests.gpus();
+      }
+    }
+    return gpus;
+  };
   std::int64_t gpus = 0;
   for (const auto& job : truth_.cache().jobs.all()) {
     if (job->finished() || job->deleting || !below(job->spec.queue)) continue;
@@ -197,6 +212,7 @@ std::int64_t ClaimLaws::heldBelow(const model::QueueName& queue) const {
       gpus += gpusOf(*job, gang.proposal->add);
     } else if (gang.placed && !restarts && !gone(job->uid)) {
       gpus += gpusOf(*job, gang.placed->assignments);
+      if (gang.proposal && gang.proposal->kind == model::ProposalKind::kShrink) gpus -= left(*job);
     }
   }
   return gpus;
