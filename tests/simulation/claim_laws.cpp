@@ -196,7 +196,8 @@ std::int64_t ClaimLaws::heldBelow(const model::QueueName& queue) const {
       for (const int index : each.indices.values()) {
         const auto pod =
             truth_.cache().pods.find({job.key.ns, model::podName(job.key.name, each.role, index)});
-        const bool holds = pod && pod->controllerUid == job.uid && !pod->finished();
+        const bool holds =
+            pod && pod->controllerUid == job.uid && !pod->finished() && !claimed_.contains(pod->uid);
         if (role != nullptr && !holds) gpus += role->shape.requests.gpus();
       }
     }
