@@ -20,7 +20,9 @@ namespace {
 using base::ErrorCode;
 using model::ProvisioningBy;
 
-constexpr base::Instant::duration kCoalesce = std::chrono::milliseconds(50);
+// All jobs that want nodes are looked at together: thousands may, and each cycle tells some of them
+// something.
+constexpr base::Instant::duration kCoalesce = std::chrono::milliseconds(500);
 constexpr base::Instant::duration kRetry = std::chrono::seconds(2);
 constexpr base::Instant::duration kApiAge = std::chrono::seconds(30);
 constexpr base::Instant::duration kSyncPoll = std::chrono::milliseconds(50);
@@ -112,6 +114,7 @@ void NodesKeeper::lookSoon(base::Instant::duration delay) {
 void NodesKeeper::look() {
   if (jobs_.empty() || !deps_.leading()) return;
   if (!ready()) return lookSoon(kSyncPoll);
+  listNewest();
   std::optional<base::Instant> next;
   std::vector<Asking> asking;
   int open = 0;
@@ -226,13 +229,18 @@ bool NodesKeeper::says(const model::Job& job, const core::NodesWord& word) const
          told->message == base::cutText(word.message, model::limits::kConditionMessage);
 }
 
-std::optional<NodesKeeper::Found> NodesKeeper::find(const model::Job& job) const {
-  std::shared_ptr<const model::NodesRequest> newest;
+// Anybody may write requests with any job's uid into his own namespace, as many as he likes.
+void NodesKeeper::listNewest() {
+  newest_.clear();
   for (const auto& request : requests_.all()) {
-    const bool ofJob = request->job == job.uid && request->key.ns == job.key.ns;
-    if (ofJob && (!newest || newest->attempt < request->attempt)) newest = request;
+    auto& newest = newest_[{request->key.ns, request->job}];
+    if (!newest || newest->attempt < request->attempt) newest = request;
   }
-  if (newest) return Found{*newest, ProvisioningBy::kProvisioningRequest};
+}
+
+std::optional<NodesKeeper::Found> NodesKeeper::find(const model::Job& job) const {
+  const auto newest = newest_.find({job.key.ns, job.uid});
+  if (newest != newest_.end()) return Found{*newest->second, ProvisioningBy::kProvisioningRequest};
   return findPlaceholders(job);
 }
 

@@ -83,6 +83,7 @@ class NodesKeeper {
   [[nodiscard]] std::optional<base::Instant> decide(const model::ObjectKey& key, State& state,
                                                     std::vector<Asking>& asking, int& open);
   [[nodiscard]] bool says(const model::Job& job, const core::NodesWord& word) const;
+  void listNewest();
   [[nodiscard]] std::optional<Found> find(const model::Job& job) const;
   [[nodiscard]] std::optional<Found> findPlaceholders(const model::Job& job) const;
   [[nodiscard]] bool incomplete(const model::Job& job, const Found& found) const;
@@ -103,6 +104,8 @@ class NodesKeeper {
   std::vector<model::TopologyLevel> levels_;
   std::map<model::ObjectKey, State> jobs_;  // that want nodes, or were told of some
   kube::ObjectCache<model::NodesRequest> requests_;
+  // Of each job, as of the last look: by its namespace and uid.
+  std::map<std::pair<std::string, model::Uid>, std::shared_ptr<const model::NodesRequest>> newest_;
   std::unique_ptr<kube::Reflector> reflector_;
   Api api_ = Api::kUnknown;
   telemetry::Counter asked_;

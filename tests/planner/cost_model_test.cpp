@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include <catch2/catch.hpp>
@@ -153,6 +154,21 @@ TEST_CASE("a plan within the noise of a smaller one loses to it") {
   const auto gaining = rankShapes(pools, {.batch = 64}, costs(0, 0.1, 0, 0), {.maxWorkers = 8});
   CHECK(gaining.front().workers == 8);
   CHECK(gaining.back().workers == 1);
+}
+
+// A tenant's profile by which every shape is as good, on nodes of which none is like another.
+TEST_CASE("what is looked at is bounded, and small shapes and large ones are still among it") {
+  std::vector<NodePool> pools;
+  for (int i = 0; i < 64; ++i) {
+    pools.push_back(pool(5, 1 + i % 4, {8, 8, 8, 8, 8}));
+    pools.back().nicBytesPerSecond = 1e9 + i;
+  }
+  const TrainingModel model{.batch = 1'000'000, .parameterServers = true};
+  const auto shapes = rankShapes(pools, model, costs(1, 0, 0, 0), {.maxWorkers = 700, .maxServers = 256});
+  REQUIRE_FALSE(shapes.empty());
+  CHECK(shapes.size() < 2'000);
+  CHECK(shapes.front().workers == 1);
+  CHECK(std::any_of(shapes.begin(), shapes.end(), [](const auto& each) { return each.workers == 700; }));
 }
 
 TEST_CASE("shapes keep to their limits, and to one type of GPU unless they may be mixed") {

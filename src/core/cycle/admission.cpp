@@ -66,10 +66,8 @@ std::optional<model::Pending> refuseQueue(const model::Job& job, const model::Sn
                     (*queue)->name, job.key.ns)};
   }
   // An elastic gang starts with its least where there is no more to be had.
-  const bool smaller = snapshot.policy.resize.enabled && job.spec.elastic &&
-                       job.spec.elastic->minReplicas < wishedMembers(job);
-  const QueueTree::Amounts demand =
-      queues.demandOf(smaller ? *withWish(job, job.spec.elastic->minReplicas) : job);
+  const QueueTree::Amounts demand = queues.demandOf(
+      mayStartSmaller(job, snapshot.policy) ? *withWish(job, job.spec.elastic->minReplicas) : job);
   if (const auto beyond = queues.beyondEmptyLimit(*index, demand)) {
     return model::Pending{
         kQuotaExceeded,

@@ -179,10 +179,8 @@ class Scheduler {
   // An elastic gang for which there is no room starts with as many members as find some, down to its least.
   bool startsSmaller(const Contender& contender) {
     const Job& job = *contender.waiting->job;
-    if (!snapshot_.policy.resize.enabled || !job.spec.elastic) return false;
+    if (!mayStartSmaller(job, snapshot_.policy)) return false;
     const int least = job.spec.elastic->minReplicas;
-    const int wish = wishedMembers(job);
-    if (least >= wish) return false;
     const GangShape shape = placer_.shapeOf(job, contender.demand[0], contender.position);
     const std::tuple asked{contender.queue, shape.key, shape.relaxation.widest, least};
     if (noneSmaller_.contains(asked)) return false;
@@ -374,9 +372,8 @@ class Scheduler {
     Claimant claimant = claimantOf(contender);
     // Others make room for the least that it can do with.
     JobPtr smallest;
-    const auto& elastic = claimant.job->spec.elastic;
-    if (snapshot_.policy.resize.enabled && elastic && elastic->minReplicas < wishedMembers(*claimant.job)) {
-      smallest = withWish(*claimant.job, elastic->minReplicas);
+    if (mayStartSmaller(*claimant.job, snapshot_.policy)) {
+      smallest = withWish(*claimant.job, claimant.job->spec.elastic->minReplicas);
       claimant.job = smallest.get();
       claimant.demand = tree_.demandOf(*smallest);
     }
@@ -400,7 +397,7 @@ class Scheduler {
   // borrows that, not its least alone.
   bool claimsGuaranteed(const Contender& contender, const GangShape& shape) {
     const Job& job = *contender.waiting->job;
-    if (!snapshot_.policy.resize.enabled || !job.spec.elastic || contender.waiting->silent) return false;
+    if (!mayStartSmaller(job, snapshot_.policy) || contender.waiting->silent) return false;
     const auto& guaranteed = tree_.node(contender.queue).guaranteed;
     if (std::none_of(guaranteed.begin(), guaranteed.end(), [](auto each) { return each > 0; })) return false;
     if (!preemption_.anyRunning() || wouldFitWider(contender, shape)) return false;
@@ -440,10 +437,9 @@ class Scheduler {
   // expected to take longer: its wish, or else half as much beyond its least, and so on.
   bool claimsMore(const Contender& contender, const GangShape& shape) {
     const Job& job = *contender.waiting->job;
-    if (!snapshot_.policy.resize.enabled || !job.spec.elastic || contender.waiting->silent) return false;
+    if (!mayStartSmaller(job, snapshot_.policy) || contender.waiting->silent) return false;
+    if (!preemption_.anyRunning() || wouldFitWider(contender, shape)) return false;
     const int least = job.spec.elastic->minReplicas;
-    if (least >= wishedMembers(job) || !preemption_.anyRunning() || wouldFitWider(contender, shape))
-      return false;
     const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest};
     const auto vain = noMoreFor_.find(asked);
     if (vain != noMoreFor_.end() && contender.rank.expected >= vain->second) return false;
@@ -565,10 +561,8 @@ class Scheduler {
     if (!words_.waitsForRoom(contender, shape) || keptByAnother(contender)) return;
     pools_.insert(pool);
     // An elastic gang waits for the least that it can do with.
-    const auto& elastic = job->spec.elastic;
-    const bool smaller =
-        snapshot_.policy.resize.enabled && elastic && elastic->minReplicas < wishedMembers(*job);
-    const JobPtr awaited = smaller ? withWish(*job, elastic->minReplicas) : job;
+    const bool smaller = mayStartSmaller(*job, snapshot_.policy);
+    const JobPtr awaited = smaller ? withWish(*job, job->spec.elastic->minReplicas) : job;
     Holder holder{.job = awaited,
                   .silent = contender.waiting->silent,
                   .position = contender.position,

@@ -94,10 +94,11 @@ class UserScale {
     const auto wants = [&] { return fmt::format("{} are asked for, it has {}", has + more, has); };
     kept_.reset();
     const bool whole = resizeWay(job->spec) == ResizeWay::kAnew && askedAnew(*job);
-    int count = whole ? more : mostThatFit(*job, more);
-    if (count < more && !worthAPause(*job, count, has)) count = 0;
-    auto places = count > 0 ? placesFor(*job, count) : std::nullopt;
-    if (!places) count = 0;
+    auto [count, places] = whole ? tried(*job, more) : mostThatFit(*job, more);
+    if (count < more && !worthAPause(*job, count, has)) {
+      count = 0;
+      places.reset();
+    }
     if (count == 0 && kept_)
       return hold(*job, fmt::format("{}: what is free is kept for {}, which waits", wants(), *kept_));
     if (count < more) {
@@ -121,12 +122,28 @@ class UserScale {
 
   void hold(const Job& job, std::string why) { answer_.held[job.key] = std::move(why); }
 
+  struct More {
+    int count = 0;
+    std::optional<Placement> places = std::nullopt;
+  };
+
+  More tried(const Job& job, int more) {
+    auto places = placesFor(job, more);
+    const int count = places ? more : 0;
+    return {count, std::move(places)};
+  }
+
   // Where so many fit, fewer do.
-  int mostThatFit(const Job& job, int more) {
-    int fits = 0;
+  More mostThatFit(const Job& job, int more) {
+    More fits;
     int beyond = roomFor(job, more) + 1;
-    for (int tried = beyond - 1; fits + 1 < beyond; tried = fits + (beyond - fits) / 2) {
-      (placesFor(job, tried) ? fits : beyond) = tried;
+    for (int count = beyond - 1; fits.count + 1 < beyond; count = fits.count + (beyond - fits.count) / 2) {
+      More now = tried(job, count);
+      if (now.places) {
+        fits = std::move(now);
+      } else {
+        beyond = count;
+      }
     }
     return fits;
   }

@@ -141,8 +141,10 @@ NodeAmounts Preemption::freedBy(const Job& job, int count) const {
   const int has = elasticMembers(job);
   std::vector<std::optional<std::size_t>> nodes(static_cast<std::size_t>(count));
   for (const model::Assignment& place : lastMembers(job, count)) {
-    for (const int index : place.indices.values())
-      nodes[static_cast<std::size_t>(has - 1 - index)] = ledger_.find(place.node);
+    for (const int index : place.indices.values()) {
+      const auto fromLast = static_cast<std::size_t>(has - 1 - index);
+      if (fromLast < nodes.size()) nodes[fromLast] = ledger_.find(place.node);
+    }
   }
   NodeAmounts freed;
   for (const auto& node : nodes) {
@@ -168,15 +170,17 @@ int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
   }
   if (within) return std::max(has - least, 0);
   const std::function<Rank()> rank = [&] { return rankOf(running); };
+  QueueTree::Amounts before = tree_.heldBy(job, lastMembers(job, gives));
   for (int asked = 0; gives < has - least && asked < kMostAsked; ++asked) {
+    const QueueTree::Amounts together = tree_.heldBy(job, lastMembers(job, gives + 1));
     // Of the next one alone: those before it are discharged.
-    QueueTree::Amounts held = tree_.heldBy(job, lastMembers(job, gives + 1));
-    const QueueTree::Amounts before = tree_.heldBy(job, lastMembers(job, gives));
+    QueueTree::Amounts held = together;
     for (std::size_t i = 0; i < held.size(); ++i) held[i] -= before[i];
     tree_.discharge(running.queue, before, false);
     const bool may = mayStop(claimant, {&job, running.priority, running.queue, held, rank}, tree_, snapshot_);
     tree_.charge(running.queue, before, false);
     if (!may) break;
+    before = together;
     ++gives;
   }
   spend(static_cast<std::size_t>(gives + 1) * static_cast<std::size_t>(has));

@@ -64,6 +64,10 @@ std::vector<Assignment> withoutLast(const Job& job, int count) {
   return split(job, elasticMembers(job) - count, false);
 }
 
+bool mayStartSmaller(const Job& job, const model::Policy& policy) {
+  return policy.resize.enabled && job.spec.elastic && job.spec.elastic->minReplicas < wishedMembers(job);
+}
+
 std::shared_ptr<Job> withWish(const Job& job, int members) {
   auto other = std::make_shared<Job>(job);
   other->spec.elastic->replicas = members;

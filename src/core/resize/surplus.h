@@ -23,6 +23,9 @@ namespace trainyard::core {
 // All other places: those that it keeps then.
 [[nodiscard]] std::vector<model::Assignment> withoutLast(const model::Job& job, int count);
 
+// Whether it may start with fewer members than its user wishes.
+[[nodiscard]] bool mayStartSmaller(const model::Job& job, const model::Policy& policy);
+
 // The same job as its user would have written it with another size; for questions only.
 [[nodiscard]] std::shared_ptr<model::Job> withWish(const model::Job& job, int members);
 
