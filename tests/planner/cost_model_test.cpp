@@ -163,7 +163,7 @@ TEST_CASE("what is looked at is bounded, and small shapes and large ones are sti
     pools.push_back(pool(5, 1 + i % 4, {8, 8, 8, 8, 8}));
     pools.back().nicBytesPerSecond = 1e9 + i;
   }
-  const TrainingModel model{.batch = 1'000'000, .parameterServers = true};
+  const TrainingModel model{.parameterServers = true, .batch = 1'000'000};
   const auto shapes = rankShapes(pools, model, costs(1, 0, 0, 0), {.maxWorkers = 700, .maxServers = 256});
   REQUIRE_FALSE(shapes.empty());
   CHECK(shapes.size() < 2'000);
