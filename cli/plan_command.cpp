@@ -7,12 +7,11 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "cli/cluster_client.h"
 #include "cli/plan.h"
-#include "codec/json_value.h"
-#include "codec/json_writer.h"
 #include "kube/paths.h"
 #include "model/names.h"
 
@@ -21,6 +20,7 @@ namespace {
 
 using base::ErrorCode;
 using base::Result;
+using Json = nlohmann::ordered_json;
 
 constexpr int kPlanned = 0;
 constexpr int kFailed = 2;
@@ -61,56 +61,20 @@ Result<model::Snapshot> describedCluster(const Flags& flags) {
   return snapshot;
 }
 
-// The roles as they are, with other numbers.
-void writeRoles(const model::ShapePlan& plan, const codec::JsonValue& roles, codec::JsonWriter& out) {
-  out.beginArray();
-  roles.forEachElement([&](const codec::JsonValue& role) {
-    out.beginObject();
-    const std::string_view name = role.find("name").string().value_or("");
-    role.forEachMember([&](std::string_view key, const codec::JsonValue& value) {
-      if (key != "replicas") out.key(key).raw(value.minified());
-    });
+// Of a job, as it was read.
+void setPlannedNumbers(const model::ShapePlan& plan, Json& job) {
+  for (auto& role : job["spec"]["roles"]) {
     for (const model::PlannedRole& each : plan.roles) {
-      if (each.name == name) out.member("replicas", each.replicas);
+      if (role["name"] == each.name) role["replicas"] = each.replicas;
     }
-    out.endObject();
-  });
-  out.endArray();
+  }
 }
 
 // A merge patch, which replaces lists as a whole: only of the roles that were read.
-std::string replicasPatch(const model::ShapePlan& plan, const codec::JsonValue& job) {
-  const auto version = job.find("metadata").find("resourceVersion").string();
-  codec::JsonWriter out;
-  out.beginObject().key("metadata").beginObject().member("resourceVersion", version.value_or("")).endObject();
-  out.key("spec").beginObject().key("roles");
-  writeRoles(plan, job.find("spec").find("roles"), out);
-  out.endObject().endObject();
-  return std::move(out).take();
-}
-
-std::string plannedJob(const model::ShapePlan& plan, const codec::JsonValue& job) {
-  codec::JsonWriter out;
-  out.beginObject();
-  job.forEachMember([&](std::string_view key, const codec::JsonValue& value) {
-    out.key(key);
-    if (key != "spec") {
-      out.raw(value.minified());
-      return;
-    }
-    out.beginObject();
-    value.forEachMember([&](std::string_view inner, const codec::JsonValue& part) {
-      out.key(inner);
-      if (inner == "roles") {
-        writeRoles(plan, part, out);
-      } else {
-        out.raw(part.minified());
-      }
-    });
-    out.endObject();
-  });
-  out.endObject();
-  return std::move(out).take();
+std::string replicasPatch(const Json& job) {
+  return Json{{"metadata", {{"resourceVersion", job["metadata"]["resourceVersion"]}}},
+              {"spec", {{"roles", job["spec"]["roles"]}}}}
+      .dump();
 }
 
 // The operator writes the job's status meanwhile; somebody who edits it as often gives up with us.
@@ -125,11 +89,11 @@ Result<std::string> applyToCluster(ClusterClient& client, const model::ObjectKey
     const auto body = client.get({path}).front();
     const bool isNew = !body && body.error().code == ErrorCode::kNotFound;
     if (!body && !isNew) return base::fail(body.error());
-    const auto document = codec::JsonDocument::parse(isNew ? manifest : *body);
-    if (!document) return base::fail(document.error());
-    const auto done =
-        isNew ? client.post(kube::kTrainingJobs.collection(key.ns), plannedJob(plan, document->root()), {})
-              : client.patch(path, replicasPatch(plan, document->root()));
+    auto job = Json::parse(isNew ? manifest : *body, nullptr, false);
+    if (job.is_discarded()) return base::fail(ErrorCode::kInvalid, fmt::format("{}: not JSON", key));
+    setPlannedNumbers(plan, job);
+    const auto done = isNew ? client.post(kube::kTrainingJobs.collection(key.ns), job.dump(), {})
+                            : client.patch(path, replicasPatch(job));
     if (done) {
       return isNew ? fmt::format("TrainingJob {} was created with the planned numbers.\n", key)
                    : fmt::format("TrainingJob {} has the planned numbers now.\n", key);

@@ -33,8 +33,7 @@ class Hub {
   static constexpr std::size_t kMostKept = 10'000;      // tasks that have ended, the oldest go first
   static constexpr std::size_t kMostOutput = 64 << 10;  // kept of each: its last bytes
   static constexpr std::size_t kMostPeers = 20'000;
-  static constexpr std::size_t kMostStrangers =
-      128;  // peers that have not shown the token; the oldest go first
+  static constexpr std::size_t kMostStrangers = 128;  // without the token; the oldest go first
 
   // `listener` is taken.
   Hub(Loop& loop, int listener, std::string token);

@@ -53,8 +53,16 @@ class Plan(support.Case):
             file = Path(folder) / "job.json"
             file.write_text(json.dumps(body))
             first = json.loads(self.trainyard("plan", "-f", str(file), "-o", "json", "--apply"))["candidates"][0]
-        job = given().json("get", "tj", "written", "-n", self.namespace)
-        self.assertEqual(job["spec"]["roles"][0]["replicas"], first["workers"])
+            job = given().json("get", "tj", "written", "-n", self.namespace)
+            self.assertEqual(job["spec"]["roles"][0]["replicas"], first["workers"])
+            # Nobody has seen it with other numbers.
+            self.assertEqual(job["metadata"]["generation"], 1)
+            # Into one that exists already.
+            kubectl("patch", "tj", "written", "-n", self.namespace, "--type=json",
+                    '-p=[{"op":"replace","path":"/spec/roles/0/replicas","value":9}]')
+            self.assertIn("has the planned numbers now", self.trainyard("plan", "-f", str(file), "--apply"))
+            job = given().json("get", "tj", "written", "-n", self.namespace)
+            self.assertEqual(job["spec"]["roles"][0]["replicas"], first["workers"])
 
 
 if __name__ == "__main__":
