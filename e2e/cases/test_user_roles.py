@@ -90,6 +90,21 @@ class RolesTest(UserCase):
 
 
 class PoliciesTest(UserCase):
+    def setUp(self):
+        super().setUp()
+        # The API server reads policies by watches of its own, and takes what it has read once a second.
+        gated = support.pod("gated", gpus=0)
+        gated["spec"]["schedulingGates"] = [{"name": support.GATE}]
+        for body in (gated, support.pod("past", gpus=1, scheduler="another")):
+            support.await_value(lambda body=body: self.is_refused(body), bool, "the policies are in effect")
+
+    def is_refused(self, body):
+        try:
+            self.as_user("admin", "create", "--dry-run=server", "-f", "-", input=json.dumps(body))
+        except E2EError:
+            return True
+        return False
+
     def test_the_names_of_gangs_are_the_operators(self):
         for key in ("job-name", "job-uid", "epoch", "role", "index"):
             body = support.pod("pretender", gpus=0)

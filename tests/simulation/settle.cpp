@@ -16,6 +16,12 @@ constexpr base::Instant::duration kLook = 500ms;
 // A life of half a minute with every fault takes some hundreds.
 constexpr std::uint64_t kMostCalls = 6'000;
 
+// How many members of the role it starts with at least.
+int leastOf(const model::Job& job, const model::Role& role) {
+  const auto& elastic = job.spec.elastic;
+  return elastic && elastic->role == role.name ? elastic->minReplicas : job.spec.startReplicas(role);
+}
+
 }  // namespace
 
 // Whether the gang would fit the empty, healed cluster: counted one node at a time, without the product's
@@ -24,7 +30,7 @@ bool World::fits(const model::Job& job) const {
   std::vector<int> members;
   for (const model::Role& role : job.spec.roles) {
     const int gpus = static_cast<int>(role.shape.requests.gpus());
-    members.insert(members.end(), static_cast<std::size_t>(job.spec.startReplicas(role)), gpus);
+    members.insert(members.end(), static_cast<std::size_t>(leastOf(job, role)), gpus);
   }
   std::sort(members.rbegin(), members.rend());
   const int size = job.spec.locality.required.empty() ? scenario_.nodes : scenario_.nodesInRack;
@@ -47,8 +53,7 @@ bool World::fits(const model::Job& job) const {
 // beside everybody's guarantees. Counted in GPUs, the one resource that queues name here.
 bool World::mayEver(const model::Job& job) const {
   std::int64_t gpus = 0;
-  for (const model::Role& role : job.spec.roles)
-    gpus += role.shape.requests.gpus() * job.spec.startReplicas(role);
+  for (const model::Role& role : job.spec.roles) gpus += role.shape.requests.gpus() * leastOf(job, role);
   const auto planOf = [&](const std::string& name) {
     return std::find_if(scenario_.queues.begin(), scenario_.queues.end(),
                         [&](const QueuePlan& plan) { return plan.name == name; });
