@@ -118,8 +118,7 @@ class Members(EndingCase):
         others = {name: uid for name, uid in self.uids().items() if name != f"{NAME}-worker-{index}"}
         old = uid_of(self.member(index))
         epoch = self.gang()["lastEpoch"]
-        # At once: kwok ends a pod that is to go by its name, at times twice, and the second time meets the next one.
-        self.delete_member(index, grace_period_seconds=0)
+        self.delete_member(index)
         self.wait(lambda: self.gang()["lastEpoch"] > epoch and not self.gang().get("proposal"), "it is replaced")
         self.whole()
         now = self.uids()

@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 from .errors import E2EError
@@ -32,6 +33,15 @@ RECIPES = {
 REAL_RECIPES = {
     "node": {name: f"{_KUBERNETES}/{name}" for name in ("kubelet", "kube-proxy")},
     "coredns": {"coredns": "."},
+}
+# tool -> (module, file, line, the line instead): what of a module is built otherwise.
+# kwok ends a pod by its name, at times twice, and the second call met the next pod of that name; a kubelet names the
+# uid.
+_PATCHES = {
+    "kwok": ("sigs.k8s.io/kwok", "pkg/kwok/controllers/pod_controller.go",
+             "Delete(ctx, pod.Name, deleteOpt)",
+             "Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: deleteOpt.GracePeriodSeconds, "
+             "Preconditions: &metav1.Preconditions{UID: &pod.UID}})"),
 }
 # tool -> folder of its module, where that is not its name: all of Kubernetes is of one version.
 _MODULE_OF = {"node": "k8s"}
@@ -82,7 +92,10 @@ def _entry(tool):
             digest.update(path.read_bytes())
     except FileNotFoundError as error:
         raise E2EError(f"{error.filename} is missing: the checkout is incomplete") from None
-    digest.update(json.dumps([_recipe(tool), _ldflags(tool)]).encode())
+    parts = [_recipe(tool), _ldflags(tool)]
+    if tool in _PATCHES:
+        parts.append(_PATCHES[tool])
+    digest.update(json.dumps(parts).encode())
     return cache_root() / f"{tool}-{digest.hexdigest()[:16]}"
 
 
@@ -129,26 +142,58 @@ def _build_locked(tool, folder, progress):
             progress.say(f"{tool}: another build is running, waiting for it")
             fcntl.flock(lock, fcntl.LOCK_EX)
         folder.mkdir(exist_ok=True)
-        for name, package in _recipe(tool).items():
-            if not (folder / name).is_file():
-                progress.say(f"{tool}: building {name} (minutes when nothing is cached)")
-                with progress.step(f"{tool}: built {name}"):
-                    _build(go, tool, package, folder / name)
+        with tempfile.TemporaryDirectory(prefix=f"trainyard-{tool}-") as scratch:
+            flags = None
+            for name, package in _recipe(tool).items():
+                if not (folder / name).is_file():
+                    progress.say(f"{tool}: building {name} (minutes when nothing is cached)")
+                    with progress.step(f"{tool}: built {name}"):
+                        flags = _patched(go, tool, Path(scratch)) if flags is None else flags
+                        _build(go, tool, package, folder / name, flags)
 
 
-def _build(go, tool, package, target):
+def _patched(go, tool, scratch):
+    """The flags that build `tool` with its patch, from a copy of the module in `scratch`."""
+    if tool not in _PATCHES:
+        return []
+    module, file, old, new = _PATCHES[tool]
+    _run(go, tool, "the module", ["mod", "download", module])
+    source = _run(go, tool, "the module", ["list", "-m", "-f", "{{.Dir}}", module]).strip()
+    copy = scratch / "module"
+    shutil.copytree(source, copy, copy_function=shutil.copyfile)  # the module cache is read-only
+    for folder in (copy, *(path for path in copy.rglob("*") if path.is_dir())):
+        folder.chmod(0o755)
+    text = (copy / file).read_text()
+    if text.count(old) != 1:
+        raise E2EError(f"{module}: {file} has {text.count(old)} places that read `{old}`; the patch needs exactly one")
+    (copy / file).write_text(text.replace(old, new))
+    for name in ("go.mod", "go.sum"):
+        shutil.copyfile(_module(tool) / name, scratch / name)
+    _run(go, tool, "the module", ["mod", "edit", f"-replace={module}={copy}", str(scratch / "go.mod")])
+    return [f"-modfile={scratch / 'go.mod'}"]
+
+
+def _build(go, tool, package, target, flags):
     # Built beside its place and renamed: who sees the name sees a whole binary.
     partial = target.with_name(f".{target.name}.partial")
-    argv = [go, "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", _ldflags(tool),
-            "-o", str(partial), package]
-    result = subprocess.run(argv, cwd=_module(tool), env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"},
+    try:
+        _run(go, tool, target.name, ["build", "-trimpath", "-buildvcs=false", "-mod=readonly", *flags,
+                                     "-ldflags", _ldflags(tool), "-o", str(partial), package])
+    except E2EError:
+        partial.unlink(missing_ok=True)
+        raise
+    partial.rename(target)
+
+
+def _run(go, tool, name, arguments):
+    """What `go ARGUMENTS` prints in the folder of the tool's module; `name` is what is built by it."""
+    result = subprocess.run([go, *arguments], cwd=_module(tool),
+                            env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"},
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             text=True, errors="replace", check=False)
-    if result.returncode == 0:
-        partial.rename(target)
-        return
-    partial.unlink(missing_ok=True)
-    raise E2EError(_explain(tool, target.name, result.stdout))
+    if result.returncode != 0:
+        raise E2EError(_explain(tool, name, result.stdout))
+    return result.stdout
 
 
 def _explain(tool, name, output):
