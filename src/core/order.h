@@ -10,4 +10,5 @@
 #include "core/order/order_policy.h"
 #include "core/order/run_time_model.h"
 #include "core/order/run_times.h"
+#include "core/order/standing.h"
 #include "core/order/stop_cost.h"

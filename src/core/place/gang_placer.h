@@ -83,6 +83,7 @@ class GangPlacer {
   WorkBudget budget_;
   using Steps = std::vector<RelaxationStep>;
   [[nodiscard]] const Steps& stepsOf(const model::Job& job, std::uint32_t shape, std::int64_t gpus);
+  [[nodiscard]] const Steps& unestimatedSteps(const model::Job& job, std::uint32_t shape, std::int64_t gpus);
 
   [[nodiscard]] const std::vector<model::ShapeCost>* plannedCosts(const model::Job& job);
   template <typename Find>
@@ -91,6 +92,7 @@ class GangPlacer {
   std::map<std::pair<int, int>, std::vector<model::ShapeCost>> planned_;  // by nodes and GPUs on each
   // How shapes relax, by what their jobs are expected to take.
   std::map<std::pair<std::uint32_t, std::optional<std::chrono::seconds>>, Steps> steps_;
+  std::vector<const Steps*> unestimated_;  // of those, by shape; null: nobody asked yet
   [[nodiscard]] bool keepsToOneType(const PlaceRequest& request);
   std::optional<std::vector<model::NodeName>> suspects_;  // likewise
   std::optional<JobMix> mix_;                             // asked for by the first that is placed

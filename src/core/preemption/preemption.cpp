@@ -403,6 +403,14 @@ bool Preemption::anyClaiming() {
   return !claiming_->empty();
 }
 
+bool Preemption::anyClaimingBelow(QueueTree::Index queue, int priority) {
+  if (!anyClaiming()) return false;
+  const Priorities priorities(snapshot_);
+  return std::any_of(claiming_->begin(), claiming_->end(), [&](const JobPtr& job) {
+    return tree_.queueOf(*job) == queue && priorities.of(*job) < priority;
+  });
+}
+
 // Whether `asking` has places once those of the other's claim are free.
 bool Preemption::fitsWithout(const Job& claimant, const Claimant& asking, std::size_t widest) {
   const NodeAmounts places = amountsOf(claimant, claimant.status.gang.proposal->add, ledger_);

@@ -59,6 +59,8 @@ class Preemption {
   // ask.
   [[nodiscard]] bool anyRunning();
   [[nodiscard]] bool anyClaiming();
+  // Whether one of lower priority in this queue has a claim under way, which somebody may take over.
+  [[nodiscard]] bool anyClaimingBelow(QueueTree::Index queue, int priority);
   // Whether anybody who runs may be stopped for the sake of order.
   [[nodiscard]] bool anyTakesTurns() {
     listRunning();
