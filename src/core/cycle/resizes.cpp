@@ -324,8 +324,8 @@ class Resizes {
     std::int64_t all = 0;
     for (const Ledger::NodeRoom& room : in_.ledger.nodes()) {
       if (!isOpen(room)) continue;
-      free += std::max<std::int64_t>(room.free.gpus(), 0);
-      all += room.node->allocatable.gpus();
+      free += std::max<std::int64_t>(room.freeGpus, 0);
+      all += room.gpus;
     }
     terms.utilizationPermille = all > 0 ? (all - free) * kPermille / all : 0;
     terms.fairnessLossPermille = choice.loss / (2 * static_cast<std::int64_t>(kKinds) * kWhole / kPermille);

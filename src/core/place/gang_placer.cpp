@@ -78,6 +78,7 @@ PlaceRequest GangPlacer::request(const Job& job, std::size_t widest) {
   if (!mix_) mix_ = cache_.notes.mix();
   request.mix = &*mix_;
   request.shapeCosts = plannedCosts(job);
+  request.refusals = &cache_.refusals;
   for (const model::Role& role : job.spec.roles) {
     std::vector<int> indices(static_cast<std::size_t>(model::gangMembers(job, role)));
     std::iota(indices.begin(), indices.end(), 0);

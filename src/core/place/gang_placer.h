@@ -35,8 +35,10 @@ struct GangShape {
 class GangPlacer {
  public:
   GangPlacer(const model::Snapshot& snapshot, const Ledger& ledger, const Domains& domains,
-             PlacementCache& cache)  // that follows the snapshot
-      : snapshot_(snapshot), ledger_(ledger), domains_(domains), cache_(cache) {}
+             PlacementCache& cache)  // whose notes follow the snapshot
+      : snapshot_(snapshot), ledger_(ledger), domains_(domains), cache_(cache) {
+    cache_.refusals.follow(snapshot.nodes);
+  }
 
   // `gpus`: of the whole gang; `position`: the job's in the snapshot.
   [[nodiscard]] GangShape shapeOf(const model::Job& job, std::int64_t gpus, std::size_t position);

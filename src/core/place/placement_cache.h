@@ -14,6 +14,7 @@
 #include "core/order/live_runs.h"
 #include "core/place/gpu_types.h"
 #include "core/place/job_notes.h"
+#include "core/place/node_refusals.h"
 #include "core/place/place.h"
 #include "model/job.h"
 #include "model/snapshot.h"
@@ -64,6 +65,8 @@ class PlacementCache {
 
   // Follow the snapshot's jobs.
   JobNotes notes = {};
+  // Follow its nodes.
+  NodeRefusals refusals = {};
 
   // Of the snapshot's jobs.
   LiveRuns liveRuns = {};

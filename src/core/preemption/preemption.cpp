@@ -177,7 +177,8 @@ int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
     QueueTree::Amounts held = together;
     for (std::size_t i = 0; i < held.size(); ++i) held[i] -= before[i];
     tree_.discharge(running.queue, before, false);
-    const bool may = mayStop(claimant, {&job, running.priority, running.queue, held, rank}, tree_, snapshot_);
+    const bool may =
+        mayStop(claimant, {&job, running.priority, running.queue, held, rank}, tree_, snapshot_, shares_);
     tree_.charge(running.queue, before, false);
     if (!may) break;
     before = together;
@@ -246,11 +247,12 @@ std::optional<Claim> Preemption::move(const Claimant& claimant, std::size_t wide
   return claim;
 }
 
-std::vector<Concession> Preemption::stoppable() {
+std::vector<const Concession*> Preemption::stoppable() {
   listRunning();
-  std::vector<Concession> left;
+  std::vector<const Concession*> left;
+  left.reserve(running_.size());
   for (const Concession& running : running_) {
-    if (!stopped_.contains(running.job.get())) left.push_back(running);
+    if (!stopped_.contains(running.job.get())) left.push_back(&running);
   }
   return left;
 }
@@ -282,7 +284,8 @@ std::vector<std::size_t> Preemption::whomMayStop(const Claimant& claimant) {
   passedByNobody.reservedSince.reset();
   for (const Alike& alike : alike_) {
     const Concession& any = running_[alike.front()];
-    if (mayStop(passedByNobody, {any.job.get(), any.priority, any.queue, any.held, noRank}, tree_, snapshot_))
+    if (mayStop(passedByNobody, {any.job.get(), any.priority, any.queue, any.held, noRank}, tree_, snapshot_,
+                shares_))
       found.insert(found.end(), alike.begin(), alike.end());
   }
   if (claimant.reservedSince) addPassed(claimant, found);
@@ -354,7 +357,7 @@ void Preemption::chargeAgain(const Concession& running) { tree_.charge(running.q
 bool Preemption::mayTakeFrom(const Claimant& claimant, const Concession& running) {
   const std::function<Rank()> rank = [&] { return rankOf(running); };
   if (mayStop(claimant, {running.job.get(), running.priority, running.queue, running.held, rank}, tree_,
-              snapshot_))
+              snapshot_, shares_))
     return true;
   return mayTakeTurn(claimant, running);
 }

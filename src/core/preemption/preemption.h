@@ -50,6 +50,7 @@ class Preemption {
         notes_(notes),
         ledger_(ledger),
         tree_(tree),
+        shares_(tree),
         placer_(placer),
         ends_(ends),
         runs_(runs),
@@ -113,7 +114,7 @@ class Preemption {
   [[nodiscard]] bool mayTakeTurn(const Claimant& claimant, const Concession& running);
   [[nodiscard]] std::vector<Concession> concessions(const Claimant& claimant);
   // Who may be stopped by now and was not, cheapest first; without the room that they hold.
-  [[nodiscard]] std::vector<Concession> stoppable();
+  [[nodiscard]] std::vector<const Concession*> stoppable();
   [[nodiscard]] Rank rankOf(const Concession& running);
   [[nodiscard]] std::int64_t deficitWithout(const Claimant& claimant,
                                             const std::vector<Concession>& candidates, const Chosen& gone);
@@ -133,6 +134,7 @@ class Preemption {
   const JobNotes& notes_;
   Ledger& ledger_;
   QueueTree& tree_;
+  KnownShares shares_;
   GangPlacer& placer_;
   Ends& ends_;
   RunTimeModel& runs_;
