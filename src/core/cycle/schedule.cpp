@@ -43,6 +43,7 @@ struct Equals {
   int priority = 0;
   std::uint32_t shape = 0;
   bool preemptible = false;
+  bool mayPreempt = false;
   friend bool operator==(const Equals&, const Equals&) = default;
 };
 
@@ -50,9 +51,9 @@ struct HashOfEquals {
   std::size_t operator()(const Equals& each) const {
     constexpr std::uint64_t kOdd = 0x9E37'79B9'7F4A'7C15;
     std::uint64_t hash = each.shape;
-    for (const std::uint64_t part :
-         {std::uint64_t{each.queue}, std::uint64_t{each.widest},
-          static_cast<std::uint64_t>(each.priority) * 2 + (each.preemptible ? 1 : 0)})
+    for (const std::uint64_t part : {std::uint64_t{each.queue}, std::uint64_t{each.widest},
+                                     static_cast<std::uint64_t>(each.priority) * 4 +
+                                         (each.preemptible ? 2 : 0) + (each.mayPreempt ? 1 : 0)})
       hash = (hash ^ hash >> 29U) * kOdd + part;
     return hash ^ hash >> 32U;
   }
@@ -68,7 +69,7 @@ class Scheduler {
         placer_(snapshot_, ledger_, request.domains, request.cache),
         runs_(snapshot_, request.cache.liveRuns),
         orderSettings_(orderSettings(snapshot_.policy)),
-        ends_(snapshot_, ledger_, runs_),
+        ends_(snapshot_, request.cache.notes, ledger_, runs_),
         preemption_(snapshot_, request.cache.notes, ledger_, tree_, placer_, ends_, runs_,
                     [this](const Job& job, int priority) { return rankOf(job, priority, snapshot_, runs_); }),
         report_(tree_),
@@ -137,6 +138,7 @@ class Scheduler {
             .reservedSince = pending ? pending->reservedSince : std::nullopt,
             .estimatedDuration = job.spec.estimatedDuration,
             .preemptible = job.spec.preemptible,
+            .mayPreempt = priorities.mayPreempt(job),
             .timesOut = job.spec.schedulingTimeout.count() != 0,
             .plain = !job.spec.elastic && !job.status.gang.backoff};
   }
@@ -239,14 +241,19 @@ class Scheduler {
     const GangShape shape = placer_.shapeOf(*contender.waiting->job, contender.demand[0], contender.position);
     if (shape.relaxation.next) return std::nullopt;
     const auto equal = inVain_.find(equalsOf(contender, shape));
-    return equal == inVain_.end() ? std::nullopt : std::optional(equal->second);
+    if (equal == inVain_.end()) return std::nullopt;
+    const bool asksInTurn = takesTurns(snapshot_.policy) && preemption_.anyTakesTurns();
+    if (asksInTurn && !preemption_.hasNobody(contender.queue, contender.priority, contender.rank.expected,
+                                             contender.asks->mayPreempt))
+      return std::nullopt;
+    return equal->second;
   }
 
   // Not where one of equals may find what another does not: by the order, or by what they have been told.
   void noteInVain(const Contender& contender, const GangShape& shape) {
     if (shape.relaxation.next || !asksForRoomAlone(contender)) return;
     if (!snapshot_.policy.backfill.enabled || reservations_.empty()) return;
-    if (takesTurns(snapshot_.policy) && preemption_.anyTakesTurns()) return;
+    if (takesTurns(snapshot_.policy) && preemption_.anyTakesTurns() && !preemption_.lastHadNobody()) return;
     if (preemption_.anyClaimingBelow(contender.queue, contender.priority)) return;
     inVain_.emplace(equalsOf(contender, shape), words_.lastLater());
   }
@@ -256,8 +263,8 @@ class Scheduler {
   }
 
   static Equals equalsOf(const Contender& contender, const GangShape& shape) {
-    return {contender.queue, shape.relaxation.widest, contender.priority, shape.key,
-            contender.asks->preemptible};
+    return {contender.queue, shape.relaxation.widest,     contender.priority,
+            shape.key,       contender.asks->preemptible, contender.asks->mayPreempt};
   }
 
   // An elastic gang for which there is no room starts with as many members as find some, down to its least.

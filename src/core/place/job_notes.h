@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "core/order/run_facts.h"
 #include "core/order/standing.h"
 #include "core/place/fragmentation.h"
 #include "model/job.h"
@@ -32,7 +33,8 @@ class JobNotes {
     std::optional<base::WallTime> reservedSince = std::nullopt;
     std::optional<std::chrono::seconds> estimatedDuration = std::nullopt;
     bool preemptible = false;
-    bool timesOut = false;  // spec.scheduling.timeoutSeconds
+    bool mayPreempt = false;  // Priorities::mayPreempt
+    bool timesOut = false;    // spec.scheduling.timeoutSeconds
     // Neither elastic nor after a failed attempt: those of its shape, queue and priority find what it finds.
     bool plain = false;
   };
@@ -82,6 +84,12 @@ class JobNotes {
   // In the order of the list: jobs that have a proposal; those that may be stopped, time aside.
   [[nodiscard]] const std::vector<JobPtr>& proposing() const { return proposing_; }
   [[nodiscard]] const std::vector<JobPtr>& stoppable() const { return stoppable_; }
+  // In the order of the list: jobs that have places, or places on their way.
+  struct Holder {
+    JobPtr job;
+    RunFacts facts;
+  };
+  [[nodiscard]] const std::vector<Holder>& holders() const { return holders_; }
   // Those whose last failure accuses a node.
   [[nodiscard]] const std::vector<JobPtr>& accusing() const { return accusing_; }
   // observedMix() of the list.
@@ -89,12 +97,14 @@ class JobNotes {
 
  private:
   void moveNotes(const model::SharedList<model::Job>& jobs);
+  void followHolders(const model::SharedList<model::Job>& jobs);
 
   model::SharedList<model::Job> jobs_;
   std::vector<Note> notes_;
   std::vector<JobPtr> proposing_;
   std::vector<JobPtr> stoppable_;
   std::vector<JobPtr> accusing_;
+  std::vector<Holder> holders_;
   MemberCounts members_;
 };
 

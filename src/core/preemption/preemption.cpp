@@ -37,11 +37,15 @@ bool touches(const NodeAmounts& frees, const std::vector<char>& pool) {
 }  // namespace
 
 std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t widest) {
+  lastHadNobody_ = false;
   if (placer_.budget().exhausted()) return std::nullopt;
   if (auto shrunk = claimShrinking(claimant, widest)) return shrunk;
-  if (!Priorities(snapshot_).mayPreempt(*claimant.job)) return std::nullopt;
-  const std::vector<Concession> candidates = concessions(claimant);
-  if (candidates.empty()) return std::nullopt;
+  const bool mayPreempt = Priorities(snapshot_).mayPreempt(*claimant.job);
+  const std::vector<Concession> candidates = mayPreempt ? concessions(claimant) : std::vector<Concession>();
+  if (candidates.empty()) {
+    lastHadNobody_ = elastic_.empty();
+    return std::nullopt;
+  }
   auto choice =
       chooseStops({*claimant.job, claimant.queue, claimant.demand[0], widest, candidates,
                    stoppableTogether(claimant, candidates), ledger_, placer_,
@@ -60,6 +64,14 @@ std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t wid
   spareMembers(claimant, widest, claim);
   giveAway(claim);
   return claim;
+}
+
+bool Preemption::hasNobody(QueueTree::Index queue, int priority, double expected, bool mayPreempt) {
+  if (!mayPreempt) return true;
+  const auto known = noTurnFor_.find({queue, priority});
+  if (known == noTurnFor_.end() || expected < known->second) return false;
+  spend(alike_.size());
+  return true;
 }
 
 void Preemption::giveAway(const Claim& claim) {
@@ -431,22 +443,23 @@ void Preemption::listRunning() {
   listed_ = true;
   const Priorities priorities(snapshot_);
   const auto claimed = claimedGangs(notes_.proposing(), snapshot_.pods);
-  for (const JobPtr& job : notes_.stoppable()) {
-    const auto from = stoppableFrom(*job, snapshot_);
-    if (!from || claimed.contains(job->key)) continue;
+  for (const auto& [job, facts] : notes_.holders()) {
+    if (!core::stoppable(*job) || (!claimed.empty() && claimed.contains(job->key))) continue;
     if (job->spec.elastic) listElastic(job, priorities.of(*job));
-    if (*from > snapshot_.now) {
+    const base::WallTime placed = facts.placedSince.value_or(snapshot_.now);
+    const base::WallTime from = placed + snapshot_.policy.preemption.minRuntime;
+    if (from > snapshot_.now) {
       wakeAt(from);
       continue;
     }
-    wakeAt(turnEnds(*job, snapshot_));
+    wakeAt(turnEnds(*job, placed, snapshot_));
     const QueueTree::Index queue = tree_.queueOf(*job);
     running_.push_back({.job = job,
                         .priority = priorities.of(*job),
                         .queue = queue,
-                        .cost = base::saturatingAdd(lostWork(*job, snapshot_), grievanceOf(*job)),
+                        .cost = base::saturatingAdd(lostWork(*job, placed, snapshot_), grievanceOf(*job)),
                         .held = tree_.holdingsOf(*job),
-                        .startedSince = core::startedSince(*job, snapshot_.now)});
+                        .startedSince = facts.startedSince.value_or(snapshot_.now)});
   }
   sortByCost(running_);
   sortByCost(elastic_);

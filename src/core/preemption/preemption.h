@@ -72,6 +72,12 @@ class Preemption {
   // where nobody may be stopped, or that would not help.
   [[nodiscard]] std::optional<Claim> claim(const Claimant& claimant, std::size_t widest);
 
+  // Whether the last claim failed because there was nobody to ask, and nobody who might shrink.
+  [[nodiscard]] bool lastHadNobody() const { return lastHadNobody_; }
+  // Whether a claim would fail likewise of one that is equal to whoever made that one, but for its rank, as
+  // long as nothing was taken or given since: it is not his turn either. Counts as if he had asked.
+  [[nodiscard]] bool hasNobody(QueueTree::Index queue, int priority, double expected, bool mayPreempt);
+
   // The same, as far as elastic gangs make room by shrinking alone.
   [[nodiscard]] std::optional<Claim> claimShrinking(const Claimant& claimant, std::size_t widest);
 
@@ -140,6 +146,7 @@ class Preemption {
   RunTimeModel& runs_;
   RankOf rankOf_;
   bool askedToMove_ = false;
+  bool lastHadNobody_ = false;
   bool listed_ = false;
   bool tookOver_ = false;
   std::optional<std::vector<JobPtr>> claiming_;  // whose start waits for victims to go away

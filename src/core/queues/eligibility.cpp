@@ -95,10 +95,11 @@ bool takesTurns(const model::Policy& policy) {
   return policy.timeSlicing.enabled && model::traitsOf(policy.ordering).takesTurns;
 }
 
-std::optional<base::WallTime> turnEnds(const Job& job, const model::Snapshot& snapshot) {
+std::optional<base::WallTime> turnEnds(const Job& job, base::WallTime placed,
+                                       const model::Snapshot& snapshot) {
   if (!takesTurns(snapshot.policy) || !survivesStops(job.spec)) return std::nullopt;
   const base::WallTime::duration turn = snapshot.policy.timeSlicing.interval;
-  const auto whole = placedSince(job, snapshot.now) + turn;
+  const auto whole = placed + turn;
   const auto from = std::max(whole, snapshot.now + base::WallTime::duration(1)).time_since_epoch();
   return base::WallTime((from + turn - base::WallTime::duration(1)) / turn * turn);
 }

@@ -96,7 +96,9 @@ struct Victim {
 // When somebody should ask for a placed job's turn anew: whenever the clock has gone on by a turn, once it
 // has had a whole one. Nothing where it never takes turns. (Lost: the end of its own turn. Of a hundred that
 // run one ends every half minute, and each time all who wait ask in vain.)
-[[nodiscard]] std::optional<base::WallTime> turnEnds(const model::Job& job, const model::Snapshot& snapshot);
+// `placed`: placedSince() of the job.
+[[nodiscard]] std::optional<base::WallTime> turnEnds(const model::Job& job, base::WallTime placed,
+                                                     const model::Snapshot& snapshot);
 
 // Whether jobs take turns, the victim says that it comes through a stop (survivesStops()), and it is of the
 // claimant's own queue and priority and has had a whole turn; not in a queue where preemption.withinQueue is
