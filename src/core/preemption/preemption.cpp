@@ -204,7 +204,7 @@ int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
 void Preemption::spareMembers(const Claimant& claimant, std::size_t widest, Claim& claim) {
   for (auto at = claim.concessions.rbegin(); at != claim.concessions.rend(); ++at) {
     Change& stop = *at;
-    if (!resizable(*stop.job)) continue;
+    if (!givesMembers(*stop.job)) continue;
     const int has = elasticMembers(*stop.job);
     int enough = has - stop.job->spec.elastic->minReplicas + 1;
     int tooFew = 0;
@@ -467,7 +467,7 @@ void Preemption::listRunning() {
 }
 
 void Preemption::listElastic(const JobPtr& job, int priority) {
-  if (!snapshot_.policy.resize.enabled || !resizable(*job)) return;
+  if (!snapshot_.policy.resize.enabled || !givesMembers(*job)) return;
   if (elasticMembers(*job) <= job->spec.elastic->minReplicas) return;
   // What all its members lose by the pause, for each that it could give: who has many gives first.
   const auto pause = std::chrono::duration_cast<std::chrono::seconds>(resizePause(*job, snapshot_));
