@@ -1,0 +1,92 @@
+#include "core/cycle/cycle_cache.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "core/cycle/cycle.h"
+#include "core/place/node_refusals.h"
+#include "support/builders.h"
+
+using namespace trainyard;        // NOLINT(google-build-using-namespace): test
+using namespace trainyard::core;  // NOLINT(google-build-using-namespace): test
+using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
+
+namespace {
+
+model::Queue queueOf(const std::string& name, std::int64_t limit) {
+  model::Queue queue;
+  queue.name = model::QueueName(name);
+  queue.limit.set("nvidia.com/gpu", limit);
+  return queue;
+}
+
+// One node of 8 GPUs, and two jobs of 8.
+core::CycleInput twoWaiting() {
+  core::CycleInput input{
+      .snapshot = cluster()
+                      .add(node("n1").gpus(8))
+                      .add(queueOf("m", 8))
+                      .priorityClass("low", 1)
+                      .priorityClass("high", 2)
+                      .add(job("ml/a").role("worker", 1, requests(8, 1)).queue("m").priority("low"))
+                      .add(job("ml/b").role("worker", 1, requests(8, 1)).queue("m").priority("high"))
+                      .now(100)
+                      .build()};
+  input.otherFeedback.templateError = "";
+  return input;
+}
+
+}  // namespace
+
+TEST_CASE("cycle cache: queues that come later do not shift whose jobs are whose") {
+  CycleInput input = twoWaiting();
+  CycleCache cache;
+  CHECK(cycle(input, cache) == cycle(input));
+  auto& queues = input.snapshot.queues.edit();
+  queues.insert(queues.begin(), std::make_shared<const model::Queue>(queueOf("a", 0)));
+  CHECK(cycle(input, cache) == cycle(input));
+}
+
+TEST_CASE("cycle cache: who is first follows the priority classes") {
+  CycleInput input = twoWaiting();
+  CycleCache cache;
+  const auto started = [](const Plan& plan) {
+    std::string names;
+    for (const JobDecision& each : plan.decisions) {
+      if (each.status && each.status->gang.proposal) names += each.job->key.name;
+    }
+    return names;
+  };
+  CHECK(started(cycle(input, cache)) == "b");
+  for (auto& each : input.snapshot.priorityClasses.edit()) {
+    auto other = std::make_shared<model::PriorityClass>(*each);
+    other->value = -other->value;
+    each = std::move(other);
+  }
+  CHECK(started(cycle(input, cache)) == "a");
+}
+
+TEST_CASE("node refusals: a node that changed is asked anew, the others are not") {
+  const model::Snapshot before = cluster().add(node("n1")).add(node("n2")).build();
+  const model::PodShape shape;
+  NodeRefusals refusals;
+  refusals.follow(before.nodes);
+  CHECK(refusals.of(shape).mayUse(0, *before.nodes[0], shape));
+  CHECK(refusals.of(shape).mayUse(1, *before.nodes[1], shape));
+
+  model::Snapshot after = before;
+  auto cordoned = std::make_shared<model::Node>(*before.nodes[1]);
+  cordoned->unschedulable = true;
+  after.nodes.edit()[1] = cordoned;
+  refusals.follow(after.nodes);
+  CHECK(refusals.of(shape).mayUse(0, *cordoned, shape));  // remembered: it is not looked at
+  CHECK_FALSE(refusals.of(shape).mayUse(1, *cordoned, shape));
+
+  model::PodShape elsewhere;
+  elsewhere.nodeSelector = model::Labels(std::vector<std::pair<std::string, std::string>>{{"pool", "other"}});
+  CHECK_FALSE(refusals.of(elsewhere).mayUse(0, *after.nodes[0], elsewhere));
+}
