@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/cycle/admission.h"
+#include "core/cycle/clean_up.h"
 #include "core/cycle/failed_gang.h"
 #include "core/cycle/schedule.h"
 #include "core/cycle/user_scale.h"
@@ -271,22 +272,6 @@ class Cycle {
     // As long as one runs on its queue is charged for it.
     if (std::all_of(pods.begin(), pods.end(), [](const auto& pod) { return pod->finished(); }))
       settle(goneAt);
-  }
-
-  // spec.run.ttlSecondsAfterFinished.
-  static std::optional<base::WallTime> timeToGo(const Job& job) {
-    if (!job.spec.run.ttlAfterFinished || !job.status.completionTime) return std::nullopt;
-    return *job.status.completionTime + *job.spec.run.ttlAfterFinished;
-  }
-
-  // A job that has ended cannot be stopped to make room for anybody: no pod of it may go on holding GPUs.
-  static bool cleansUp(const Job& job, const model::Pod& pod) {
-    switch (job.spec.run.cleanPodPolicy) {
-      case model::CleanPodPolicy::kNone: return !pod.finished() && pod.shape.requests.gpus() > 0;
-      case model::CleanPodPolicy::kAll: return true;
-      case model::CleanPodPolicy::kRunning: return !pod.finished();
-    }
-    return false;
   }
 
   void watchPlaced(const JobPtr& job) {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/cycle/equals.h"
 #include "core/cycle/queue_report.h"
 #include "core/cycle/waiting_order.h"
 #include "core/cycle/waiting_words.h"
@@ -35,29 +36,6 @@ using PendingPtr = std::shared_ptr<const Pending>;
 
 // Pools for which something is kept at the same time; each costs some placements.
 constexpr std::size_t kMostReservations = 8;
-
-// Jobs that find the same places, or none; see Scheduler::equalInVain().
-struct Equals {
-  QueueTree::Index queue = QueueTree::kCluster;
-  std::size_t widest = 0;
-  int priority = 0;
-  std::uint32_t shape = 0;
-  bool preemptible = false;
-  bool mayPreempt = false;
-  friend bool operator==(const Equals&, const Equals&) = default;
-};
-
-struct HashOfEquals {
-  std::size_t operator()(const Equals& each) const {
-    constexpr std::uint64_t kOdd = 0x9E37'79B9'7F4A'7C15;
-    std::uint64_t hash = each.shape;
-    for (const std::uint64_t part : {std::uint64_t{each.queue}, std::uint64_t{each.widest},
-                                     static_cast<std::uint64_t>(each.priority) * 4 +
-                                         (each.preemptible ? 2 : 0) + (each.mayPreempt ? 1 : 0)})
-      hash = (hash ^ hash >> 29U) * kOdd + part;
-    return hash ^ hash >> 32U;
-  }
-};
 
 class Scheduler {
  public:

@@ -1,0 +1,19 @@
+#include "core/cycle/clean_up.h"
+
+namespace trainyard::core {
+
+std::optional<base::WallTime> timeToGo(const model::Job& job) {
+  if (!job.spec.run.ttlAfterFinished || !job.status.completionTime) return std::nullopt;
+  return *job.status.completionTime + *job.spec.run.ttlAfterFinished;
+}
+
+bool cleansUp(const model::Job& job, const model::Pod& pod) {
+  switch (job.spec.run.cleanPodPolicy) {
+    case model::CleanPodPolicy::kNone: return !pod.finished() && pod.shape.requests.gpus() > 0;
+    case model::CleanPodPolicy::kAll: return true;
+    case model::CleanPodPolicy::kRunning: return !pod.finished();
+  }
+  return false;
+}
+
+}  // namespace trainyard::core
