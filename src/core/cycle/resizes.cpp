@@ -207,7 +207,10 @@ class Resizes {
     }
     const auto [pool, isNew] = pools.try_emplace(job.spec.templateHash + "/" + role.name,
                                                  static_cast<std::uint32_t>(problem_.pools.size()));
-    if (isNew) problem_.pools.push_back(poolOf(role));
+    if (isNew) {
+      problem_.pools.push_back(poolOf(role));
+      membersOnANode_.push_back(membersOnANode(role));
+    }
     described.pool = pool->second;
     value(job, described);
     return described;
@@ -227,7 +230,7 @@ class Resizes {
         member += static_cast<double>(described.demand[k]) / static_cast<double>(problem_.capacity[k]);
     }
     const auto gpus = static_cast<int>(roleOf(job).shape.requests.gpus());
-    const SpeedCurve curve(measured(job), job.spec.elastic->speeds, {gpus, membersOnANode(job)},
+    const SpeedCurve curve(measured(job), job.spec.elastic->speeds, {gpus, membersOnANode_[described.pool]},
                            in_.snapshot.policy.shapeCosts);
     if (curve.known())
       described.most = std::max(
@@ -256,8 +259,8 @@ class Resizes {
     return points;
   }
 
-  [[nodiscard]] int membersOnANode(const Job& job) const {
-    const model::Resources& each = roleOf(job).shape.requests;
+  [[nodiscard]] int membersOnANode(const model::Role& role) const {
+    const model::Resources& each = role.shape.requests;
     constexpr std::int64_t kMost = 1'000;
     std::int64_t most = 1;
     for (const Ledger::NodeRoom& room : in_.ledger.nodes())
@@ -340,6 +343,7 @@ class Resizes {
   std::vector<JobPtr> missing_;  // with less than their wish
   std::int64_t elastic_ = 0;
   SizeProblem problem_;
+  std::vector<int> membersOnANode_;  // at most, by pool
 };
 
 }  // namespace
