@@ -180,10 +180,67 @@ class Resizes {
     const std::vector<int> fair = fairSizes(problem_);
     std::vector<int> present;
     for (const SizeProblem::Job& each : problem_.jobs) present.push_back(each.present);
-    if (fairnessLoss(problem_, fair, present) <= problem_.mostLoss) return;
+    const std::int64_t loss = fairnessLoss(problem_, fair, present);
+    if (loss <= problem_.mostLoss) return;
+    if (!anyoneBelowFits(fair)) shareOut(fair, loss - problem_.mostLoss);
     for (std::size_t i = 0; i < fair.size(); ++i) {
       SizeProblem::Job& job = problem_.jobs[i];
       job.most = std::clamp(job.most, job.present, std::max(job.present, fair[i]));
+    }
+  }
+
+  [[nodiscard]] bool fits(const SizeProblem::Job& job, std::size_t server) const {
+    bool all = problem_.pools[job.pool][server] != 0;
+    for (std::size_t k = 0; k < kKinds && all; ++k) all = problem_.free[server * kKinds + k] >= job.demand[k];
+    return all;
+  }
+
+  [[nodiscard]] bool fitsAnywhere(const SizeProblem::Job& job) const {
+    for (std::size_t server = 0; server < problem_.servers(); ++server) {
+      if (fits(job, server)) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool anyoneBelowFits(const std::vector<int>& fair) const {
+    for (std::size_t i = 0; i < fair.size(); ++i) {
+      const SizeProblem::Job& job = problem_.jobs[i];
+      if (job.present < fair[i] && fitsAnywhere(job)) return true;
+    }
+    return false;
+  }
+
+  // Theta 1 bounds the loss that there is, too: whoever has the most beyond its fair part gives of it what
+  // others lack, until the loss is `beyond` less once they have it. Each member that changes hands takes its
+  // share off both sides.
+  void shareOut(const std::vector<int>& fair, std::int64_t beyond) {
+    std::int64_t toGive = 0;
+    std::vector<char> usable(problem_.servers(), 0);
+    std::vector<std::pair<std::int64_t, std::size_t>> givers;
+    for (std::size_t i = 0; i < fair.size(); ++i) {
+      const SizeProblem::Job& job = problem_.jobs[i];
+      const std::int64_t excess = dominantShare(problem_, job) * (job.present - fair[i]);
+      if (excess > 0) givers.emplace_back(-excess, i);
+      if (excess >= 0) continue;
+      toGive -= excess;
+      for (std::size_t server = 0; server < usable.size(); ++server)
+        usable[server] = static_cast<char>(usable[server] | problem_.pools[job.pool][server]);
+    }
+    toGive = std::min(toGive, (beyond + 1) / 2);
+    std::sort(givers.begin(), givers.end());
+    for (const auto& [excess, index] : givers) {
+      if (toGive <= 0 || answer_.changes.size() >= static_cast<std::size_t>(mostTouched())) return;
+      SizeProblem::Job& job = problem_.jobs[index];
+      const std::int64_t share = std::max<std::int64_t>(dominantShare(problem_, job), 1);
+      const auto wanted = static_cast<int>(std::min<std::int64_t>((toGive + share - 1) / share, job.present));
+      const int gives = std::min({wanted, job.present - fair[index], job.present - job.least});
+      if (gives <= 0 || usable[job.places.back()] == 0) continue;
+      toGive -= share * gives;
+      answer_.changes.push_back(
+          {.job = gangs_[index], .kind = ChangeKind::kShrink, .remove = lastMembers(*gangs_[index], gives)});
+      // It keeps out of whatever else is decided.
+      job.worth = {job.worth[static_cast<std::size_t>(job.present - job.least)]};
+      job.least = job.most = job.present;
     }
   }
 
@@ -277,13 +334,7 @@ class Resizes {
   // Else nobody can grow, and where nobody grows nobody shrinks but by his own curve.
   [[nodiscard]] bool canChange() const {
     for (const SizeProblem::Job& job : problem_.jobs) {
-      if (job.present > job.least) return true;
-      for (std::size_t server = 0; server < problem_.servers(); ++server) {
-        bool fits = job.most > job.present && problem_.pools[job.pool][server] != 0;
-        for (std::size_t k = 0; k < kKinds && fits; ++k)
-          fits = problem_.free[server * kKinds + k] >= job.demand[k];
-        if (fits) return true;
-      }
+      if (job.present > job.least || (job.most > job.present && fitsAnywhere(job))) return true;
     }
     return false;
   }
