@@ -13,6 +13,7 @@
 #include "core/order/stop_cost.h"
 #include "core/place/more_places.h"
 #include "core/resize.h"
+#include "model/charge.h"
 #include "model/words.h"
 
 namespace trainyard::core {
@@ -65,6 +66,8 @@ class Resizes {
     // Below its wish it is its user who asks for more: core/cycle/user_scale.h.
     if (has < wish || (has == wish && job.spec.elastic->maxReplicas <= wish)) return false;
     if (in_.takesPart(job)) return false;
+    // As it is now nobody has admitted it: core/cycle/user_scale.h.
+    if (!model::sameToItsQueue(job, in_.queues.askedQueueOf(job))) return false;
     // To give anything back later would cost it all its work.
     if (resizeWay(job.spec) == ResizeWay::kAnew && !survivesStops(job.spec)) return false;
     const auto rests = [&](base::WallTime until) {

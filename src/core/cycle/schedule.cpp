@@ -24,6 +24,7 @@
 #include "core/timeline/ends.h"
 #include "core/timeline/limit_hold.h"
 #include "core/timeline/reservation.h"
+#include "model/late_members.h"
 
 namespace trainyard::core {
 namespace {
@@ -529,6 +530,8 @@ class Scheduler {
   // expected to take longer: its wish, or else half as much beyond its least, and so on.
   bool claimsMore(const Contender& contender, const GangShape& shape) {
     const Job& job = *contender.waiting->job;
+    // It would never give back what it was given.
+    if (model::mayStartIncomplete(job.spec)) return false;
     if (!mayStartSmaller(job, snapshot_.policy) || contender.waiting->silent) return false;
     if (!preemption_.anyRunning() || wouldFitWider(contender, shape)) return false;
     const int least = job.spec.elastic->minReplicas;
