@@ -131,10 +131,7 @@ class Converter {
     copy(spec_, "queue", to_, "queue");
     copy(spec_, "priorityClassName", to_, "priorityClassName");
     const Json least = get(spec_, "minAvailable");
-    if (least.is_number_integer() && least.get<std::int64_t>() < members)
-      note(fmt::format(
-          "spec.minAvailable {} of {}: a gang starts whole; declare spec.elastic where fewer will do",
-          least.get<std::int64_t>(), members));
+    if (least.is_number_integer() && least.get<std::int64_t>() < members) to_["gang"]["minAvailable"] = least;
     if (Json restarts = get(spec_, "maxRetry"); !restarts.is_null()) to_["failure"]["maxRestarts"] = restarts;
     if (Json life = get(spec_, "ttlSecondsAfterFinished"); !life.is_null())
       to_["run"]["ttlSecondsAfterFinished"] = life;
@@ -228,10 +225,12 @@ class Converter {
     copy(scheduling, "priorityClass", to_, "priorityClassName");
     if (Json seconds = get(scheduling, "scheduleTimeoutSeconds"); !seconds.is_null())
       to_["scheduling"]["timeoutSeconds"] = seconds;
-    if (!get(scheduling, "minAvailable").is_null())
-      note(
-          "runPolicy.schedulingPolicy.minAvailable: a gang starts whole; spec.elastic says how small it may "
-          "be");
+    if (const Json least = get(scheduling, "minAvailable"); !least.is_null()) {
+      if (get(to_, "elastic").is_null())
+        to_["gang"]["minAvailable"] = least;
+      else
+        note("runPolicy.schedulingPolicy.minAvailable: spec.elastic says how small the job may be");
+    }
     if (!get(run, "managedBy").is_null()) note("runPolicy.managedBy: not carried over");
   }
 

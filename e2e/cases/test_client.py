@@ -90,7 +90,7 @@ class Life(ClientCase):
 
 class Scale(ClientCase):
     def test_read_and_patch(self):
-        """Resizing a running job is not built yet: the wish is taken, the size stays, and the job says so."""
+        """The wish is read and written by the scale subresource."""
         support.create_job(self.namespace, support.job("stretch", elastic=ELASTIC))
         with support.watch_jobs(self.namespace) as jobs:
             job = wait_phase(jobs, self.namespace, "stretch", "Running")

@@ -19,7 +19,7 @@ from pathlib import Path
 CLUSTER = {"nodes": 1}
 ROOT = Path(__file__).resolve().parents[2]
 NONSENSE = ROOT / "tests" / "crds" / "nonsense"
-UNBUILT = ROOT / "tests" / "crds" / "unbuilt"
+PARTLY = ROOT / "tests" / "crds" / "partly"
 KUBECONFIG = os.environ.get("TRAINYARD_E2E_KUBECONFIG")
 KUBECTL = os.environ.get("TRAINYARD_E2E_KUBECTL") or shutil.which("kubectl")
 NAMESPACE = f"e2e-crds-{os.getpid()}"
@@ -205,7 +205,7 @@ class Refusals(unittest.TestCase):
                 self.assertNotIn("no such key", done.stderr, "a rule failed to run instead of answering")
 
     def test_what_only_the_operator_sees_is_well_formed_here(self):
-        for path in expecting(NONSENSE, "Admitted=False") + expecting(UNBUILT, "accepted"):
+        for path in expecting(NONSENSE, "Admitted=False") + expecting(PARTLY, "accepted"):
             with self.subTest(path.stem):
                 ok("create", "--dry-run=server", "-f", str(path))
 
@@ -273,8 +273,8 @@ class OperatorAnswers(unittest.TestCase):
         self.assertLess(statistics.median(times), 1 + overhead, times)
         self.assertLess(max(times), 3 + overhead, times)
 
-    def test_what_is_not_built_yet_is_admitted_and_said(self):
-        for path in expecting(UNBUILT, "accepted"):
+    def test_what_cannot_be_had_whole_is_admitted_and_said(self):
+        for path in expecting(PARTLY, "accepted"):
             with self.subTest(path.stem):
                 made, _ = self.answer(path, "Admitted=true")
                 conditions = made.get("status", {}).get("conditions", [])

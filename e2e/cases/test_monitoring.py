@@ -4,10 +4,9 @@ import re
 import shutil
 import sys
 import unittest
-import urllib.parse
-import urllib.request
 
 import support
+from lib.prometheus import Prometheus
 from support import EXTENDER, OPERATOR, given, job, kubectl, wait_phase
 
 import yaml
@@ -21,36 +20,11 @@ CLUSTER = {"nodes": 4}
 EMPTY = {"control-plane.json: Certificates end in", "cluster.json: Waiting by cause"}
 
 
-class Prometheus:
-    def __init__(self):
-        cluster = given()
-        port = cluster.spare_ports[0]
-        self.url = f"http://127.0.0.1:{port}"
-        rules = cluster.dir / "rules.yaml"
-        rules.write_text(monitoring.RULES.read_text())
-        targets = {f"{name}-metrics": [urllib.parse.urlsplit(cluster.processes()[name]["metrics"]).netloc]
-                   for name in (OPERATOR, EXTENDER)}
-        config = cluster.dir / "prometheus.yaml"
-        config.write_text(yaml.safe_dump({
-            "global": {"scrape_interval": "1s", "evaluation_interval": "1s"}, "rule_files": [str(rules)],
-            "scrape_configs": [{"job_name": name, "static_configs": [{"targets": hosts}]}
-                               for name, hosts in targets.items()]}))
-        cluster.run("prometheus", [shutil.which("prometheus"), f"--config.file={config}",
-                                   f"--storage.tsdb.path={cluster.dir}/prometheus", f"--web.listen-address=127.0.0.1:{port}"],
-                    ready=f"{self.url}/-/ready")
-
-    def get(self, path, **parameters):
-        with urllib.request.urlopen(f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}", timeout=20) as answer:
-            return json.load(answer)["data"]
-
-    def query(self, expression):
-        return self.get("query", query=expression)["result"]
-
-
 @unittest.skipUnless(shutil.which("prometheus"), "Prometheus is not installed: tools/deps monitoring")
 class MonitoringTest(support.Case):
     def test_every_panel_has_data(self):
-        prometheus = Prometheus()
+        prometheus = Prometheus(given(), monitoring.RULES.read_text(), {
+            f"{name}-metrics": [name] for name in (OPERATOR, EXTENDER)})
         support.await_value(lambda: [each["health"] for each in prometheus.get("targets")["activeTargets"]],
                             lambda found: found == ["up", "up"], "both programs are scraped")
         self.live()
@@ -106,11 +80,9 @@ class MonitoringTest(support.Case):
 
     def nobody_leads(self, prometheus):
         """The alert of an incident is pending at once, and resolved when it is over."""
-        def state():
-            return {each["state"] for each in prometheus.get("alerts")["alerts"]
-                    if each["labels"]["alertname"] == "TrainyardNoLeader"}
         given().stop(OPERATOR)
-        support.await_value(state, lambda found: found == {"pending"}, "the alert is pending")
+        support.await_value(lambda: prometheus.states("TrainyardNoLeader"), lambda found: found == {"pending"},
+                            "the alert is pending")
         given().start(OPERATOR)
         support.wait_leader()
-        support.await_value(state, lambda found: not found, "the alert is over")
+        support.await_value(lambda: prometheus.states("TrainyardNoLeader"), lambda found: not found, "the alert is over")

@@ -383,6 +383,19 @@ class ChartTest(unittest.TestCase):
                 policy = each["metadata"].get("annotations", {}).get("helm.sh/resource-policy")
                 self.assertEqual("keep" if kept else None, policy)
 
+    def test_images_by_their_digests(self):
+        """Each program by its own, as tools/images writes them; whose is not given by its tag."""
+        digest = "sha256:" + "a" * 64
+        text = helm.template(given().tools["helm"], {"image": {"digests": {OPERATOR: digest}}}, only=["operator", "extender"])
+        images = {item["metadata"]["name"]: item["spec"]["template"]["spec"]["containers"][0]["image"]
+                  for item in yaml.safe_load_all(text) if item and item["kind"] == "Deployment"}
+        self.assertTrue(images[OPERATOR].endswith("@" + digest), images)
+        self.assertNotIn("@", images[EXTENDER])
+        for wrong in ({OPERATOR: "latest"}, {"trainyard-other": digest}):
+            with self.assertRaises(Exception) as caught:
+                helm.template(given().tools["helm"], {"image": {"digests": wrong}})
+            self.assertIn("digests", str(caught.exception))
+
     def test_rendering_twice_gives_the_same(self):
         program = given().tools["helm"]
         self.assertEqual(helm.template(program), helm.template(program))

@@ -44,6 +44,7 @@ class Config:
     user: str = ""                  # "65532:65532"; empty: root
     workdir: str = "/"
     labels: dict = field(default_factory=dict)
+    architecture: str = "amd64"
 
 
 @dataclass
@@ -176,7 +177,7 @@ def _configuration(config, layers):
         "Labels": dict(sorted(config.labels.items())),
     }
     return {
-        "architecture": "amd64", "os": "linux", "created": _EPOCH,
+        "architecture": config.architecture, "os": "linux", "created": _EPOCH,
         "config": {key: value for key, value in how.items() if value},
         "rootfs": {"type": "layers", "diff_ids": [layer.diff_id for layer in layers]},
         "history": [{"created": _EPOCH, "created_by": "tools/image"} for _ in layers],

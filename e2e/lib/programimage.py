@@ -13,35 +13,42 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from . import ociimage
+from . import ociimage, sbom
 from .errors import E2EError
 
 USER = 65532
-_LIBRARIES = "usr/lib/x86_64-linux-gnu"
+# As the header of an ELF file has it: the name in images, and Debian's folder of libraries.
+_MACHINES = {62: ("amd64", "usr/lib/x86_64-linux-gnu"), 183: ("arm64", "usr/lib/aarch64-linux-gnu")}
 _LOADED = re.compile(r"^\s*(\S+) => (/\S+) \(0x", re.MULTILINE)
 _LOADER = re.compile(r"^\s*(/\S*ld-linux\S*) \(0x", re.MULTILINE)
 _ABSENT = re.compile(r"^\s*(\S+) => not found", re.MULTILINE)
 
 
-def make(program, out, names, user=USER):
-    """Writes the image of one program; returns ociimage.Image."""
+def make(program, out, names, user=USER, bill=None):
+    """Writes the image of one program; returns ociimage.Image. bill: where to write what it is made of (lib/sbom.py)."""
     program = Path(program)
     with tempfile.TemporaryDirectory(prefix="trainyard-image-") as folder:
         tree = Path(folder) / "tree"
         plant(program, tree)
-        return ociimage.write(out, names, [tree], ociimage.Config(
-            entrypoint=[f"/usr/bin/{program.name}"], user=f"{user}:{user}", env={}))
+        image = ociimage.write(out, names, [tree], ociimage.Config(
+            entrypoint=[f"/usr/bin/{program.name}"], user=f"{user}:{user}", env={},
+            architecture=_MACHINES[_machine(program)][0]))
+    if bill:
+        libraries, loader = _needs(program)
+        sbom.write(image, program, {**libraries, "loader": loader} if loader else {}, bill)
+    return image
 
 
 def plant(program, tree):
     """The file tree in which the program runs."""
     libraries, loader = _needs(program)
+    folder = _MACHINES[_machine(program)][1]
     binary = tree / "usr/bin" / program.name
     binary.parent.mkdir(parents=True)
     _run("strip", "--strip-all", "-o", str(binary), str(program))
     binary.chmod(0o755)
     for name, path in libraries.items():
-        _copy(path, tree / _LIBRARIES / name)
+        _copy(path, tree / folder / name)
     # The one path that is written into every program; a static one has none.
     if loader:
         _copy(loader, tree / loader.lstrip("/"))
@@ -59,6 +66,8 @@ def _needs(program):
         raise E2EError(f"{program} is not there: build with `make build`")
     if _machine(program) != _machine(Path("/proc/self/exe")):
         raise E2EError(f"{program} is for another machine")
+    if _machine(program) not in _MACHINES:
+        raise E2EError(f"{program}: images are made for amd64 and arm64")
     text = _run("ldd", str(program), accept=(0, 1))
     if "statically linked" in text or "not a dynamic executable" in text:
         return {}, None
@@ -73,7 +82,7 @@ def _needs(program):
 def _machine(program):
     """The processor that an ELF file is for, as its header has it."""
     with program.open("rb") as file:
-        return file.read(20)[18:]
+        return int.from_bytes(file.read(20)[18:], "little")
 
 
 def _copy(source, target):

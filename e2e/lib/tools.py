@@ -1,5 +1,7 @@
 """Builds the cluster's programs from their Go modules into a cache outside the tree.
 
+TRAINYARD_KUBERNETES names another Kubernetes version than the tree's ("1.33.13"; lib/kubernetes_module.py).
+
 One module per tool under e2e/tools: Kubernetes needs its replace directives, which would force foreign
 versions on the others. A cache entry is named after its module files and the build recipe, so a changed
 version never meets an old binary, and an entry is either complete or not there.
@@ -15,6 +17,7 @@ import tempfile
 from pathlib import Path
 
 from .errors import E2EError
+from .kubernetes_module import cache_root, other_kubernetes
 from .progress import Progress
 
 MODULES = Path(__file__).resolve().parent.parent / "tools"
@@ -47,13 +50,6 @@ _PATCHES = {
 _MODULE_OF = {"node": "k8s"}
 
 
-def cache_root():
-    base = os.environ.get("TRAINYARD_CACHE")
-    if base:
-        return Path(base) / "tools"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trainyard" / "tools"
-
-
 def ensure(progress=None, real=False):
     """Returns {binary name: path}, building what the cache lacks. Safe when several run at once.
 
@@ -82,7 +78,9 @@ def _recipe(tool):
 
 
 def _module(tool):
-    return MODULES / _MODULE_OF.get(tool, tool)
+    folder = MODULES / _MODULE_OF.get(tool, tool)
+    version = os.environ.get("TRAINYARD_KUBERNETES")
+    return other_kubernetes(version, _recipe(tool).values()) if version and folder.name == "k8s" else folder
 
 
 def _entry(tool):
@@ -105,7 +103,7 @@ def _complete(tool, folder):
 
 def _ldflags(tool):
     flags = "-s -w"
-    if _module(tool).name == "k8s":
+    if _MODULE_OF.get(tool, tool) == "k8s":
         # Unstamped, the servers report a placeholder version, which breaks every version check of a client.
         version = _required_version(tool, "k8s.io/kubernetes")
         major, minor, _ = version[1:].split(".", 2)

@@ -1,5 +1,7 @@
 """TrainingJobs on real nodes: members of busybox that find each other by the environment the operator gave them."""
 import signal
+import tempfile
+from pathlib import Path
 
 import pods
 import support
@@ -21,6 +23,16 @@ else until echo "hello from $RANK" | nc $MASTER_ADDR $MASTER_PORT 2>/dev/null; d
 
 # A program that goes on until it is told to end, and says so.
 WORK = "trap 'echo told to end; exit 143' TERM; echo working; while :; do sleep 0.1; done"
+
+# Saves its state when it is asked to over HTTP, which takes a second; tells in a file what was asked of it, and when.
+ASKED = r"""
+mkdir -p /www/cgi-bin
+printf '#!/bin/sh\nsleep 1; echo saved >>/state/%s; printf "Content-Type: text/plain\\n\\nyes\\n"\n' $RANK >/www/cgi-bin/save
+chmod +x /www/cgi-bin/save
+httpd -p 8080 -h /www
+trap 'echo told to end >>/state/$RANK; exit 143' TERM
+while :; do sleep 0.1; done
+"""
 
 
 def told(job):
@@ -68,6 +80,23 @@ class Gangs(GangCase):
         self.assertIn("fails-worker-1 on node", support.condition(job, "Failed")["message"])
         self.assertIn("exit code 3", support.condition(job, "Failed")["message"])
         self.assertEqual(codes, {("fails-worker-1", 3), ("fails-worker-0", 143)})
+
+
+class Checkpoints(GangCase):
+    def test_asked_over_http(self):
+        """Each member is asked for its state, answers when it has saved it, and is told to end only then."""
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        body = self.job("asked", ASKED, main={"volumeMounts": [{"name": "state", "mountPath": "/state"}]},
+                        checkpoint={"mode": "HTTP", "gracePeriodSeconds": 20, "http": {"port": 8080, "path": "/cgi-bin/save"}})
+        body["spec"]["roles"][0]["template"]["spec"]["volumes"] = [
+            {"name": "state", "hostPath": {"path": str(folder), "type": "Directory"}}]
+        with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as seen:
+            support.create_job(self.namespace, body)
+            wait_phase(jobs, self.namespace, "asked", "Running")
+            kubectl("patch", "trainingjob", "asked", "-n", self.namespace, "--type=merge", "-p", '{"spec":{"run":{"suspend":true}}}')
+            seen.wait(lambda all_: not all_, "its pods are gone")
+        for rank in "01":
+            self.assertEqual((folder / rank).read_text(), "saved\ntold to end\n")
 
 
 class Failures(GangCase):

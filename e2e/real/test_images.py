@@ -1,4 +1,5 @@
 """tools/image: the same folders give the same bytes, whatever run, folder, owner or mask."""
+import json
 import os
 import subprocess
 import tarfile
@@ -7,6 +8,7 @@ import unittest
 from pathlib import Path
 
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "image"
+IMAGES = TOOL.with_name("images")
 
 
 class Images(unittest.TestCase):
@@ -62,3 +64,26 @@ class Images(unittest.TestCase):
             self.assertEqual(run.returncode, 1)
             self.assertIn(message, run.stderr)
             self.assertFalse((self.folder / "image.tar").exists())
+
+
+class Programs(unittest.TestCase):
+    """tools/images: one image a program, what it is made of, and the chart's values that name it."""
+
+    def test_what_they_are_made_of(self):
+        built = os.environ.get("TRAINYARD_E2E_BIN") or str(TOOL.parents[1] / "build" / "release")
+        with tempfile.TemporaryDirectory(prefix="trainyard-images-") as folder:
+            run = subprocess.run([str(IMAGES), "--bin", built, "--out", folder], capture_output=True, text=True, check=False)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            values = (Path(folder) / "digests.yaml").read_text()
+            for line in run.stdout.splitlines():
+                name, _, _, digest, _ = line.split()
+                program = name.rpartition("/")[2].partition(":")[0]
+                self.assertIn(f"    {program}: {digest}\n", values)
+                bill = json.loads((Path(folder) / f"{program}.spdx.json").read_text())
+                self.assertEqual(bill["packages"][0]["checksums"][0]["checksumValue"], digest.removeprefix("sha256:"))
+                ids = {each["SPDXID"] for each in bill["packages"]}
+                self.assertEqual(len(ids), len(bill["packages"]))
+                self.assertEqual({each["relatedSpdxElement"] for each in bill["relationships"]}, ids)
+                # Nothing that is in the image is left out: every library belongs to a package that is named.
+                names = {each["name"] for each in bill["packages"]}
+                self.assertLessEqual({"libc6-dev"} if program == "trainyard-launch" else {"libc6", "libssl3", "libstdc++6"}, names)

@@ -4,7 +4,7 @@
 
 #include "codec/json_writer.h"
 #include "codec/owned_object.h"
-#include "model/gang_size.h"
+#include "model/late_members.h"
 #include "model/limits.h"
 
 namespace trainyard::codec {
@@ -18,7 +18,7 @@ constexpr std::string_view kMembers = "members.json";
 std::string configMapName(const model::Job& job) {
   const std::string name = fmt::format("{}-members-{}", job.key.name, job.uid);
   // The list of another size is another one: pods of the old size may still refer to theirs.
-  return job.spec.elastic ? fmt::format("{}-{}", name, model::gangMembers(job)) : name;
+  return job.spec.elastic ? fmt::format("{}-{}", name, model::toldMembers(job)) : name;
 }
 
 std::size_t hostsBytes(std::size_t members, std::size_t longestHost) {
@@ -30,7 +30,7 @@ std::string encodeConfigMap(const model::Job& job) {
   JsonWriter list;
   list.beginArray();
   for (const model::Role& role : job.spec.roles) {
-    const int members = model::gangMembers(job, role);
+    const int members = model::toldMembers(job, role);
     for (int index = 0; index < members; ++index) {
       const std::string host = model::memberHost(job, role.name, index);
       hosts += host + "\n";

@@ -10,7 +10,7 @@
 #include "codec/owned_object.h"
 #include "codec/ssh_files.h"
 #include "model/framework_files.h"
-#include "model/gang_size.h"
+#include "model/late_members.h"
 #include "model/limits.h"
 #include "model/process_group.h"
 #include "model/tensorflow_cluster.h"
@@ -25,7 +25,7 @@ constexpr std::size_t kFixedBytes = 8'192;
 constexpr std::size_t kSlotsBytes = 16;
 
 bool readsCluster(const model::Job& job) {
-  return job.spec.framework == model::Framework::kTensorFlow && model::gangMembers(job) > 1;
+  return job.spec.framework == model::Framework::kTensorFlow && model::toldMembers(job) > 1;
 }
 
 struct HostLists {
@@ -36,7 +36,7 @@ struct HostLists {
 HostLists listHosts(const model::Job& job) {
   HostLists lists;
   for (const model::Role* role : model::rankedRoles(job.spec)) {
-    const int members = model::gangMembers(job, *role);
+    const int members = model::toldMembers(job, *role);
     const std::int64_t slots = model::slotsOf(*role);
     for (int index = 0; index < members; ++index) {
       const std::string host = model::memberHost(job, role->name, index);
@@ -56,7 +56,7 @@ std::string frameworkFilesName(const model::Job& job) {
   hash.add(fmt::to_string(static_cast<int>(job.spec.framework)));
   for (const model::Role& role : job.spec.roles) {
     hash.add(role.name);
-    hash.add(fmt::to_string(model::gangMembers(job, role)));
+    hash.add(fmt::to_string(model::toldMembers(job, role)));
     hash.add(fmt::to_string(model::slotsOf(role)));
   }
   // The files of another version of this program may be others.

@@ -6,13 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "codec/late_members.h"
 #include "codec/model_profile.h"
 #include "codec/pod_apartness.h"
 #include "codec/pod_shape.h"
 #include "codec/pod_template.h"
 #include "codec/shape_plan.h"
 #include "codec/template_hash.h"
-#include "codec/unsupported.h"
 #include "model/limits.h"
 #include "model/names.h"
 
@@ -84,10 +84,8 @@ bool isRoleName(std::string_view name) {
 // template says, nor than a pod would have without it.
 seconds readGrace(const Field& podSpec, const std::optional<model::Checkpoint>& checkpoint) {
   const seconds own = readGracePeriod(podSpec);
-  const bool signals = checkpoint && (checkpoint->mode == model::CheckpointMode::kSignal ||
-                                      checkpoint->mode == model::CheckpointMode::kLauncher ||
-                                      checkpoint->mode == model::CheckpointMode::kHelper);
-  return signals ? std::max(own, checkpoint->gracePeriod) : own;
+  const bool saves = checkpoint && checkpoint->mode != model::CheckpointMode::kNone;
+  return saves ? std::max(own, checkpoint->gracePeriod) : own;
 }
 
 model::Role readRole(const Field& element, std::string_view ns, const JobSpec& spec) {
@@ -375,7 +373,7 @@ JobSpec readJobSpec(const Field& field, const model::ObjectKey& job, const model
   checkPodNames(field["roles"], spec, job.name);
   checkApartness(field["roles"], job);
   spec.templateHash = templateHash(field, spec);
-  spec.unsupported = findUnsupported(spec);
+  if (std::string less = readLateMembers(spec); !less.empty()) spec.unsupported.push_back(std::move(less));
   return spec;
 }
 

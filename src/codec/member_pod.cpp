@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "codec/checkpoint_hook.h"
 #include "codec/container_env.h"
 #include "codec/elastic_pod.h"
 #include "codec/framework_files.h"
@@ -100,10 +101,11 @@ enum class ContainerKind { kFirst, kOther, kInit };
 void writeContainer(const Pod& pod, const JsonValue& container, ContainerKind kind, JsonWriter& out) {
   const bool mounts = (pod.overSsh || pod.elastic) && kind != ContainerKind::kInit;
   const bool launched = pod.launched && kind == ContainerKind::kFirst;
+  const bool hooked = asksOverHttp(pod.job.spec) && kind == ContainerKind::kFirst;
   out.beginObject();
   container.forEachMember([&](std::string_view name, JsonValue value) {
-    const bool replaced =
-        name == "env" || (mounts && name == "volumeMounts") || (launched && name == "command");
+    const bool replaced = name == "env" || (mounts && name == "volumeMounts") ||
+                          (launched && name == "command") || (hooked && name == "lifecycle");
     if (value.present() && !replaced) out.key(name).raw(value.minified());
   });
   out.key("env");
@@ -115,6 +117,7 @@ void writeContainer(const Pod& pod, const JsonValue& container, ContainerKind ki
     writeElasticMounts(out, pod.job);
     out.endArray();
   }
+  if (hooked) writeLifecycle(out, pod.job.spec, container);
   if (launched)
     writeLaunchedCommand(out, container);
   else if (pod.overSsh && kind == ContainerKind::kFirst && servesSsh(pod.role, container))
@@ -334,6 +337,9 @@ base::Result<std::string> encodeMemberPod(const model::Job& job, const model::Ro
         launchComplaint(firstContainer(document->root().find("spec")), context.launcherImage);
     if (!complaint.empty()) return base::fail(base::ErrorCode::kInvalid, complaint);
   }
+  if (const auto complaint = hookComplaint(job.spec, firstContainer(document->root().find("spec")));
+      !complaint.empty())
+    return base::fail(base::ErrorCode::kInvalid, complaint);
   for (model::Variable& each : elasticEnvironment(job)) pod.environment.push_back(std::move(each));
   JsonWriter out;
   out.beginObject().member("apiVersion", "v1").member("kind", "Pod");

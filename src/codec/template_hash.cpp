@@ -19,11 +19,13 @@ std::string templateHash(const Field& spec, const model::JobSpec& decoded) {
   // A member's time to end, where it is not the template's alone.
   using enum model::CheckpointMode;
   const auto mode = decoded.checkpoint ? decoded.checkpoint->mode : kNone;
-  if (mode == kSignal || mode == kLauncher || mode == kHelper)
+  if (mode == kSignal || mode == kLauncher || mode == kHelper || mode == kHttp)
     hash.add(fmt::to_string(decoded.checkpoint->gracePeriod.count()));
   // With the one the command is another, with both there is a volume.
   if (mode == kLauncher) hash.add("Launcher");
   if (mode == kHelper) hash.add("Helper");
+  if (mode == kHttp)
+    hash.add(fmt::format("HTTP {} {}", decoded.checkpoint->httpPort, decoded.checkpoint->httpPath));
   if (!decoded.priorityClassName.empty()) hash.add(decoded.priorityClassName);
   return hash.hex();
 }

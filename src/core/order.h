@@ -8,6 +8,8 @@
 #include "core/order/job_times.h"
 #include "core/order/live_runs.h"
 #include "core/order/order_policy.h"
+#include "core/order/run_facts.h"
 #include "core/order/run_time_model.h"
 #include "core/order/run_times.h"
+#include "core/order/standing.h"
 #include "core/order/stop_cost.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "model/gang_size.h"
+#include "model/late_members.h"
 
 namespace trainyard::model {
 namespace {
@@ -18,7 +18,7 @@ std::string addressOf(const Job& job, std::string_view role, int index) {
 // Written by hand: names of roles and hosts hold nothing that JSON would have to escape.
 std::string tensorFlowRole(const Job& job, const Role& role) {
   if (role.name == "evaluator") return {};
-  const int members = gangMembers(job, role);
+  const int members = toldMembers(job, role);
   std::string hosts;
   for (int i = 0; i < members; ++i) {
     if (i > 0) hosts += ',';

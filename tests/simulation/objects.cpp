@@ -1,5 +1,7 @@
 #include "simulation/objects.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "model/names.h"
@@ -34,6 +36,12 @@ Json roles(const JobPlan& plan, const std::string& image, bool asksCpu) {
   return list;
 }
 
+Json gang(const JobPlan& plan) {
+  int members = 0;
+  for (const RolePlan& role : plan.roles) members += role.replicas;
+  return {{"minAvailable", std::max(members - plan.late, 1)}};
+}
+
 }  // namespace
 
 std::string jobJson(const JobPlan& plan, bool asksCpu) {
@@ -47,6 +55,7 @@ std::string jobJson(const JobPlan& plan, bool asksCpu) {
   if (plan.deadline.count() > 0) spec["run"] = {{"activeDeadlineSeconds", plan.deadline.count()}};
   if (plan.estimate.count() > 0) spec["estimate"] = {{"durationSeconds", plan.estimate.count()}};
   if (!plan.required.empty()) spec["locality"] = {{"required", plan.required}};
+  if (plan.late > 0 && !plan.elastic) spec["gang"] = gang(plan);
   if (plan.elastic) {
     spec["elastic"] = {{"role", plan.roles.front().name},
                        {"replicas", plan.roles.front().replicas},
@@ -65,7 +74,9 @@ std::string jobJson(const JobPlan& plan, bool asksCpu) {
 std::string editedJson(const JobPlan& plan, int workers, bool asksCpu) {
   JobPlan edited = plan;
   edited.roles.front().replicas = workers;
-  return Json{{"spec", {{"roles", roles(edited, "train:2", asksCpu)}}}}.dump();
+  Json spec = {{"roles", roles(edited, "train:2", asksCpu)}};
+  if (plan.late > 0 && !plan.elastic) spec["gang"] = gang(edited);
+  return Json{{"spec", spec}}.dump();
 }
 
 std::string queueJson(const QueuePlan& plan) {

@@ -31,6 +31,7 @@ struct JobPlan {
   bool restartWhole = true;  // restartScope Gang, else Pod
   bool elastic = false;      // the first role
   ResizePlan resizes = ResizePlan::kFound;
+  int late = 0;          // so many of its last members may come later; of one that is not elastic
   std::string leaveFor;  // that a member takes to leave which is told to: "800ms", "never"
   std::string required;  // locality level, empty: anywhere
   std::string queue;     // empty: the one that is there without an object

@@ -76,7 +76,10 @@ class Draw {
     const auto gpus = [&] { return static_cast<int>(1 << rng_.below(scenario_.gpusOnNode == 8 ? 4 : 3)); };
     plan.roles.push_back({"worker", rng_.chance(1, 4) ? 1 : static_cast<int>(rng_.between(2, 4)), gpus()});
     if (rng_.chance(1, 4)) plan.roles.push_back({"ps", static_cast<int>(rng_.between(1, 2)), gpus() / 2});
-    if (rng_.chance(1, 4)) stretch(plan);
+    if (rng_.chance(1, 4))
+      stretch(plan);
+    else if (rng_.chance(1, 4))
+      plan.late = static_cast<int>(rng_.between(1, 3));
     scenario_.jobs.push_back(std::move(plan));
   }
 

@@ -39,7 +39,7 @@ constexpr std::string_view kWords[] = {"delete job",
                                        "kubelet of member down"};
 
 std::string resizeWords(const JobPlan& job) {
-  if (!job.elastic) return {};
+  if (!job.elastic) return job.late > 0 ? fmt::format(", {} may come later", job.late) : std::string();
   static constexpr std::string_view kWays[] = {"finds out", "is told", "starts anew"};
   return fmt::format(", elastic ({}; leaves after \"{}\")", kWays[static_cast<std::size_t>(job.resizes)],
                      job.leaveFor);

@@ -31,6 +31,7 @@ app.kubernetes.io/part-of: trainyard
 
 {{- define "trainyard.image" -}}
 {{ .root.Values.image.registry }}/{{ .name }}:{{ .root.Values.image.tag | default .root.Chart.AppVersion }}
+{{- with get .root.Values.image.digests .name }}@{{ . }}{{ end }}
 {{- end }}
 
 {{- define "trainyard.serverSecret" -}}

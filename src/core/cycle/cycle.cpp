@@ -133,9 +133,11 @@ class Cycle {
   }
 
   void decide(const JobPtr& job) {
-    chargeLeaving(*job);
+    // Whoever `waits` has no pods.
+    const bool waits = cache_.notes().of(position_).waits;
+    if (!waits) chargeLeaving(*job);
     if (feedback_->busy) return keepTurn(job);
-    if (cache_.notes().of(position_).waits && !admitTemplate(*feedback_)) return wait(job);
+    if (waits && !admitTemplate(*feedback_)) return wait(job);
     if (model::leftToOthers(*job)) return;
     if (job->status.gang.proposal) return job->status.gang.proposal->movesFor ? awaitMove(job) : stepOn(job);
     if (job->deleting) return drainDeleted(job);
@@ -633,7 +635,7 @@ class Cycle {
       payments.clear();
     }
     for (const GangWait& wait : schedule.waits) {
-      if (wait.silent || timedOut(wait)) continue;
+      if (wait.silent || staysTold(wait) || timedOut(wait)) continue;
       if (wait.behindStarting) {
         explainStarting(wait);
       } else {
@@ -885,6 +887,12 @@ class Cycle {
     news.where = placesText(change.job->status.gang);
     derive(change.job, proposeMove(*change.job, change.add.assignments, *change.pays, author()), news)
         .urgency = Urgency::kNow;
+  }
+
+  // Its status says so already, and it waits for as long as it takes.
+  bool staysTold(const GangWait& wait) const {
+    const JobNotes::Note& note = cache_.notes().of(wait.position);
+    return note.told != nullptr && note.told == wait.pending && note.asks && !note.asks->timesOut;
   }
 
   void explain(const GangWait& wait, Urgency ofNews = Urgency::kNow) {

@@ -18,6 +18,7 @@ struct Later {
   std::size_t wait = 0;  // index into Schedule::waits
   const Contender* contender = nullptr;
   GangShape shape;
+  std::optional<std::size_t> like = std::nullopt;  // index of one that waits for the very same
 };
 
 // Who has waited too long, so that an order that puts short jobs first starves nobody.

@@ -13,6 +13,7 @@
 #include "core/order/stop_cost.h"
 #include "core/place/more_places.h"
 #include "core/resize.h"
+#include "model/charge.h"
 #include "model/words.h"
 
 namespace trainyard::core {
@@ -65,6 +66,8 @@ class Resizes {
     // Below its wish it is its user who asks for more: core/cycle/user_scale.h.
     if (has < wish || (has == wish && job.spec.elastic->maxReplicas <= wish)) return false;
     if (in_.takesPart(job)) return false;
+    // As it is now nobody has admitted it: core/cycle/user_scale.h.
+    if (!model::sameToItsQueue(job, in_.queues.askedQueueOf(job))) return false;
     // To give anything back later would cost it all its work.
     if (resizeWay(job.spec) == ResizeWay::kAnew && !survivesStops(job.spec)) return false;
     const auto rests = [&](base::WallTime until) {
@@ -378,8 +381,8 @@ class Resizes {
     std::int64_t all = 0;
     for (const Ledger::NodeRoom& room : in_.ledger.nodes()) {
       if (!isOpen(room)) continue;
-      free += std::max<std::int64_t>(room.free.gpus(), 0);
-      all += room.node->allocatable.gpus();
+      free += std::max<std::int64_t>(room.freeGpus, 0);
+      all += room.gpus;
     }
     terms.utilizationPermille = all > 0 ? (all - free) * kPermille / all : 0;
     terms.fairnessLossPermille = choice.loss / (2 * static_cast<std::int64_t>(kKinds) * kWhole / kPermille);

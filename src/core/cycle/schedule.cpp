@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,6 +24,7 @@
 #include "core/timeline/ends.h"
 #include "core/timeline/limit_hold.h"
 #include "core/timeline/reservation.h"
+#include "model/late_members.h"
 
 namespace trainyard::core {
 namespace {
@@ -35,6 +37,29 @@ using PendingPtr = std::shared_ptr<const Pending>;
 // Pools for which something is kept at the same time; each costs some placements.
 constexpr std::size_t kMostReservations = 8;
 
+// Jobs that find the same places, or none; see Scheduler::equalInVain().
+struct Equals {
+  QueueTree::Index queue = QueueTree::kCluster;
+  std::size_t widest = 0;
+  int priority = 0;
+  std::uint32_t shape = 0;
+  bool preemptible = false;
+  bool mayPreempt = false;
+  friend bool operator==(const Equals&, const Equals&) = default;
+};
+
+struct HashOfEquals {
+  std::size_t operator()(const Equals& each) const {
+    constexpr std::uint64_t kOdd = 0x9E37'79B9'7F4A'7C15;
+    std::uint64_t hash = each.shape;
+    for (const std::uint64_t part : {std::uint64_t{each.queue}, std::uint64_t{each.widest},
+                                     static_cast<std::uint64_t>(each.priority) * 4 +
+                                         (each.preemptible ? 2 : 0) + (each.mayPreempt ? 1 : 0)})
+      hash = (hash ^ hash >> 29U) * kOdd + part;
+    return hash ^ hash >> 32U;
+  }
+};
+
 class Scheduler {
  public:
   explicit Scheduler(const ScheduleRequest& request)
@@ -44,7 +69,8 @@ class Scheduler {
         tree_(request.queues),
         placer_(snapshot_, ledger_, request.domains, request.cache),
         runs_(snapshot_, request.cache.liveRuns),
-        ends_(snapshot_, ledger_, runs_),
+        orderSettings_(orderSettings(snapshot_.policy)),
+        ends_(snapshot_, request.cache.notes, ledger_, runs_),
         preemption_(snapshot_, request.cache.notes, ledger_, tree_, placer_, ends_, runs_,
                     [this](const Job& job, int priority) { return rankOf(job, priority, snapshot_, runs_); }),
         report_(tree_),
@@ -52,6 +78,7 @@ class Scheduler {
         words_({snapshot_, ledger_, tree_, placer_, request.cache, report_, ends_, runs_, overdue_}),
         starting_(request.startingMembers) {
     request.cache.notes.follow(snapshot_.jobs);
+    request.cache.followQueues(snapshot_);
     unreachedBefore_ = std::exchange(request.cache.unreached, std::nullopt);
   }
 
@@ -89,14 +116,40 @@ class Scheduler {
     std::size_t position = 0;
     for (const WaitingJob& waiting : request_.waiting) {
       const Job& job = *waiting.job;
-      const int priority = priorities.of(job);
       position = request_.cache.notes.find(waiting.job, position);
-      const auto [demand, isNew] = demands_.try_emplace(request_.cache.shapeOf(job, position));
-      if (isNew) demand->second = tree_.demandOf(job);
-      contenders.push_back({&waiting, priority, tree_.queueOf(job), demand->second,
-                            rankOf(job, priority, snapshot_, runs_), position++});
+      auto& asks = request_.cache.notes.of(position).asks;
+      if (!asks) asks = asksOf(job, priorities);
+      contenders.push_back({.waiting = &waiting,
+                            .priority = asks->priority,
+                            .queue = asks->queue,
+                            .demand = demandOf(job, request_.cache.shapeOf(job, position)),
+                            .rank = rankOf(job, asks->priority, asks->standing, orderSettings_, runs_),
+                            .position = position,
+                            .asks = &*asks});
+      ++position;
     }
     return contenders;
+  }
+
+  JobNotes::Asks asksOf(const Job& job, const Priorities& priorities) {
+    const auto& pending = job.status.pending;
+    return {.standing = standingOf(job, snapshot_.now, runs_),
+            .priority = priorities.of(job),
+            .queue = tree_.queueOf(job),
+            .reservedSince = pending ? pending->reservedSince : std::nullopt,
+            .estimatedDuration = job.spec.estimatedDuration,
+            .preemptible = job.spec.preemptible,
+            .mayPreempt = priorities.mayPreempt(job),
+            .timesOut = job.spec.schedulingTimeout.count() != 0,
+            .plain = !job.spec.elastic && !job.status.gang.backoff};
+  }
+
+  // One for all of a shape.
+  const QueueTree::Amounts& demandOf(const Job& job, std::uint32_t shape) {
+    if (shape >= demands_.size()) demands_.resize(shape + std::size_t{1});
+    auto& demand = demands_[shape];
+    if (!demand) demand = std::make_unique<const QueueTree::Amounts>(tree_.demandOf(job));
+    return *demand;
   }
 
   // Where queues are compared by what they used, who comes late is served in the end, and who used less is
@@ -105,10 +158,10 @@ class Scheduler {
   void keepTurns(std::vector<Contender>& contenders) {
     const bool byPresentUse = !snapshot_.policy.usageHalfLife;
     for (Contender& each : contenders) {
-      const Job& job = *each.waiting->job;
-      if (!job.status.pending || !job.status.pending->reservedSince) continue;
+      const auto& reservedSince = each.asks->reservedSince;
+      if (!reservedSince) continue;
       each.belowShare = report_.isBelowShare(each.queue);
-      if (byPresentUse && each.belowShare) each.keepsSince = job.status.pending->reservedSince;
+      if (byPresentUse && each.belowShare) each.keepsSince = reservedSince;
       each.overdue = overdue_.isOverdue(each);
     }
   }
@@ -117,6 +170,9 @@ class Scheduler {
   bool consider(const Contender& contender) {
     if (starting_ >= request_.mostStartingMembers) return words_.behindStarting(contender, schedule_);
     if (!reached(contender)) return words_.notReached(contender, schedule_);
+    if (stopped_.empty()) {
+      if (const auto equal = equalInVain(contender)) return words_.laterAs(contender, *equal, schedule_);
+    }
     if (const auto stopped = stopped_.find(contender.queue); stopped != stopped_.end()) {
       return words_.say(contender, stopped->second, schedule_);
     }
@@ -130,7 +186,7 @@ class Scheduler {
       stopQueue(contender, *pending);
       return words_.say(contender, pending, schedule_);
     }
-    if (!contender.waiting->job->spec.preemptible) {
+    if (!contender.asks->preemptible) {
       if (const auto beyond = tree_.beyondNonPreemptible(contender.queue, contender.demand)) {
         if (startsSmaller(contender)) return true;
         return words_.say(contender, std::make_shared<Pending>(explainNonPreemptible(tree_, *beyond)),
@@ -168,12 +224,48 @@ class Scheduler {
     }
     takeOverClaim(contender, shape);
     keepPlaces(contender, shape);
-    if (exhausted_)
+    if (exhausted_) {
       words_.say(contender, limitWords(contender), schedule_);
-    else
+    } else {
       words_.later(contender, shape, schedule_);
+      noteInVain(contender, shape);
+    }
     if (!snapshot_.policy.backfill.enabled) stopQueueIfRoomIsShort(contender, shape);
     return false;
+  }
+
+  // Whoever comes after an equal one that found nothing finds nothing either: since then nothing was taken or
+  // given back. Equal are those who ask for nothing but room, of the same queue, priority and shape. Which of
+  // those that wait for room it is.
+  std::optional<std::size_t> equalInVain(const Contender& contender) {
+    if (inVain_.empty() || !heldBack_.empty() || !asksForRoomAlone(contender)) return std::nullopt;
+    const GangShape shape = placer_.shapeOf(*contender.waiting->job, contender.demand[0], contender.position);
+    if (shape.relaxation.next) return std::nullopt;
+    const auto equal = inVain_.find(equalsOf(contender, shape));
+    if (equal == inVain_.end()) return std::nullopt;
+    const bool asksInTurn = takesTurns(snapshot_.policy) && preemption_.anyTakesTurns();
+    if (asksInTurn && !preemption_.hasNobody(contender.queue, contender.priority, contender.rank.expected,
+                                             contender.asks->mayPreempt))
+      return std::nullopt;
+    return equal->second;
+  }
+
+  // Not where one of equals may find what another does not: by the order, or by what they have been told.
+  void noteInVain(const Contender& contender, const GangShape& shape) {
+    if (shape.relaxation.next || !asksForRoomAlone(contender)) return;
+    if (!snapshot_.policy.backfill.enabled || reservations_.empty()) return;
+    if (takesTurns(snapshot_.policy) && preemption_.anyTakesTurns() && !preemption_.lastHadNobody()) return;
+    if (preemption_.anyClaimingBelow(contender.queue, contender.priority)) return;
+    inVain_.emplace(equalsOf(contender, shape), words_.lastLater());
+  }
+
+  static bool asksForRoomAlone(const Contender& contender) {
+    return contender.asks->plain && !contender.asks->reservedSince && !contender.waiting->silent;
+  }
+
+  static Equals equalsOf(const Contender& contender, const GangShape& shape) {
+    return {contender.queue, shape.relaxation.widest,     contender.priority,
+            shape.key,       contender.asks->preemptible, contender.asks->mayPreempt};
   }
 
   // An elastic gang for which there is no room starts with as many members as find some, down to its least.
@@ -324,6 +416,7 @@ class Scheduler {
     guaranteedInVain_.clear();
     noMoreFor_.clear();
     heldBack_.clear();
+    inVain_.clear();
   }
 
   void take(const Job& job, const Placement& placement) {
@@ -437,6 +530,8 @@ class Scheduler {
   // expected to take longer: its wish, or else half as much beyond its least, and so on.
   bool claimsMore(const Contender& contender, const GangShape& shape) {
     const Job& job = *contender.waiting->job;
+    // It would never give back what it was given.
+    if (model::mayStartIncomplete(job.spec)) return false;
     if (!mayStartSmaller(job, snapshot_.policy) || contender.waiting->silent) return false;
     if (!preemption_.anyRunning() || wouldFitWider(contender, shape)) return false;
     const int least = job.spec.elastic->minReplicas;
@@ -741,6 +836,7 @@ class Scheduler {
   QueueTree& tree_;
   GangPlacer placer_;
   RunTimeModel runs_;
+  OrderSettings orderSettings_;
   Ends ends_;
   Preemption preemption_;
   QueueReport report_;
@@ -750,7 +846,7 @@ class Scheduler {
   std::int64_t starting_ = 0;
   std::optional<model::ObjectKey> unreachedBefore_;
 
-  std::map<std::uint32_t, QueueTree::Amounts> demands_;  // of shapes
+  std::vector<std::unique_ptr<const QueueTree::Amounts>> demands_;  // by shape
   // The limit for which the present one found no places, if that is why.
   std::optional<QueueTree::Excess> exhausted_;
   JobPtr keptBelow_;  // for whom room below it is kept, if that is why
@@ -762,7 +858,8 @@ class Scheduler {
   // Elastic gangs that found no places even with their least: queue, shape, how wide, least.
   std::set<std::tuple<QueueTree::Index, std::uint32_t, std::size_t, int>> noneSmaller_;
   std::map<HeldBackKey, HeldBack> heldBack_;
-  std::map<QueueTree::Index, PendingPtr> stopped_;  // queues whose first is out of quota
+  std::unordered_map<Equals, std::size_t, HashOfEquals> inVain_;  // likewise; WaitingWords::lastLater()
+  std::map<QueueTree::Index, PendingPtr> stopped_;                // queues whose first is out of quota
 
   std::vector<Reservation> reservations_;
   std::set<std::uint32_t> pools_;  // PlacementCache::poolOf, for which somebody keeps one

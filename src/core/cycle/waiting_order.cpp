@@ -1,7 +1,6 @@
 #include "core/cycle/waiting_order.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 #include <utility>
 
@@ -12,9 +11,7 @@ namespace trainyard::core {
 namespace {
 
 bool earlier(const Contender& a, const Contender& b) {
-  const model::Job& jobA = *a.waiting->job;
-  const model::Job& jobB = *b.waiting->job;
-  return std::tie(jobA.created, jobA.key) < std::tie(jobB.created, jobB.key);
+  return std::tie(a.rank.submitted, *a.rank.key) < std::tie(b.rank.submitted, *b.rank.key);
 }
 
 base::WallTime keepsSince(const Contender& contender) {
@@ -44,28 +41,61 @@ Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot
   } else if (model::traitsOf(snapshot.policy.ordering).learns) {
     view.gittinsIndex = forecast.rate(job);
   }
-  OrderSettings settings{.ordering = snapshot.policy.ordering};
-  if (!snapshot.policy.lasLimits.empty()) settings.lasLimits = snapshot.policy.lasLimits;
+  return rankOf(view, orderSettings(snapshot.policy));
+}
+
+Rank rankOf(const model::Job& job, int priority, const Standing& standing, const OrderSettings& settings,
+            RunTimeModel& forecast) {
+  OrderView view;
+  view.key = &job.key;
+  view.priority = priority;
+  view.submitted = standing.submitted;
+  view.gpus = standing.gpus;
+  view.ran = standing.ran;
+  if (standing.remaining && standing.remaining->count() > 0) {
+    view.remaining = *standing.remaining;
+  } else if (model::traitsOf(settings.ordering).learns) {
+    view.gittinsIndex = forecast.rate(standing.question, job);
+  }
   return rankOf(view, settings);
 }
 
+OrderSettings orderSettings(const model::Policy& policy) {
+  OrderSettings settings{.ordering = policy.ordering};
+  if (!policy.lasLimits.empty()) settings.lasLimits = policy.lasLimits;
+  return settings;
+}
+
 WaitingOrder::WaitingOrder(const QueueTree& tree, const std::vector<Contender>& contenders) : tree_(tree) {
-  std::map<QueueTree::Index, Line> lines;
-  for (const Contender& contender : contenders) lines[contender.queue].jobs.push_back(&contender);
-  for (auto& [queue, line] : lines) {
-    std::stable_sort(line.jobs.begin(), line.jobs.end(), isServedBefore);
-    lines_.push_back(std::move(line));
+  std::vector<std::vector<const Contender*>> byQueue(tree.size());
+  for (const Contender& contender : contenders) byQueue[contender.queue].push_back(&contender);
+  for (QueueTree::Index queue = 0; queue < byQueue.size(); ++queue) {
+    if (byQueue[queue].empty()) continue;
+    std::stable_sort(byQueue[queue].begin(), byQueue[queue].end(), isServedBefore);
+    heap_.push_back(lines_.size());
+    const auto& path = tree.node(queue).path;
+    lines_.push_back({.jobs = std::move(byQueue[queue]), .isRoot = path.size() == 1});
   }
 }
 
 bool WaitingOrder::before(const Line& a, const Line& b) const {
   const Contender& jobA = *a.jobs[a.head];
   const Contender& jobB = *b.jobs[b.head];
-  if (keepsSince(jobA) != keepsSince(jobB)) return keepsSince(jobA) < keepsSince(jobB);
-  const QueueTree::Servings servings = tree_.servings(jobA.queue, jobB.queue);
-  const std::int64_t shareA = shareOf(servings.a, jobA.demand);
-  const std::int64_t shareB = shareOf(servings.b, jobB.demand);
+  if (jobA.keepsSince != jobB.keepsSince) return keepsSince(jobA) < keepsSince(jobB);
+  std::int64_t shareA = a.share;
+  std::int64_t shareB = b.share;
+  if (!a.isRoot || !b.isRoot) {
+    const QueueTree::Servings servings = tree_.servings(jobA.queue, jobB.queue);
+    shareA = shareOf(servings.a, jobA.demand);
+    shareB = shareOf(servings.b, jobB.demand);
+  }
   return shareA != shareB ? shareA < shareB : earlier(jobA, jobB);
+}
+
+void WaitingOrder::weigh(Line& line) const {
+  if (!line.isRoot) return;
+  const Contender& head = *line.jobs[line.head];
+  line.share = shareOf({head.queue, false}, head.demand);
 }
 
 std::int64_t WaitingOrder::shareOf(const QueueTree::Serving& serving,
@@ -77,20 +107,24 @@ std::int64_t WaitingOrder::shareOf(const QueueTree::Serving& serving,
 }
 
 const Contender* WaitingOrder::next() {
-  const auto later = [&](const Line& a, const Line& b) { return before(b, a); };
+  const auto later = [&](std::size_t a, std::size_t b) { return before(lines_[b], lines_[a]); };
   if (stale_) {
-    std::make_heap(lines_.begin(), lines_.end(), later);
+    for (const std::size_t line : heap_) weigh(lines_[line]);
+    std::make_heap(heap_.begin(), heap_.end(), later);
     served_ = false;
     stale_ = false;
   }
   // The line that was served last has another job at its head now.
-  if (std::exchange(served_, false)) std::push_heap(lines_.begin(), lines_.end(), later);
-  if (lines_.empty()) return nullptr;
-  std::pop_heap(lines_.begin(), lines_.end(), later);
-  Line& line = lines_.back();
+  if (std::exchange(served_, false)) {
+    weigh(lines_[heap_.back()]);
+    std::push_heap(heap_.begin(), heap_.end(), later);
+  }
+  if (heap_.empty()) return nullptr;
+  std::pop_heap(heap_.begin(), heap_.end(), later);
+  Line& line = lines_[heap_.back()];
   const Contender* contender = line.jobs[line.head];
   if (++line.head == line.jobs.size())
-    lines_.pop_back();
+    heap_.pop_back();
   else
     served_ = true;
   return contender;

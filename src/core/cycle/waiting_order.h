@@ -10,6 +10,7 @@
 #include "core/cycle/schedule.h"
 #include "core/order/order_policy.h"
 #include "core/order/run_time_model.h"
+#include "core/place/job_notes.h"
 #include "core/queues/queue_tree.h"
 
 namespace trainyard::core {
@@ -29,11 +30,17 @@ struct Contender {
   bool belowShare = false;
   // It has waited longer than it is expected to run: it keeps its turn in its own queue as well.
   bool overdue = false;
+  const JobNotes::Asks* asks = nullptr;  // of its note
 };
 
 // Where the job stands in its queue, by the ordering of the cluster's policy.
 [[nodiscard]] Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot,
                           RunTimeModel& forecast);
+
+// The same of one that waits and has this standing.
+[[nodiscard]] Rank rankOf(const model::Job& job, int priority, const Standing& standing,
+                          const OrderSettings& settings, RunTimeModel& forecast);
+[[nodiscard]] OrderSettings orderSettings(const model::Policy& policy);
 
 // Hands out the waiting jobs in the order in which they are served, which changes with every job that is
 // charged to its queue: see schedule.h, phase 4.
@@ -54,13 +61,18 @@ class WaitingOrder {
   struct Line {
     std::vector<const Contender*> jobs;  // in order
     std::size_t head = 0;
+    bool isRoot = false;     // its queue: then its share is the same beside all other such
+    std::int64_t share = 0;  // of a root's head
   };
   [[nodiscard]] bool before(const Line& a, const Line& b) const;
+  void weigh(Line& line) const;
   [[nodiscard]] std::int64_t shareOf(const QueueTree::Serving& serving,
                                      const QueueTree::Amounts& demand) const;
 
   const QueueTree& tree_;
-  std::vector<Line> lines_;  // those with jobs left, a heap but for the last one where that was served last
+  std::vector<Line> lines_;
+  // Indices of those with jobs left, a heap but for the last one where that was served last.
+  std::vector<std::size_t> heap_;
   bool stale_ = true;
   bool served_ = false;
   // Until something is charged: of a branch, with the demand that was asked last. Equal jobs come one after

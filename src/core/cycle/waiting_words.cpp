@@ -73,6 +73,11 @@ bool WaitingWords::later(const Contender& contender, const GangShape& shape, Sch
   return say(contender, nullptr, schedule);
 }
 
+bool WaitingWords::laterAs(const Contender& contender, std::size_t equal, Schedule& schedule) {
+  later_.push_back({schedule.waits.size(), &contender, later_[equal].shape, equal});
+  return say(contender, nullptr, schedule);
+}
+
 WaitingWords::PendingPtr WaitingWords::failureOf(const Contender& contender, const GangShape& shape) {
   const PlacementCache::Question question{shape.key, shape.relaxation.widest};
   auto& [takes, words] = failures_[question];
@@ -109,7 +114,7 @@ WaitingWords::PendingPtr WaitingWords::wordsFor(const Later& each) {
   if (next) nextAt = in_.placer.waitingSinceOf(*contender.waiting->job, contender.position) + next->after;
   const PlacementCache::Words key{contender.queue, each.shape.key, each.shape.relaxation.widest, nextAt,
                                   next ? next->widest : 0};
-  if (const auto told = told_.find(key); told != told_.end()) return told->second;
+  if (const auto told = told_.find(key); told != told_.end()) return lastTold_ = told->second;
   const bool known = in_.cache.failure({each.shape.key, each.shape.relaxation.widest}, in_.ledger) != nullptr;
   if (!known && in_.placer.budget().exhausted()) {
     wakeAt(in_.snapshot.now + kLookAgain);
@@ -127,11 +132,21 @@ WaitingWords::PendingPtr WaitingWords::wordsFor(const Later& each) {
       before != in_.cache.told.end() && *before->second == *words)
     words = before->second;
   told_.emplace(key, words);
-  return words;
+  return lastTold_ = words;
 }
 
 void WaitingWords::explain(const std::vector<Reservation>& reservations, Schedule& schedule) {
-  for (const Later& each : later_) schedule.waits[each.wait].pending = wordsFor(each);
+  std::vector<char> isShared(later_.size(), 0);
+  for (std::size_t i = 0; i < later_.size(); ++i) {
+    const Later& each = later_[i];
+    auto& pending = schedule.waits[each.wait].pending;
+    if (each.like && isShared[*each.like] != 0) {
+      pending = schedule.waits[later_[*each.like].wait].pending;
+      continue;
+    }
+    pending = wordsFor(each);
+    isShared[i] = pending == lastTold_ ? 1 : 0;
+  }
   tellHolders(reservations, schedule);
   tellStarts(reservations, schedule);
   in_.cache.told = std::move(told_);

@@ -45,6 +45,9 @@ class WaitingWords {
   bool heldBack(const Contender& contender, const Reservation& by, bool briefly, Schedule& schedule);
   // It found none: why is looked up in explain(). The contender outlives this.
   bool later(const Contender& contender, const GangShape& shape, Schedule& schedule);
+  // The same of one that is equal to an earlier one, by lastLater().
+  bool laterAs(const Contender& contender, std::size_t equal, Schedule& schedule);
+  [[nodiscard]] std::size_t lastLater() const { return later_.size() - 1; }
 
   // Whether room is what it lacks; else it may wait for ever (too large, no such nodes).
   [[nodiscard]] bool waitsForRoom(const Contender& contender, const GangShape& shape);
@@ -74,6 +77,7 @@ class WaitingWords {
   // Of the present cycle, with how much had been taken from the ledger then.
   std::map<PlacementCache::Question, std::pair<std::uint64_t, PendingPtr>> failures_;
   std::map<PlacementCache::Words, PendingPtr> told_;
+  PendingPtr lastTold_;  // of those
   std::map<const Reservation*, PendingPtr> reservedBy_;
   std::set<std::size_t> keepers_;  // positions
   std::optional<base::WallTime> wakeAt_;

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/gang/frameworks.h"
-#include "model/gang_size.h"
+#include "model/late_members.h"
 #include "model/process_group.h"
 
 namespace trainyard::core {
@@ -40,7 +40,7 @@ model::Environment MemberEnvironments::of(std::string_view roleName, int index, 
                          {"TRAINYARD_EPOCH", fmt::to_string(epoch)}};
   const model::Role* role = job_.spec.findRole(roleName);
   if (role == nullptr) return env;
-  env.push_back({"TRAINYARD_REPLICAS", fmt::to_string(model::gangMembers(job_, *role))});
+  env.push_back({"TRAINYARD_REPLICAS", fmt::to_string(model::toldMembers(job_, *role))});
   if (job_.spec.mayHaveMates())
     env.push_back({"TRAINYARD_DOMAIN", fmt::format("{}.{}.svc", job_.key.name, job_.key.ns)});
   if (const auto rank = model::memberRank(job_, roleName, index)) {

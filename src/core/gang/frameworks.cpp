@@ -7,6 +7,7 @@
 
 #include "model/framework_files.h"
 #include "model/gang_size.h"
+#include "model/late_members.h"
 #include "model/membership.h"
 #include "model/process_group.h"
 #include "model/tensorflow_cluster.h"
@@ -26,16 +27,17 @@ constexpr int kTorchRestarts = 10;
 
 int membersOf(const model::Job& job, std::string_view name) {
   const Role* role = job.spec.findRole(name);
-  return role == nullptr ? 0 : model::gangMembers(job, *role);
+  return role == nullptr ? 0 : model::toldMembers(job, *role);
 }
 
 std::optional<int> rankOf(const MemberPlace& place) {
   return model::memberRank(place.job, place.role.name, place.index);
 }
 
-// Whoever reads its membership makes its process group anew at each size, and is told of one that is fixed.
+// Whoever reads its membership makes its process group anew at each size, and is told of one that is fixed;
+// who may start without its last members has one size for all its life.
 bool isElastic(const model::JobSpec& spec) {
-  if (!spec.elastic || model::readsMembership(spec)) return false;
+  if (!spec.elastic || model::readsMembership(spec) || model::mayStartIncomplete(spec)) return false;
   const auto roles = model::rankedRoles(spec);
   return std::any_of(roles.begin(), roles.end(),
                      [&](const Role* role) { return role->name == spec.elastic->role; });
@@ -118,7 +120,7 @@ Environment tensorFlowEnvironment(const MemberPlace& place, std::string_view sha
     }
     return {config(fmt::format("{{{}}}", cluster))};
   }
-  if (model::gangMembers(job) == 1) return {config(fmt::format("{{{}}}", model::tensorFlowCluster(job)))};
+  if (model::toldMembers(job) == 1) return {config(fmt::format("{{{}}}", model::tensorFlowCluster(job)))};
   return {{"TRAINYARD_TF_CLUSTER", {}, std::string(model::files::kTensorFlowCluster)},
           config("$(TRAINYARD_TF_CLUSTER)")};
 }

@@ -148,12 +148,18 @@ bool troubleTaint(const Taint& taint) { return setByKubernetes(taint) && taint.k
 bool lastingTaint(const Taint& taint) { return !setByKubernetes(taint); }
 bool cordonTaint(const Taint& taint) { return taint.key == kUnschedulableTaint; }
 
-std::optional<NodeMisfitReason> templateMisfitReason(const model::Node& node, const PodShape& shape) {
-  if (firstUntolerated(node, shape, lastingTaint) != nullptr) return NodeMisfitReason::kTaint;
+bool anyTaint(const Taint& /*taint*/) { return true; }
+
+std::optional<NodeMisfitReason> labelMisfitReason(const model::Node& node, const PodShape& shape) {
   if (missingSelector(shape, node) != nullptr) return NodeMisfitReason::kNodeSelector;
   if (!affinityHolds(shape, node)) return NodeMisfitReason::kAffinity;
   if (!reachesVolumes(shape, node)) return NodeMisfitReason::kVolume;
   return std::nullopt;
+}
+
+std::optional<NodeMisfitReason> templateMisfitReason(const model::Node& node, const PodShape& shape) {
+  if (firstUntolerated(node, shape, lastingTaint) != nullptr) return NodeMisfitReason::kTaint;
+  return labelMisfitReason(node, shape);
 }
 
 std::string textFor(NodeMisfitReason reason, const model::Node& node, const PodShape& shape) {
@@ -190,10 +196,10 @@ std::optional<NodeMisfitReason> nodeRefusal(const model::Node& node, const PodSh
   if (node.deleting) return NodeMisfitReason::kDeleting;
   if (!node.ready) return NodeMisfitReason::kNotReady;
   if (node.unschedulable && !cordonTolerated(shape)) return NodeMisfitReason::kCordoned;
-  if (!node.taints.empty()) {
-    if (firstUntolerated(node, shape, cordonTaint) != nullptr) return NodeMisfitReason::kCordoned;
-    if (firstUntolerated(node, shape, troubleTaint) != nullptr) return NodeMisfitReason::kNodeTrouble;
-  }
+  // Most nodes with taints are there for pods that tolerate them all: then it does not matter which they are.
+  if (firstUntolerated(node, shape, anyTaint) == nullptr) return labelMisfitReason(node, shape);
+  if (firstUntolerated(node, shape, cordonTaint) != nullptr) return NodeMisfitReason::kCordoned;
+  if (firstUntolerated(node, shape, troubleTaint) != nullptr) return NodeMisfitReason::kNodeTrouble;
   return templateMisfitReason(node, shape);
 }
 

@@ -1,6 +1,7 @@
 #include "core/ledger/ledger.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/ledger/ledger_counter.h"
 #include "core/ledger/list_changes.h"
@@ -163,6 +164,8 @@ void Ledger::addUpChanged() {
     NodeRoom& room = nodes_[node];
     room.free = room.node->allocatable;
     for (const Entry& entry : entries_[node]) room.free.subtract(holdingOf(entry).amount);
+    room.freeGpus = room.free.gpus();
+    room.gpus = room.node->allocatable.gpus();
   }
   changed_.clear();
 }
@@ -183,11 +186,19 @@ std::optional<std::size_t> Ledger::find(const model::NodeName& name) const {
 }
 
 Resources Ledger::freeWithoutJobs(std::size_t node) const {
-  Resources free = nodes_[node].node->allocatable;
+  Resources into;
+  return freeWithoutJobs(node, into);
+}
+
+const Resources& Ledger::freeWithoutJobs(std::size_t node, Resources& into) const {
+  const Resources& all = nodes_[node].node->allocatable;
+  bool isAll = true;
   for (const Entry& entry : entries_[node]) {
-    if (entry.job == nullptr) free.subtract(holdingOf(entry).amount);
+    if (entry.job != nullptr) continue;
+    if (std::exchange(isAll, false)) into = all;
+    into.subtract(holdingOf(entry).amount);
   }
-  return free;
+  return isAll ? all : into;
 }
 
 bool Ledger::hostsSpreadGang(std::size_t node, const Job* asking) const {
@@ -206,14 +217,14 @@ bool Ledger::hostsSpreadGang(std::size_t node, const Job* asking) const {
 
 void Ledger::take(std::size_t node, const Resources& requests, int count, const Job* by) {
   Resources amount = requests.times(count);
-  nodes_[node].free.subtract(amount);
+  nodes_[node].subtract(amount);
   ++takes_;
   taken_.push_back({node, {.job = by, .places = std::move(amount)}});
 }
 
 void Ledger::giveBack(std::size_t node, const Resources& requests, int count, const Job* by) {
   const Resources amount = requests.times(count);
-  nodes_[node].free.add(amount);
+  nodes_[node].add(amount);
   ++takes_;
   const auto found = std::find_if(taken_.rbegin(), taken_.rend(), [&](const auto& each) {
     return each.first == node && each.second.job == by && each.second.places == amount;

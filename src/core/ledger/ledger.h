@@ -45,6 +45,18 @@ class Ledger {
   struct NodeRoom {
     const model::Node* node = nullptr;
     model::Resources free;  // may be negative where the node is over-committed
+    // GPUs of that, and of all that the node has: asked of thousands of nodes for each placement.
+    std::int64_t freeGpus = 0;
+    std::int64_t gpus = 0;
+
+    void add(const model::Resources& amount) {
+      free.add(amount);
+      freeGpus = free.gpus();
+    }
+    void subtract(const model::Resources& amount) {
+      free.subtract(amount);
+      freeGpus = free.gpus();
+    }
   };
 
   // One pod, or the pod-less places of one role of a job, or what a plan of this cycle took.
@@ -74,6 +86,8 @@ class Ledger {
 
   // What would be free of the node if no TrainingJob of the snapshot held anything.
   [[nodiscard]] model::Resources freeWithoutJobs(std::size_t node) const;
+  // The same of most nodes without a copy: what the node has, where nobody else holds any of it; else `into`.
+  [[nodiscard]] const model::Resources& freeWithoutJobs(std::size_t node, model::Resources& into) const;
 
   // Whether members of a job other than `asking` are on the node or have places there, and others of it have
   // theirs elsewhere. What take() took does not count.
@@ -85,8 +99,8 @@ class Ledger {
                 const model::Job* by = nullptr);
 
   // For questions only (WhatIf): changes the free room and nobody's holdings.
-  void raise(std::size_t node, const model::Resources& amount) { nodes_[node].free.add(amount); }
-  void lower(std::size_t node, const model::Resources& amount) { nodes_[node].free.subtract(amount); }
+  void raise(std::size_t node, const model::Resources& amount) { nodes_[node].add(amount); }
+  void lower(std::size_t node, const model::Resources& amount) { nodes_[node].subtract(amount); }
 
   // Calls visit(const Holding&) for everything that holds room of the node: pods by name, then places by job
   // name, then what take() took.

@@ -11,20 +11,20 @@ namespace {
 using model::Job;
 using std::chrono::seconds;
 
-base::WallTime sinceCondition(const Job& job, std::string_view type, base::WallTime otherwise) {
+std::optional<base::WallTime> sinceCondition(const Job& job, std::string_view type) {
   const model::Condition* condition = job.condition(type);
   const bool holds = condition != nullptr && condition->status == model::ConditionStatus::kTrue;
-  return holds ? condition->lastTransition : otherwise;
+  return holds ? std::optional(condition->lastTransition) : std::nullopt;
 }
 
 }  // namespace
 
 base::WallTime placedSince(const Job& job, base::WallTime now) {
-  return sinceCondition(job, model::conditions::kScheduled, now);
+  return sinceCondition(job, model::conditions::kScheduled).value_or(now);
 }
 
 base::WallTime waitingSince(const Job& job, base::WallTime now) {
-  return sinceCondition(job, model::conditions::kQueued, now);
+  return sinceCondition(job, model::conditions::kQueued).value_or(now);
 }
 
 base::WallTime startedSince(const Job& job, base::WallTime now) {
@@ -33,20 +33,23 @@ base::WallTime startedSince(const Job& job, base::WallTime now) {
   return left ? queued->lastTransition : placedSince(job, now);
 }
 
-seconds ranSoFar(const Job& job, base::WallTime now) {
+RunClock runClockOf(const Job& job) {
   const model::JobStatus& status = job.status;
-  const seconds before(status.service.runSeconds);
-  const bool runs = status.gang.placed.has_value() && !job.finished();
-  if (!runs || status.service.updatedAt == base::WallTime{}) return before;
-  const auto since = std::chrono::floor<seconds>(now - status.service.updatedAt);
-  return before + std::max(since, seconds(0));
+  RunClock clock{seconds(status.service.runSeconds)};
+  const bool told = status.service.updatedAt != base::WallTime{};
+  if (told && status.gang.placed && !job.finished()) clock.since = status.service.updatedAt;
+  return clock;
 }
 
-seconds progressOf(const Job& job, base::WallTime now) {
-  if (job.spec.checkpoint || job.status.preemptions.count == 0) return ranSoFar(job, now);
-  if (!job.status.gang.placed) return seconds(0);
-  return std::max(std::chrono::floor<seconds>(now - placedSince(job, now)), seconds(0));
+RunClock progressClockOf(const Job& job) {
+  if (job.spec.checkpoint || job.status.preemptions.count == 0) return runClockOf(job);
+  if (!job.status.gang.placed) return {};
+  return {seconds(0), sinceCondition(job, model::conditions::kScheduled)};
 }
+
+seconds ranSoFar(const Job& job, base::WallTime now) { return runClockOf(job).at(now); }
+
+seconds progressOf(const Job& job, base::WallTime now) { return progressClockOf(job).at(now); }
 
 std::optional<seconds> estimatedRemaining(const Job& job, base::WallTime now) {
   if (!job.spec.estimatedDuration) return std::nullopt;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
@@ -15,6 +16,22 @@ namespace trainyard::core {
 // Since when the job has not waited any more, places on their way included; as placedSince() where nothing
 // tells.
 [[nodiscard]] base::WallTime startedSince(const model::Job& job, base::WallTime now);
+
+// Seconds of running that grow by themselves: what a status counted, and what has passed since, where it
+// runs.
+struct RunClock {
+  std::chrono::seconds counted{0};
+  std::optional<base::WallTime> since = std::nullopt;
+
+  [[nodiscard]] std::chrono::seconds at(base::WallTime now) const {
+    if (!since) return counted;
+    return counted +
+           std::max(std::chrono::floor<std::chrono::seconds>(now - *since), std::chrono::seconds(0));
+  }
+};
+// Of ranSoFar() and of progressOf(): the same until the job changes.
+[[nodiscard]] RunClock runClockOf(const model::Job& job);
+[[nodiscard]] RunClock progressClockOf(const model::Job& job);
 
 // What the job has run in all, as of `now`, whether it was lost or not.
 [[nodiscard]] std::chrono::seconds ranSoFar(const model::Job& job, base::WallTime now);

@@ -12,9 +12,11 @@ namespace {
 
 bool isLive(const model::Job& job) { return job.status.gpus > 0 && !job.finished(); }
 
-bool submittedBefore(const model::Job* a, const model::Job* b) {
-  return std::tie(a->created, a->key) < std::tie(b->created, b->key);
+bool submittedBefore(const LiveRuns::Run& a, const LiveRuns::Run& b) {
+  return std::tie(a.submitted, a.job->key) < std::tie(b.submitted, b.job->key);
 }
+
+LiveRuns::Run runOf(const model::Job& job) { return {&job, job.created, runClockOf(job)}; }
 
 LiveRuns::Facts computeFacts(const model::Job& job) {
   return {kindNumbersOf(job), model::gangGpus(job.spec, job.status.gang)};
@@ -31,7 +33,8 @@ void LiveRuns::follow(const model::SharedList<model::Job>& jobs) {
     if (!after || !isLive(*after)) return;
     if (!first) return add(after);
     const Facts& facts = facts_[after.get()] = computeFacts(*after);
-    for (const Kind kind : facts.kinds) live_[kind].push_back(after.get());
+    const Run run = runOf(*after);
+    for (const Kind kind : facts.kinds) live_[kind].push_back(run);
   });
   if (first) {
     for (auto& [kind, live] : live_) std::sort(live.begin(), live.end(), submittedBefore);
@@ -39,8 +42,8 @@ void LiveRuns::follow(const model::SharedList<model::Job>& jobs) {
   jobs_ = jobs;
 }
 
-const std::vector<const model::Job*>& LiveRuns::of(Kind kind) const {
-  static const std::vector<const model::Job*> kNone;
+const std::vector<LiveRuns::Run>& LiveRuns::of(Kind kind) const {
+  static const std::vector<Run> kNone;
   const auto found = live_.find(kind);
   return found == live_.end() ? kNone : found->second;
 }
@@ -52,18 +55,20 @@ LiveRuns::Facts LiveRuns::factsOf(const model::Job& job) const {
 
 void LiveRuns::add(const JobPtr& job) {
   const Facts& facts = facts_[job.get()] = computeFacts(*job);
+  const Run run = runOf(*job);
   for (const Kind kind : facts.kinds) {
     auto& live = live_[kind];
-    live.insert(std::upper_bound(live.begin(), live.end(), job.get(), submittedBefore), job.get());
+    live.insert(std::upper_bound(live.begin(), live.end(), run, submittedBefore), run);
   }
 }
 
 void LiveRuns::remove(const JobPtr& job) {
   const auto found = facts_.find(job.get());
   if (found == facts_.end()) return;
+  const Run run{job.get(), job->created, {}};
   for (const Kind kind : found->second.kinds) {
     auto& live = live_[kind];
-    live.erase(std::lower_bound(live.begin(), live.end(), job.get(), submittedBefore));
+    live.erase(std::lower_bound(live.begin(), live.end(), run, submittedBefore));
     if (live.empty()) live_.erase(kind);
   }
   facts_.erase(found);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "core/order/job_times.h"
 #include "model/job.h"
 #include "model/shared_list.h"
 
@@ -27,8 +28,14 @@ class LiveRuns {
 
   // Sorted by key. Keeps the list alive.
   void follow(const model::SharedList<model::Job>& jobs);
+  // What others ask of one of them, side by side: in the jobs it lies scattered.
+  struct Run {
+    const model::Job* job = nullptr;
+    base::WallTime submitted{};
+    RunClock ran;
+  };
   // Of a kind, by submission, then key.
-  [[nodiscard]] const std::vector<const model::Job*>& of(Kind kind) const;
+  [[nodiscard]] const std::vector<Run>& of(Kind kind) const;
   // Of any job; cheaper for those of the list.
   [[nodiscard]] Facts factsOf(const model::Job& job) const;
 
@@ -38,7 +45,7 @@ class LiveRuns {
 
   model::SharedList<model::Job> jobs_;
   std::unordered_map<const model::Job*, Facts> facts_;
-  std::unordered_map<Kind, std::vector<const model::Job*>> live_;
+  std::unordered_map<Kind, std::vector<Run>> live_;
 };
 
 }  // namespace trainyard::core

@@ -38,20 +38,37 @@ const RunTimeModel::Past* RunTimeModel::pastOf(const model::Job& job, Kind kind,
   return known->second;
 }
 
-double RunTimeModel::rate(const model::Job& job) {
+RunTimeModel::Question RunTimeModel::questionOf(const model::Job& job) {
   live_.follow(snapshot_.jobs);
   const auto kinds = live_.factsOf(job).kinds;
-  const Past* past = pastOf(job, kinds[0], 0);
-  const bool narrow = past != nullptr && past->size() >= kEnoughToKnow;
-  if (!narrow) past = pastOf(job, kinds[1], 1);
-  const Kind kind = kinds[narrow ? 0 : 1];
-  const auto ran = ranSoFar(job, snapshot_.now);
   const auto submitted = std::chrono::floor<std::chrono::minutes>(job.created.time_since_epoch());
-  const base::WallTime rounded(submitted - submitted % kTogether);
-  if (job.status.gang.placed) return compute(kind, past, rounded, static_cast<double>(ran.count()), job);
+  return {{kinds[0], kinds[1]},
+          base::WallTime(submitted - submitted % kTogether),
+          ranSoFar(job, snapshot_.now).count()};
+}
+
+std::pair<RunTimeModel::Kind, const RunTimeModel::Past*> RunTimeModel::telling(const Question& question,
+                                                                               const model::Job& job) {
+  const Past* narrow = pastOf(job, question.kinds[0], 0);
+  if (narrow != nullptr && narrow->size() >= kEnoughToKnow) return {question.kinds[0], narrow};
+  return {question.kinds[1], pastOf(job, question.kinds[1], 1)};
+}
+
+double RunTimeModel::rate(const model::Job& job) {
+  const Question question = questionOf(job);
+  if (!job.status.gang.placed) return rate(question, job);
+  const auto [kind, past] = telling(question, job);
+  return gittinsIndex(others(kind, past, question.submitted, job), static_cast<double>(question.ran));
+}
+
+double RunTimeModel::rate(const Question& question, const model::Job& job) {
+  live_.follow(snapshot_.jobs);
+  const auto [kind, past] = telling(question, job);
   const auto [cached, isNew] =
-      waiting_.try_emplace(Together{kind, rounded.time_since_epoch().count(), ran.count()}, 0);
-  if (isNew) cached->second = compute(kind, past, rounded, static_cast<double>(ran.count()), job);
+      waiting_.try_emplace(Together{kind, question.submitted.time_since_epoch().count(), question.ran}, 0);
+  if (isNew)
+    cached->second =
+        gittinsIndex(others(kind, past, question.submitted, job), static_cast<double>(question.ran));
   return cached->second;
 }
 
@@ -70,31 +87,30 @@ std::optional<std::chrono::seconds> RunTimeModel::remaining(const model::Job& jo
   return std::nullopt;
 }
 
-std::vector<KnownRun> RunTimeModel::others(Kind kind, const Past* past, base::WallTime submitted,
-                                           const model::Job& self) const {
+const std::vector<KnownRun>& RunTimeModel::others(Kind kind, const Past* past, base::WallTime submitted,
+                                                  const model::Job& self) {
   static const std::vector<model::PastRun> kNoPast;
   const auto& ended = past != nullptr ? *past : kNoPast;
   const auto& live = live_.of(kind);
-  std::vector<KnownRun> others;
-  others.reserve(std::size_t{2} * kNeighbours);
+  others_.clear();
   const auto addEnded = [&](const model::PastRun& run) {
-    others.push_back({secondsBetween(run.submitted, submitted), static_cast<double>(run.ran.count()), true});
+    others_.push_back({secondsBetween(run.submitted, submitted), static_cast<double>(run.ran.count()), true});
   };
-  const auto addLive = [&](const model::Job* run) {
-    if (run == &self) return;
-    const auto ran = static_cast<double>(ranSoFar(*run, snapshot_.now).count());
-    others.push_back({secondsBetween(run->created, submitted), ran, false});
+  const auto addLive = [&](const LiveRuns::Run& run) {
+    if (run.job == &self) return;
+    const auto ran = static_cast<double>(run.ran.at(snapshot_.now).count());
+    others_.push_back({secondsBetween(run.submitted, submitted), ran, false});
   };
   // Backwards and forwards in the order of submission, whoever comes next of the two lists.
   const auto firstEnded = std::partition_point(
       ended.begin(), ended.end(), [&](const model::PastRun& each) { return each.submitted < submitted; });
   const auto firstLive = std::partition_point(
-      live.begin(), live.end(), [&](const model::Job* each) { return each->created < submitted; });
+      live.begin(), live.end(), [&](const LiveRuns::Run& each) { return each.submitted < submitted; });
   auto e = firstEnded;
   auto l = firstLive;
   for (int n = 0; n < kNeighbours && (e != ended.begin() || l != live.begin()); ++n) {
     const bool endedNext =
-        l == live.begin() || (e != ended.begin() && std::prev(e)->submitted >= (*std::prev(l))->created);
+        l == live.begin() || (e != ended.begin() && std::prev(e)->submitted >= std::prev(l)->submitted);
     if (endedNext)
       addEnded(*--e);
     else
@@ -103,18 +119,13 @@ std::vector<KnownRun> RunTimeModel::others(Kind kind, const Past* past, base::Wa
   e = firstEnded;
   l = firstLive;
   for (int n = 0; n <= kNeighbours && (e != ended.end() || l != live.end()); ++n) {
-    const bool endedNext = l == live.end() || (e != ended.end() && e->submitted <= (*l)->created);
+    const bool endedNext = l == live.end() || (e != ended.end() && e->submitted <= l->submitted);
     if (endedNext)
       addEnded(*e++);
     else
       addLive(*l++);
   }
-  return others;
-}
-
-double RunTimeModel::compute(Kind kind, const Past* past, base::WallTime submitted, double ran,
-                             const model::Job& self) const {
-  return gittinsIndex(others(kind, past, submitted, self), ran);
+  return others_;
 }
 
 }  // namespace trainyard::core

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/order/gittins_index.h"
@@ -25,6 +27,15 @@ class RunTimeModel {
   // Chance of ending per second of running, as gittinsIndex(). Jobs of a kind that were submitted in the same
   // ten minutes count as submitted together, so that thousands of them are one question.
   [[nodiscard]] double rate(const model::Job& job);
+  // What is asked of one that waits: the same until the job changes.
+  struct Question {
+    std::array<LiveRuns::Kind, 2> kinds{};  // the narrower first
+    base::WallTime submitted{};             // rounded
+    std::int64_t ran = 0;                   // seconds
+  };
+  [[nodiscard]] Question questionOf(const model::Job& job);
+  // The same of a job that waits, whose question it is.
+  [[nodiscard]] double rate(const Question& question, const model::Job& job);
   // model::gangGpus of the job.
   [[nodiscard]] std::int64_t gpusOf(const model::Job& job);
   // How much longer the job runs by what others of its kind took: the time by which so many of a thousand
@@ -36,10 +47,11 @@ class RunTimeModel {
   using Kind = LiveRuns::Kind;
   using Past = std::vector<model::PastRun>;
   [[nodiscard]] const Past* pastOf(const model::Job& job, Kind kind, std::size_t which);
-  [[nodiscard]] std::vector<KnownRun> others(Kind kind, const Past* past, base::WallTime submitted,
-                                             const model::Job& self) const;
-  [[nodiscard]] double compute(Kind kind, const Past* past, base::WallTime submitted, double ran,
-                               const model::Job& self) const;
+  // The kind by which the question is answered, and its past.
+  [[nodiscard]] std::pair<Kind, const Past*> telling(const Question& question, const model::Job& job);
+  // Valid until it is called again.
+  [[nodiscard]] const std::vector<KnownRun>& others(Kind kind, const Past* past, base::WallTime submitted,
+                                                    const model::Job& self);
 
   const model::Snapshot& snapshot_;
   LiveRuns& live_;
@@ -59,6 +71,7 @@ class RunTimeModel {
     }
   };
   std::unordered_map<Together, double, HashOfTogether> waiting_;
+  std::vector<KnownRun> others_;
 };
 
 }  // namespace trainyard::core

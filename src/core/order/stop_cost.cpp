@@ -15,8 +15,8 @@ std::int64_t gpuSeconds(microseconds time, const model::Job& job) {
                                   std::max<std::int64_t>(job.status.gpus, 1));
 }
 
-microseconds lost(const model::Job& job, const model::Snapshot& snapshot) {
-  const auto placedFor = std::max(snapshot.now - placedSince(job, snapshot.now), microseconds(0));
+microseconds lost(const model::Job& job, base::WallTime placed, const model::Snapshot& snapshot) {
+  const auto placedFor = std::max(snapshot.now - placed, microseconds(0));
   auto lost = lostAfter(job.spec.checkpoint, placedFor);
   // What it reports can only make it cheaper to stop: nobody becomes untouchable by what he says of himself.
   const auto& progress = job.status.progress;
@@ -39,12 +39,16 @@ microseconds lostAfter(const std::optional<model::Checkpoint>& checkpoint, micro
 }
 
 std::int64_t lostWork(const model::Job& job, const model::Snapshot& snapshot) {
-  return gpuSeconds(lost(job, snapshot), job);
+  return lostWork(job, placedSince(job, snapshot.now), snapshot);
+}
+
+std::int64_t lostWork(const model::Job& job, base::WallTime placedSince, const model::Snapshot& snapshot) {
+  return gpuSeconds(lost(job, placedSince, snapshot), job);
 }
 
 microseconds stopCost(const model::Job& job, const model::Snapshot& snapshot) {
   const auto restart = job.spec.checkpoint ? job.spec.checkpoint->restart : kRestart;
-  return lost(job, snapshot) + restart;
+  return lost(job, placedSince(job, snapshot.now), snapshot) + restart;
 }
 
 std::int64_t stopCostInGpuSeconds(const model::Job& job, const model::Snapshot& snapshot) {

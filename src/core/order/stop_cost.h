@@ -29,6 +29,9 @@ inline constexpr std::chrono::seconds kRestart{60};
 // GPU seconds of work that are lost when the job is stopped now: at most the policy's maxLostWork for each
 // GPU.
 [[nodiscard]] std::int64_t lostWork(const model::Job& job, const model::Snapshot& snapshot);
+// The same of one that got its places then: placedSince().
+[[nodiscard]] std::int64_t lostWork(const model::Job& job, base::WallTime placedSince,
+                                    const model::Snapshot& snapshot);
 
 // The same with the restart, in time during which its GPUs, however many, do nothing new.
 [[nodiscard]] std::chrono::microseconds stopCost(const model::Job& job, const model::Snapshot& snapshot);

@@ -26,9 +26,19 @@ const GangPlacer::Steps& GangPlacer::stepsOf(const Job& job, std::uint32_t shape
   return known->second;
 }
 
+// `job` gives no estimate.
+const GangPlacer::Steps& GangPlacer::unestimatedSteps(const Job& job, std::uint32_t shape,
+                                                      std::int64_t gpus) {
+  if (shape >= unestimated_.size()) unestimated_.resize(shape + std::size_t{1}, nullptr);
+  if (unestimated_[shape] == nullptr) unestimated_[shape] = &stepsOf(job, shape, gpus);
+  return *unestimated_[shape];
+}
+
 GangShape GangPlacer::shapeOf(const Job& job, std::int64_t gpus, std::size_t position) {
   GangShape shape{cache_.shapeOf(job, position), {}};
-  const Steps& steps = stepsOf(job, shape.key, gpus);
+  const auto& asks = cache_.notes.of(position).asks;
+  const bool unestimated = asks && !asks->estimatedDuration;
+  const Steps& steps = unestimated ? unestimatedSteps(job, shape.key, gpus) : stepsOf(job, shape.key, gpus);
   const auto waited =
       steps.size() == 1 ? base::WallTime::duration::zero() : snapshot_.now - waitingSinceOf(job, position);
   shape.relaxation = relaxationAt(steps, std::chrono::duration_cast<std::chrono::milliseconds>(waited));
@@ -68,6 +78,7 @@ PlaceRequest GangPlacer::request(const Job& job, std::size_t widest) {
   if (!mix_) mix_ = cache_.notes.mix();
   request.mix = &*mix_;
   request.shapeCosts = plannedCosts(job);
+  request.refusals = &cache_.refusals;
   for (const model::Role& role : job.spec.roles) {
     std::vector<int> indices(static_cast<std::size_t>(model::gangMembers(job, role)));
     std::iota(indices.begin(), indices.end(), 0);

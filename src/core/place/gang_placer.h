@@ -35,8 +35,10 @@ struct GangShape {
 class GangPlacer {
  public:
   GangPlacer(const model::Snapshot& snapshot, const Ledger& ledger, const Domains& domains,
-             PlacementCache& cache)  // that follows the snapshot
-      : snapshot_(snapshot), ledger_(ledger), domains_(domains), cache_(cache) {}
+             PlacementCache& cache)  // whose notes follow the snapshot
+      : snapshot_(snapshot), ledger_(ledger), domains_(domains), cache_(cache) {
+    cache_.refusals.follow(snapshot.nodes);
+  }
 
   // `gpus`: of the whole gang; `position`: the job's in the snapshot.
   [[nodiscard]] GangShape shapeOf(const model::Job& job, std::int64_t gpus, std::size_t position);
@@ -83,6 +85,7 @@ class GangPlacer {
   WorkBudget budget_;
   using Steps = std::vector<RelaxationStep>;
   [[nodiscard]] const Steps& stepsOf(const model::Job& job, std::uint32_t shape, std::int64_t gpus);
+  [[nodiscard]] const Steps& unestimatedSteps(const model::Job& job, std::uint32_t shape, std::int64_t gpus);
 
   [[nodiscard]] const std::vector<model::ShapeCost>* plannedCosts(const model::Job& job);
   template <typename Find>
@@ -91,6 +94,7 @@ class GangPlacer {
   std::map<std::pair<int, int>, std::vector<model::ShapeCost>> planned_;  // by nodes and GPUs on each
   // How shapes relax, by what their jobs are expected to take.
   std::map<std::pair<std::uint32_t, std::optional<std::chrono::seconds>>, Steps> steps_;
+  std::vector<const Steps*> unestimated_;  // of those, by shape; null: nobody asked yet
   [[nodiscard]] bool keepsToOneType(const PlaceRequest& request);
   std::optional<std::vector<model::NodeName>> suspects_;  // likewise
   std::optional<JobMix> mix_;                             // asked for by the first that is placed

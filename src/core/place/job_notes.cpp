@@ -1,6 +1,7 @@
 #include "core/place/job_notes.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/ledger/list_changes.h"
@@ -15,6 +16,10 @@ using JobPtr = JobNotes::JobPtr;
 bool byKey(const JobPtr& a, const JobPtr& b) { return a->key < b->key; }
 
 void keep(std::vector<JobPtr>& list, const JobPtr& before, const JobPtr& after, bool was, bool is) {
+  if (was && is) {
+    *std::lower_bound(list.begin(), list.end(), before, byKey) = after;
+    return;
+  }
   if (was) list.erase(std::lower_bound(list.begin(), list.end(), before, byKey));
   if (is) list.insert(std::lower_bound(list.begin(), list.end(), after, byKey), after);
 }
@@ -34,7 +39,31 @@ void JobNotes::follow(const model::SharedList<model::Job>& jobs) {
     if (before) addMembers(*before, -1, members_);
     if (after) addMembers(*after, 1, members_);
   });
+  followHolders(jobs);
   jobs_ = jobs;
+}
+
+// All at once: thousands may start and end in one cycle.
+void JobNotes::followHolders(const model::SharedList<model::Job>& jobs) {
+  const auto holds = [](const JobPtr& job) {
+    return job && (job->status.gang.placed || job->status.gang.proposal);
+  };
+  std::vector<std::pair<JobPtr, JobPtr>> changes;
+  forEachChange(jobs_, jobs, [&](const JobPtr& before, const JobPtr& after) {
+    if (holds(before) || holds(after)) changes.emplace_back(before, after);
+  });
+  if (changes.empty()) return;
+  std::vector<Holder> merged;
+  merged.reserve(holders_.size() + changes.size());
+  auto old = holders_.begin();
+  for (const auto& [before, after] : changes) {
+    const model::ObjectKey& key = (before ? before : after)->key;
+    for (; old != holders_.end() && old->job->key < key; ++old) merged.push_back(std::move(*old));
+    if (old != holders_.end() && old->job == before) ++old;
+    if (holds(after)) merged.push_back({after, runFactsOf(*after)});
+  }
+  std::move(old, holders_.end(), std::back_inserter(merged));
+  holders_ = std::move(merged);
 }
 
 void JobNotes::moveNotes(const model::SharedList<model::Job>& jobs) {

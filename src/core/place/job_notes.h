@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/time.h"
+#include "core/order/run_facts.h"
+#include "core/order/standing.h"
 #include "core/place/fragmentation.h"
 #include "model/job.h"
 #include "model/shared_list.h"
@@ -22,6 +24,20 @@ class JobNotes {
   using JobPtr = std::shared_ptr<const model::Job>;
   static constexpr std::uint32_t kNoShape = UINT32_MAX;
 
+  // Of a job that waits, what every cycle asks of it.
+  struct Asks {
+    Standing standing = {};
+    int priority = 0;
+    std::size_t queue = 0;  // QueueTree::Index
+    // Since when places are kept for it.
+    std::optional<base::WallTime> reservedSince = std::nullopt;
+    std::optional<std::chrono::seconds> estimatedDuration = std::nullopt;
+    bool preemptible = false;
+    bool mayPreempt = false;  // Priorities::mayPreempt
+    bool timesOut = false;    // spec.scheduling.timeoutSeconds
+    // Neither elastic nor after a failed attempt: those of its shape, queue and priority find what it finds.
+    bool plain = false;
+  };
   struct Note {
     std::uint32_t shape = kNoShape;  // PlacementCache::shapeOf
     // Nothing is to be done for it, and only a change of itself, of its pods or of the nodes' names and
@@ -35,6 +51,7 @@ class JobNotes {
     std::optional<base::WallTime> waitingSince = std::nullopt;
     // Its status says all there is to say about why it waits, as long as that is why.
     std::shared_ptr<const model::Pending> told = nullptr;
+    std::optional<Asks> asks = std::nullopt;  // absent: nobody asked yet
   };
 
   // Brings it up to the list, sorted by key. What changed is known by no note.
@@ -47,6 +64,11 @@ class JobNotes {
       note.waits = false;
       note.told = nullptr;
     }
+  }
+
+  // Queues or priorities are others.
+  void clearAsks() {
+    for (Note& note : notes_) note.asks.reset();
   }
 
   // Whoever runs may have something to say again.
@@ -62,6 +84,12 @@ class JobNotes {
   // In the order of the list: jobs that have a proposal; those that may be stopped, time aside.
   [[nodiscard]] const std::vector<JobPtr>& proposing() const { return proposing_; }
   [[nodiscard]] const std::vector<JobPtr>& stoppable() const { return stoppable_; }
+  // In the order of the list: jobs that have places, or places on their way.
+  struct Holder {
+    JobPtr job;
+    RunFacts facts;
+  };
+  [[nodiscard]] const std::vector<Holder>& holders() const { return holders_; }
   // Those whose last failure accuses a node.
   [[nodiscard]] const std::vector<JobPtr>& accusing() const { return accusing_; }
   // observedMix() of the list.
@@ -69,12 +97,14 @@ class JobNotes {
 
  private:
   void moveNotes(const model::SharedList<model::Job>& jobs);
+  void followHolders(const model::SharedList<model::Job>& jobs);
 
   model::SharedList<model::Job> jobs_;
   std::vector<Note> notes_;
   std::vector<JobPtr> proposing_;
   std::vector<JobPtr> stoppable_;
   std::vector<JobPtr> accusing_;
+  std::vector<Holder> holders_;
   MemberCounts members_;
 };
 

@@ -39,6 +39,14 @@ std::vector<Candidate> candidatesIn(const PlaceProblem& problem, std::size_t lev
   return candidates;
 }
 
+// Whether there are enough places for all of the kind, were it alone.
+bool hasPlaces(const Kind& kind, const Range& range) {
+  std::int64_t fits = 0;
+  for (std::uint32_t position = range.begin; position < range.end && fits < kind.count; ++position)
+    fits += kind.fits[position];
+  return fits >= kind.count;
+}
+
 bool better(const Candidate& a, const Candidate& b) {
   return a.growth != b.growth ? a.growth < b.growth : a.busyness < b.busyness;
 }
@@ -48,13 +56,8 @@ bool better(const Candidate& a, const Candidate& b) {
 std::vector<Candidate> wholeGangCandidates(const PlaceProblem& problem, PlaceRank& rank, std::size_t level) {
   std::vector<Candidate> candidates;
   for (const Range& range : problem.domains().levels()[level].domains) {
-    const bool enough = std::all_of(problem.kinds().begin(), problem.kinds().end(), [&](const Kind& kind) {
-      std::int64_t fits = 0;
-      for (std::uint32_t position = range.begin; position < range.end && fits < kind.count; ++position) {
-        fits += kind.fits[position];
-      }
-      return fits >= kind.count;
-    });
+    const bool enough = std::all_of(problem.kinds().begin(), problem.kinds().end(),
+                                    [&](const Kind& kind) { return hasPlaces(kind, range); });
     if (!enough) continue;
     Candidate candidate{range, 0, {}, 0};
     if (level == problem.domains().nodeLevel()) candidate.growth = rank.growthByAll(range.begin);
@@ -339,6 +342,15 @@ class ExactSearch {
 };
 
 }  // namespace
+
+bool Packer::holdsAtLevel(std::size_t level) {
+  const auto& kinds = problem_->kinds();
+  if (kinds.size() != 1) return packAtLevel(level).has_value();
+  // Of one kind it is enough that there are the places.
+  const auto& domains = problem_->domains().levels()[level].domains;
+  return std::any_of(domains.begin(), domains.end(),
+                     [&](const Range& range) { return hasPlaces(kinds.front(), range); });
+}
 
 std::optional<PackedDomain> Packer::packAtLevel(std::size_t level) {
   for (const Candidate& candidate : wholeGangCandidates(*problem_, rank_, level)) {

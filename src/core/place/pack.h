@@ -39,6 +39,8 @@ class Packer {
   // The best domain of a level that holds the whole gang: the least free GPUs, the most in use, the first
   // path.
   [[nodiscard]] std::optional<PackedDomain> packAtLevel(std::size_t level);
+  // Whether there is one.
+  [[nodiscard]] bool holdsAtLevel(std::size_t level);
   // As much of the gang as step 1 brings in: to tell how much is missing.
   [[nodiscard]] Packing packSome(Domains::Range range) const;
 

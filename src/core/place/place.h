@@ -18,6 +18,7 @@
 namespace trainyard::core {
 
 class JobMix;
+class NodeRefusals;
 
 struct PlaceRequest {
   const model::Job* job = nullptr;
@@ -36,6 +37,8 @@ struct PlaceRequest {
   const JobMix* mix = nullptr;
   // Measured costs of shapes. Absent, or silent about this gang: fewer nodes are better.
   const std::vector<model::ShapeCost>* shapeCosts = nullptr;
+  // What is known of the ledger's nodes, which it learns from; absent: nothing.
+  NodeRefusals* refusals = nullptr;
 };
 
 struct Placement {

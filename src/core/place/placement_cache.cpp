@@ -1,5 +1,7 @@
 #include "core/place/placement_cache.h"
 
+#include <algorithm>
+
 #include "core/place/shape_key.h"
 
 namespace trainyard::core {
@@ -7,6 +9,13 @@ namespace {
 
 // Stale entries that may stay before anybody sweeps.
 constexpr std::size_t kSlack = 256;
+
+// The same numbers stand for the same queues, then.
+bool sameNames(const model::SharedList<model::Queue>& a, const model::SharedList<model::Queue>& b) {
+  return a.isSameAs(b) ||
+         std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x == y || x->name == y->name; });
+}
 
 }  // namespace
 
@@ -17,6 +26,15 @@ void PlacementCache::begin(const Ledger& ledger) {
   version_ = ledger.version();
   failures_.clear();
   reasons_.clear();
+}
+
+void PlacementCache::followQueues(const model::Snapshot& snapshot) {
+  const bool same = sameNames(queues_, snapshot.queues) && priorityClasses_ == snapshot.priorityClasses &&
+                    namespaces_ == snapshot.namespaces;
+  queues_ = snapshot.queues;
+  priorityClasses_ = snapshot.priorityClasses;
+  namespaces_ = snapshot.namespaces;
+  if (!same) notes.clearAsks();
 }
 
 void PlacementCache::end(std::size_t jobs) {

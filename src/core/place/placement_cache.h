@@ -14,6 +14,7 @@
 #include "core/order/live_runs.h"
 #include "core/place/gpu_types.h"
 #include "core/place/job_notes.h"
+#include "core/place/node_refusals.h"
 #include "core/place/place.h"
 #include "model/job.h"
 #include "model/snapshot.h"
@@ -33,6 +34,8 @@ class PlacementCache {
 
   // First in a cycle: forgets what does not hold for this state of the ledger.
   void begin(const Ledger& ledger);
+  // First in a schedule: forgets whose jobs are whose, where queues or priorities have changed.
+  void followQueues(const model::Snapshot& snapshot);
   // Last in a cycle: forgets shapes, once many more are known than there are jobs.
   void end(std::size_t jobs);
   // Another network: nothing holds any more.
@@ -62,6 +65,8 @@ class PlacementCache {
 
   // Follow the snapshot's jobs.
   JobNotes notes = {};
+  // Follow its nodes.
+  NodeRefusals refusals = {};
 
   // Of the snapshot's jobs.
   LiveRuns liveRuns = {};
@@ -86,6 +91,10 @@ class PlacementCache {
   std::uint64_t versionWithoutJobs_ = 0;
   model::SharedList<model::Node> typedNodes_;
   std::optional<GpuTypes> gpuTypes_;
+  // By what the notes' Asks went.
+  model::SharedList<model::Queue> queues_;
+  model::SharedList<model::PriorityClass> priorityClasses_;
+  model::SharedList<model::Namespace> namespaces_;
   std::unordered_map<std::string, std::uint32_t> shapes_;
   std::unordered_map<std::string, std::uint32_t> pools_;
   std::unordered_map<std::uint32_t, std::uint32_t> poolOfShape_;

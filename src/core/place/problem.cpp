@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "core/ledger/fit.h"
+#include "core/place/node_refusals.h"
+#include "model/gpu_resources.h"
 #include "model/names.h"
 #include "model/one_a_node.h"
 #include "model/process_group.h"
@@ -12,11 +14,15 @@ namespace {
 
 using model::Resources;
 
-void readAmounts(const Resources& amount, const std::vector<std::string>& dimensions, std::int64_t* out) {
+void readFixed(const Resources& amount, std::int64_t* out) {
   out[PlaceProblem::kCpu] = amount.cpu.value;
   out[PlaceProblem::kMemory] = amount.memory.value;
   out[PlaceProblem::kStorage] = amount.ephemeralStorage.value;
   out[PlaceProblem::kPods] = amount.pods;
+}
+
+void readAmounts(const Resources& amount, const std::vector<std::string>& dimensions, std::int64_t* out) {
+  readFixed(amount, out);
   // Both are sorted by name.
   auto have = amount.extendedAll().begin();
   const auto end = amount.extendedAll().end();
@@ -26,13 +32,34 @@ void readAmounts(const Resources& amount, const std::vector<std::string>& dimens
   }
 }
 
-// What a node has, which it does not say of what only one pod of it may have.
-void readOffered(const Resources& amount, const std::vector<std::string>& dimensions, std::int64_t* out) {
-  readAmounts(amount, dimensions, out);
-  for (std::size_t i = PlaceProblem::kFixedDimensions; i < dimensions.size(); ++i) {
-    if (model::isOneANode(dimensions[i])) ++out[i];
+// Reads what nodes have, which they do not say of what only one pod of each may have.
+class OfferedReader {
+ public:
+  explicit OfferedReader(const std::vector<std::string>& dimensions) : dimensions_(dimensions) {
+    for (std::size_t i = PlaceProblem::kFixedDimensions; i < dimensions.size(); ++i) {
+      if (model::isOneANode(dimensions[i])) oneANode_.push_back(i);
+    }
+    // Most often the gang asks for one resource by name, and it is all the GPUs that there are.
+    onlyGpus_ = dimensions.size() == PlaceProblem::kFixedDimensions + 1 &&
+                model::gpuResources().size() == 1 && dimensions.back() == model::gpuResources().front();
   }
-}
+
+  // `gpus`: of the amount.
+  void read(const Resources& amount, std::int64_t gpus, std::int64_t* out) const {
+    if (onlyGpus_) {
+      readFixed(amount, out);
+      out[PlaceProblem::kFixedDimensions] = gpus;
+      return;
+    }
+    readAmounts(amount, dimensions_, out);
+    for (const std::size_t i : oneANode_) ++out[i];
+  }
+
+ private:
+  const std::vector<std::string>& dimensions_;
+  std::vector<std::size_t> oneANode_;
+  bool onlyGpus_ = false;
+};
 
 bool harder(const Resources& a, const Resources& b) {
   if (a.gpus() != b.gpus()) return a.gpus() > b.gpus();
@@ -93,20 +120,25 @@ void PlaceProblem::readRoom(Room room) {
       std::any_of(kinds_.begin(), kinds_.end(), [](const Kind& kind) { return kind.wantsGpus; });
   room_.resize(domains_->nodeCount() * dimensions_.size());
   busyness_.resize(domains_->nodeCount());
+  const OfferedReader reader(dimensions_);
+  Resources withoutJobs;
   for (std::size_t position = 0; position < domains_->nodeCount(); ++position) {
-    const Ledger::NodeRoom& entry = ledger_->nodes()[domains_->nodeAt(position)];
-    const Resources withoutJobs =
-        room == Room::kWithoutJobs ? ledger_->freeWithoutJobs(domains_->nodeAt(position)) : Resources{};
+    const std::size_t node = domains_->nodeAt(position);
+    const Ledger::NodeRoom& entry = ledger_->nodes()[node];
+    const Resources& all = entry.node->allocatable;
     const Resources& amount = room == Room::kFree    ? entry.free
-                              : room == Room::kEmpty ? entry.node->allocatable
-                                                     : withoutJobs;
-    readOffered(amount, dimensions_, room_.data() + position * dimensions_.size());
+                              : room == Room::kEmpty ? all
+                                                     : ledger_->freeWithoutJobs(node, withoutJobs);
+    const std::int64_t gpus = room == Room::kFree ? entry.freeGpus
+                              : &amount == &all   ? entry.gpus
+                                                  : amount.gpus();
+    reader.read(amount, gpus, room_.data() + position * dimensions_.size());
     // Room on a closed node is of use to nobody: it makes its rack no emptier.
     if (!entry.node->ready || entry.node->unschedulable) continue;
-    const std::int64_t freeGpus = std::max<std::int64_t>(0, amount.gpus());
+    const std::int64_t freeGpus = std::max<std::int64_t>(0, gpus);
     busyness_[position].freeGpus = freeGpus;
     busyness_[position].second =
-        wantsGpus ? freeGpus - entry.node->allocatable.gpus() : std::max<std::int64_t>(0, amount.cpu.value);
+        wantsGpus ? freeGpus - entry.gpus : std::max<std::int64_t>(0, amount.cpu.value);
   }
 }
 
@@ -114,14 +146,19 @@ void PlaceProblem::readFits(Room room) {
   for (Kind& kind : kinds_) {
     kind.open.assign(domains_->nodeCount(), 0);
     kind.fits.assign(domains_->nodeCount(), 0);
+    NodeRefusals::Answers* known = request_->refusals == nullptr || room == Room::kEmpty
+                                       ? nullptr
+                                       : &request_->refusals->of(*kind.shape);
     for (std::size_t position = 0; position < domains_->nodeCount(); ++position) {
       // Room first: it costs a few divisions, the constraints cost string comparisons.
       const std::int64_t fits = timesCovered(kind, roomAt(position), kind.count);
       if (fits == 0) continue;
-      const model::Node& where = node(position);
       const bool left = room == Room::kFree && avoided_[position] != 0;
-      const bool open = room == Room::kEmpty ? !where.deleting && templateMatches(where, *kind.shape)
-                                             : !left && !nodeRefusal(where, *kind.shape);
+      if (left) continue;
+      const model::Node& where = node(position);
+      const bool open = known != nullptr       ? known->mayUse(domains_->nodeAt(position), where, *kind.shape)
+                        : room == Room::kEmpty ? !where.deleting && templateMatches(where, *kind.shape)
+                                               : !nodeRefusal(where, *kind.shape);
       if (!open) continue;
       kind.open[position] = 1;
       kind.fits[position] = fits;

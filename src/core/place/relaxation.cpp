@@ -120,7 +120,7 @@ std::size_t tightestAttainable(const PlaceRequest& request, const Ledger& ledger
   if (problem.kinds().empty()) return bound;
   Packer packer(problem);
   for (std::size_t level = domains.nodeLevel(); level > bound; --level) {
-    if (packer.packAtLevel(level)) return level;
+    if (packer.holdsAtLevel(level)) return level;
   }
   return bound;
 }

@@ -99,6 +99,12 @@ std::string shapeKey(const model::Job& job) {
   return key.take();
 }
 
+std::string constraintsKey(const model::PodShape& shape) {
+  KeyWriter key;
+  key.constraints(shape);
+  return key.take();
+}
+
 std::string poolKey(const model::Job& job) {
   const bool gpus = std::any_of(job.spec.roles.begin(), job.spec.roles.end(),
                                 [](const model::Role& role) { return role.shape.requests.gpus() > 0; });

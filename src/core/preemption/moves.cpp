@@ -22,7 +22,7 @@ class Search {
   Search(const MoveQuestion& question, const Claimant& claimant, std::size_t widest)
       : in_(question), claimant_(claimant), widest_(widest) {}
 
-  std::optional<Claim> run(const std::vector<Concession>& stoppable) {
+  std::optional<Claim> run(const std::vector<const Concession*>& stoppable) {
     if (claimant_.demand[0] == 0 || freeGpus() < claimant_.demand[0]) return std::nullopt;
     listMovable(stoppable);
     tryEach();
@@ -43,17 +43,18 @@ class Search {
     std::int64_t gpus = 0;
     for (const Ledger::NodeRoom& room : in_.ledger.nodes()) {
       const bool open = room.node->ready && !room.node->unschedulable && !room.node->deleting;
-      if (open) gpus += std::max<std::int64_t>(room.free.gpus(), 0);
+      if (open) gpus += std::max<std::int64_t>(room.freeGpus, 0);
     }
     return gpus;
   }
 
   // --- step 1
 
-  void listMovable(const std::vector<Concession>& stoppable) {
-    for (const Concession& each : stoppable) {
-      const Movable movable{&each, stopCostInGpuSeconds(*each.job, in_.snapshot)};
-      if (gain(runOfClaimant()) >= worth(movable.loss) && mayMove(each)) movable_.push_back(movable);
+  void listMovable(const std::vector<const Concession*>& stoppable) {
+    const std::int64_t most = gain(runOfClaimant());
+    for (const Concession* each : stoppable) {
+      const Movable movable{each, stopCostInGpuSeconds(*each->job, in_.snapshot)};
+      if (most >= worth(movable.loss) && mayMove(*each)) movable_.push_back(movable);
     }
     std::sort(movable_.begin(), movable_.end(), [](const Movable& a, const Movable& b) {
       return std::tie(a.loss, a.gang->job->key) < std::tie(b.loss, b.gang->job->key);
@@ -223,7 +224,7 @@ class Search {
 }  // namespace
 
 std::optional<Claim> chooseMoves(const MoveQuestion& question, const Claimant& claimant, std::size_t widest,
-                                 const std::vector<Concession>& stoppable) {
+                                 const std::vector<const Concession*>& stoppable) {
   return Search(question, claimant, widest).run(stoppable);
 }
 

@@ -43,6 +43,7 @@ struct MoveQuestion {
 
 // `stoppable`: who may be stopped by now at all. `widest`: how wide the claimant may be placed.
 [[nodiscard]] std::optional<Claim> chooseMoves(const MoveQuestion& question, const Claimant& claimant,
-                                               std::size_t widest, const std::vector<Concession>& stoppable);
+                                               std::size_t widest,
+                                               const std::vector<const Concession*>& stoppable);
 
 }  // namespace trainyard::core

@@ -37,11 +37,15 @@ bool touches(const NodeAmounts& frees, const std::vector<char>& pool) {
 }  // namespace
 
 std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t widest) {
+  lastHadNobody_ = false;
   if (placer_.budget().exhausted()) return std::nullopt;
   if (auto shrunk = claimShrinking(claimant, widest)) return shrunk;
-  if (!Priorities(snapshot_).mayPreempt(*claimant.job)) return std::nullopt;
-  const std::vector<Concession> candidates = concessions(claimant);
-  if (candidates.empty()) return std::nullopt;
+  const bool mayPreempt = Priorities(snapshot_).mayPreempt(*claimant.job);
+  const std::vector<Concession> candidates = mayPreempt ? concessions(claimant) : std::vector<Concession>();
+  if (candidates.empty()) {
+    lastHadNobody_ = elastic_.empty();
+    return std::nullopt;
+  }
   auto choice =
       chooseStops({*claimant.job, claimant.queue, claimant.demand[0], widest, candidates,
                    stoppableTogether(claimant, candidates), ledger_, placer_,
@@ -60,6 +64,14 @@ std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t wid
   spareMembers(claimant, widest, claim);
   giveAway(claim);
   return claim;
+}
+
+bool Preemption::hasNobody(QueueTree::Index queue, int priority, double expected, bool mayPreempt) {
+  if (!mayPreempt) return true;
+  const auto known = noTurnFor_.find({queue, priority});
+  if (known == noTurnFor_.end() || expected < known->second) return false;
+  spend(alike_.size());
+  return true;
 }
 
 void Preemption::giveAway(const Claim& claim) {
@@ -177,7 +189,8 @@ int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
     QueueTree::Amounts held = together;
     for (std::size_t i = 0; i < held.size(); ++i) held[i] -= before[i];
     tree_.discharge(running.queue, before, false);
-    const bool may = mayStop(claimant, {&job, running.priority, running.queue, held, rank}, tree_, snapshot_);
+    const bool may =
+        mayStop(claimant, {&job, running.priority, running.queue, held, rank}, tree_, snapshot_, shares_);
     tree_.charge(running.queue, before, false);
     if (!may) break;
     before = together;
@@ -191,7 +204,7 @@ int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
 void Preemption::spareMembers(const Claimant& claimant, std::size_t widest, Claim& claim) {
   for (auto at = claim.concessions.rbegin(); at != claim.concessions.rend(); ++at) {
     Change& stop = *at;
-    if (!resizable(*stop.job)) continue;
+    if (!givesMembers(*stop.job)) continue;
     const int has = elasticMembers(*stop.job);
     int enough = has - stop.job->spec.elastic->minReplicas + 1;
     int tooFew = 0;
@@ -246,11 +259,12 @@ std::optional<Claim> Preemption::move(const Claimant& claimant, std::size_t wide
   return claim;
 }
 
-std::vector<Concession> Preemption::stoppable() {
+std::vector<const Concession*> Preemption::stoppable() {
   listRunning();
-  std::vector<Concession> left;
+  std::vector<const Concession*> left;
+  left.reserve(running_.size());
   for (const Concession& running : running_) {
-    if (!stopped_.contains(running.job.get())) left.push_back(running);
+    if (!stopped_.contains(running.job.get())) left.push_back(&running);
   }
   return left;
 }
@@ -282,7 +296,8 @@ std::vector<std::size_t> Preemption::whomMayStop(const Claimant& claimant) {
   passedByNobody.reservedSince.reset();
   for (const Alike& alike : alike_) {
     const Concession& any = running_[alike.front()];
-    if (mayStop(passedByNobody, {any.job.get(), any.priority, any.queue, any.held, noRank}, tree_, snapshot_))
+    if (mayStop(passedByNobody, {any.job.get(), any.priority, any.queue, any.held, noRank}, tree_, snapshot_,
+                shares_))
       found.insert(found.end(), alike.begin(), alike.end());
   }
   if (claimant.reservedSince) addPassed(claimant, found);
@@ -354,7 +369,7 @@ void Preemption::chargeAgain(const Concession& running) { tree_.charge(running.q
 bool Preemption::mayTakeFrom(const Claimant& claimant, const Concession& running) {
   const std::function<Rank()> rank = [&] { return rankOf(running); };
   if (mayStop(claimant, {running.job.get(), running.priority, running.queue, running.held, rank}, tree_,
-              snapshot_))
+              snapshot_, shares_))
     return true;
   return mayTakeTurn(claimant, running);
 }
@@ -403,6 +418,14 @@ bool Preemption::anyClaiming() {
   return !claiming_->empty();
 }
 
+bool Preemption::anyClaimingBelow(QueueTree::Index queue, int priority) {
+  if (!anyClaiming()) return false;
+  const Priorities priorities(snapshot_);
+  return std::any_of(claiming_->begin(), claiming_->end(), [&](const JobPtr& job) {
+    return tree_.queueOf(*job) == queue && priorities.of(*job) < priority;
+  });
+}
+
 // Whether `asking` has places once those of the other's claim are free.
 bool Preemption::fitsWithout(const Job& claimant, const Claimant& asking, std::size_t widest) {
   const NodeAmounts places = amountsOf(claimant, claimant.status.gang.proposal->add, ledger_);
@@ -420,22 +443,23 @@ void Preemption::listRunning() {
   listed_ = true;
   const Priorities priorities(snapshot_);
   const auto claimed = claimedGangs(notes_.proposing(), snapshot_.pods);
-  for (const JobPtr& job : notes_.stoppable()) {
-    const auto from = stoppableFrom(*job, snapshot_);
-    if (!from || claimed.contains(job->key)) continue;
+  for (const auto& [job, facts] : notes_.holders()) {
+    if (!core::stoppable(*job) || (!claimed.empty() && claimed.contains(job->key))) continue;
     if (job->spec.elastic) listElastic(job, priorities.of(*job));
-    if (*from > snapshot_.now) {
+    const base::WallTime placed = facts.placedSince.value_or(snapshot_.now);
+    const base::WallTime from = placed + snapshot_.policy.preemption.minRuntime;
+    if (from > snapshot_.now) {
       wakeAt(from);
       continue;
     }
-    wakeAt(turnEnds(*job, snapshot_));
+    wakeAt(turnEnds(*job, placed, snapshot_));
     const QueueTree::Index queue = tree_.queueOf(*job);
     running_.push_back({.job = job,
                         .priority = priorities.of(*job),
                         .queue = queue,
-                        .cost = base::saturatingAdd(lostWork(*job, snapshot_), grievanceOf(*job)),
+                        .cost = base::saturatingAdd(lostWork(*job, placed, snapshot_), grievanceOf(*job)),
                         .held = tree_.holdingsOf(*job),
-                        .startedSince = core::startedSince(*job, snapshot_.now)});
+                        .startedSince = facts.startedSince.value_or(snapshot_.now)});
   }
   sortByCost(running_);
   sortByCost(elastic_);
@@ -443,7 +467,7 @@ void Preemption::listRunning() {
 }
 
 void Preemption::listElastic(const JobPtr& job, int priority) {
-  if (!snapshot_.policy.resize.enabled || !resizable(*job)) return;
+  if (!snapshot_.policy.resize.enabled || !givesMembers(*job)) return;
   if (elasticMembers(*job) <= job->spec.elastic->minReplicas) return;
   // What all its members lose by the pause, for each that it could give: who has many gives first.
   const auto pause = std::chrono::duration_cast<std::chrono::seconds>(resizePause(*job, snapshot_));

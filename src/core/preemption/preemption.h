@@ -50,6 +50,7 @@ class Preemption {
         notes_(notes),
         ledger_(ledger),
         tree_(tree),
+        shares_(tree),
         placer_(placer),
         ends_(ends),
         runs_(runs),
@@ -59,6 +60,8 @@ class Preemption {
   // ask.
   [[nodiscard]] bool anyRunning();
   [[nodiscard]] bool anyClaiming();
+  // Whether one of lower priority in this queue has a claim under way, which somebody may take over.
+  [[nodiscard]] bool anyClaimingBelow(QueueTree::Index queue, int priority);
   // Whether anybody who runs may be stopped for the sake of order.
   [[nodiscard]] bool anyTakesTurns() {
     listRunning();
@@ -68,6 +71,12 @@ class Preemption {
   // Places for the claimant, with those who must go for them, whom it discharges from their queues; nothing
   // where nobody may be stopped, or that would not help.
   [[nodiscard]] std::optional<Claim> claim(const Claimant& claimant, std::size_t widest);
+
+  // Whether the last claim failed because there was nobody to ask, and nobody who might shrink.
+  [[nodiscard]] bool lastHadNobody() const { return lastHadNobody_; }
+  // Whether a claim would fail likewise of one that is equal to whoever made that one, but for its rank, as
+  // long as nothing was taken or given since: it is not his turn either. Counts as if he had asked.
+  [[nodiscard]] bool hasNobody(QueueTree::Index queue, int priority, double expected, bool mayPreempt);
 
   // The same, as far as elastic gangs make room by shrinking alone.
   [[nodiscard]] std::optional<Claim> claimShrinking(const Claimant& claimant, std::size_t widest);
@@ -111,7 +120,7 @@ class Preemption {
   [[nodiscard]] bool mayTakeTurn(const Claimant& claimant, const Concession& running);
   [[nodiscard]] std::vector<Concession> concessions(const Claimant& claimant);
   // Who may be stopped by now and was not, cheapest first; without the room that they hold.
-  [[nodiscard]] std::vector<Concession> stoppable();
+  [[nodiscard]] std::vector<const Concession*> stoppable();
   [[nodiscard]] Rank rankOf(const Concession& running);
   [[nodiscard]] std::int64_t deficitWithout(const Claimant& claimant,
                                             const std::vector<Concession>& candidates, const Chosen& gone);
@@ -131,11 +140,13 @@ class Preemption {
   const JobNotes& notes_;
   Ledger& ledger_;
   QueueTree& tree_;
+  KnownShares shares_;
   GangPlacer& placer_;
   Ends& ends_;
   RunTimeModel& runs_;
   RankOf rankOf_;
   bool askedToMove_ = false;
+  bool lastHadNobody_ = false;
   bool listed_ = false;
   bool tookOver_ = false;
   std::optional<std::vector<JobPtr>> claiming_;  // whose start waits for victims to go away

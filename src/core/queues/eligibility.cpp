@@ -37,16 +37,34 @@ bool passed(const Claimant& claimant, const Victim& victim, const QueueTree& tre
 }
 
 bool reclaims(const Claimant& claimant, QueueTree::Index victimQueue, const QueueTree::Amounts& held,
-              const QueueTree& tree) {
+              const QueueTree& tree, KnownShares& shares) {
   const auto& own = tree.node(claimant.queue);
   if (own.queue != nullptr && !(*own.queue)->reclaim) return false;
   const QueueTree::Branches branches = tree.branches(claimant.queue, victimQueue);
   if (branches.a == branches.b || !tree.borrows(branches.b, claimant.demand)) return false;
   const bool guaranteed = !tree.beyondGuaranteeUpTo(claimant.queue, branches.a, claimant.demand);
-  return guaranteed || tree.shareWith(branches.a, claimant.demand) <= tree.shareWithout(branches.b, held);
+  return guaranteed || shares.with(branches.a, claimant.demand) <= shares.without(branches.b, held);
 }
 
 }  // namespace
+
+template <typename Compute>
+std::int64_t KnownShares::known(std::vector<Known>& all, QueueTree::Index queue,
+                                const QueueTree::Amounts& amounts, Compute compute) {
+  if (all.empty()) all.resize(tree_.size());
+  Known& known = all[queue];
+  if (known.version != tree_.version() || known.amounts != amounts)
+    known = {tree_.version(), amounts, compute()};
+  return known.share;
+}
+
+std::int64_t KnownShares::with(QueueTree::Index queue, const QueueTree::Amounts& more) {
+  return known(with_, queue, more, [&] { return tree_.shareWith(queue, more); });
+}
+
+std::int64_t KnownShares::without(QueueTree::Index queue, const QueueTree::Amounts& less) {
+  return known(without_, queue, less, [&] { return tree_.shareWithout(queue, less); });
+}
 
 bool forbidsWithin(const QueueTree::Node& node) {
   return node.queue != nullptr && (*node.queue)->withinQueue == model::WithinQueue::kNever;
@@ -63,10 +81,10 @@ std::optional<base::WallTime> stoppableFrom(const Job& job, const model::Snapsho
 }
 
 bool mayStop(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
-             const model::Snapshot& snapshot) {
+             const model::Snapshot& snapshot, KnownShares& shares) {
   if (victim.queue == QueueTree::kCluster) return false;
   if (victim.queue != claimant.queue) {
-    if (reclaims(claimant, victim.queue, victim.held, tree)) return true;
+    if (reclaims(claimant, victim.queue, victim.held, tree, shares)) return true;
   } else if (victim.priority < claimant.priority && !forbidsWithin(tree.node(victim.queue))) {
     return true;
   }
@@ -77,10 +95,11 @@ bool takesTurns(const model::Policy& policy) {
   return policy.timeSlicing.enabled && model::traitsOf(policy.ordering).takesTurns;
 }
 
-std::optional<base::WallTime> turnEnds(const Job& job, const model::Snapshot& snapshot) {
+std::optional<base::WallTime> turnEnds(const Job& job, base::WallTime placed,
+                                       const model::Snapshot& snapshot) {
   if (!takesTurns(snapshot.policy) || !survivesStops(job.spec)) return std::nullopt;
   const base::WallTime::duration turn = snapshot.policy.timeSlicing.interval;
-  const auto whole = placedSince(job, snapshot.now) + turn;
+  const auto whole = placed + turn;
   const auto from = std::max(whole, snapshot.now + base::WallTime::duration(1)).time_since_epoch();
   return base::WallTime((from + turn - base::WallTime::duration(1)) / turn * turn);
 }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "core/order/job_times.h"
 #include "core/order/order_policy.h"
@@ -23,6 +25,29 @@ struct Claimant {
   Rank rank = {};            // in its queue
   bool overdue = false;      // keeps its turn in its queue, whatever its rank
   bool beyondLeast = false;  // an elastic gang that asks for more members than it can do with
+};
+
+// Shares as reclaim compares them, as they were told last: hundreds of claimants in a row ask it of the same
+// few queues. Of one tree.
+class KnownShares {
+ public:
+  explicit KnownShares(const QueueTree& tree) : tree_(tree) {}
+  [[nodiscard]] std::int64_t with(QueueTree::Index queue, const QueueTree::Amounts& more);
+  [[nodiscard]] std::int64_t without(QueueTree::Index queue, const QueueTree::Amounts& less);
+
+ private:
+  struct Known {
+    std::uint64_t version = 0;
+    QueueTree::Amounts amounts = {};  // none: nothing is known
+    std::int64_t share = 0;
+  };
+  template <typename Compute>
+  [[nodiscard]] std::int64_t known(std::vector<Known>& all, QueueTree::Index queue,
+                                   const QueueTree::Amounts& amounts, Compute compute);
+
+  const QueueTree& tree_;
+  std::vector<Known> with_;  // by queue
+  std::vector<Known> without_;
 };
 
 // Who might go for it.
@@ -60,8 +85,9 @@ struct Victim {
 //                     LessThanOrEqualToFinalShare; so nobody ever wins back what was just taken)
 // Equal priority in the same queue, except as mayTakeTurns() and isAhead() say, and whoever is within its
 // guarantee, is never stopped.
+// `shares`: of the tree.
 [[nodiscard]] bool mayStop(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
-                           const model::Snapshot& snapshot);
+                           const model::Snapshot& snapshot, KnownShares& shares);
 
 // Whether the cluster's policy lets jobs take turns at all: an order that says only who came first stops
 // nobody.
@@ -70,7 +96,9 @@ struct Victim {
 // When somebody should ask for a placed job's turn anew: whenever the clock has gone on by a turn, once it
 // has had a whole one. Nothing where it never takes turns. (Lost: the end of its own turn. Of a hundred that
 // run one ends every half minute, and each time all who wait ask in vain.)
-[[nodiscard]] std::optional<base::WallTime> turnEnds(const model::Job& job, const model::Snapshot& snapshot);
+// `placed`: placedSince() of the job.
+[[nodiscard]] std::optional<base::WallTime> turnEnds(const model::Job& job, base::WallTime placed,
+                                                     const model::Snapshot& snapshot);
 
 // Whether jobs take turns, the victim says that it comes through a stop (survivesStops()), and it is of the
 // claimant's own queue and priority and has had a whole turn; not in a queue where preemption.withinQueue is

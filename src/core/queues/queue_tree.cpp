@@ -373,6 +373,7 @@ Amounts QueueTree::holdingsOf(const model::Job& job) const {
 }
 
 void QueueTree::charge(Index queue, const Amounts& amounts, bool nonPreemptible) {
+  ++version_;
   for (std::size_t d = 0; d < amounts.size(); ++d) {
     nodes_[queue].ownUsage[d] = base::saturatingAdd(nodes_[queue].ownUsage[d], amounts[d]);
     if (nonPreemptible)

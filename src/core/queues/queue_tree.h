@@ -133,6 +133,8 @@ class QueueTree {
   // that it does not.
   [[nodiscard]] std::optional<Excess> beyondNonPreemptible(Index queue, const Amounts& more) const;
 
+  // Another number whenever anything may have been charged or discharged.
+  [[nodiscard]] std::uint64_t version() const { return version_; }
   // Weighted dominant share above the guarantee with this much more (or less), in 10^-12 of the cluster.
   [[nodiscard]] std::int64_t shareWith(Index queue, const Amounts& more) const;
   [[nodiscard]] std::int64_t shareWithout(Index queue, const Amounts& less) const;
@@ -202,6 +204,7 @@ class QueueTree {
   std::size_t cpu_ = 0;        // dimensions before it are the resources that are GPUs, after it comes memory
   std::size_t firstType_ = 0;  // dimensions from here on are types of GPUs
   Amounts capacity_;
+  std::uint64_t version_ = 0;
   // Dimension of each node's GPU type where some quota names it.
   std::shared_ptr<const std::map<model::NodeName, std::size_t>> typeOf_;
 };

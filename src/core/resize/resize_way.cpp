@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "model/late_members.h"
 #include "model/membership.h"
 #include "model/process_group.h"
 #include "model/tensorflow_cluster.h"
@@ -20,6 +21,7 @@ bool isRanked(const model::JobSpec& spec, const std::string& role) {
 ResizeWay resizeWay(const model::JobSpec& spec) {
   if (!spec.elastic) return ResizeWay::kAnew;
   if (model::readsMembership(spec)) return ResizeWay::kTold;
+  if (model::mayStartIncomplete(spec)) return ResizeWay::kFound;
   const std::string& role = spec.elastic->role;
   const bool c10d = spec.framework == model::Framework::kPyTorch && isRanked(spec, role);
   const bool sparse =

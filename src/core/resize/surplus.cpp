@@ -7,6 +7,7 @@
 #include "core/order/stop_cost.h"
 #include "core/resize/resize_way.h"
 #include "model/gang_size.h"
+#include "model/late_members.h"
 #include "model/managed_by.h"
 
 namespace trainyard::core {
@@ -56,6 +57,8 @@ int wishedMembers(const Job& job) {
   return std::max(std::min(elastic.replicas, elastic.maxReplicas), elastic.minReplicas);
 }
 
+bool givesMembers(const Job& job) { return resizable(job) && !model::mayStartIncomplete(job.spec); }
+
 std::vector<Assignment> lastMembers(const Job& job, int count) {
   return split(job, elasticMembers(job) - count, true);
 }
@@ -65,7 +68,8 @@ std::vector<Assignment> withoutLast(const Job& job, int count) {
 }
 
 bool mayStartSmaller(const Job& job, const model::Policy& policy) {
-  return policy.resize.enabled && job.spec.elastic && job.spec.elastic->minReplicas < wishedMembers(job);
+  return job.spec.elastic && (policy.resize.enabled || model::mayStartIncomplete(job.spec)) &&
+         job.spec.elastic->minReplicas < wishedMembers(job);
 }
 
 std::shared_ptr<Job> withWish(const Job& job, int members) {
@@ -77,6 +81,7 @@ std::shared_ptr<Job> withWish(const Job& job, int members) {
 
 std::chrono::microseconds resizePause(const Job& job, const model::Snapshot& snapshot) {
   if (resizeWay(job.spec) == ResizeWay::kAnew) return stopCost(job, snapshot);
+  if (model::mayStartIncomplete(job.spec)) return std::chrono::microseconds(0);
   const std::vector<std::int64_t>& past = job.status.resize.lastPauseMillis;
   if (!past.empty()) {
     const std::int64_t sum = std::accumulate(past.begin(), past.end(), std::int64_t{0});

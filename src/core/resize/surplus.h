@@ -13,6 +13,9 @@ namespace trainyard::core {
 // Whether anybody may resize the job now: it is elastic, has its places, and nothing else is under way.
 [[nodiscard]] bool resizable(const model::Job& job);
 
+// Whether others may be given some of its members.
+[[nodiscard]] bool givesMembers(const model::Job& job);
+
 // Members of the elastic role, by the record. Assumes an elastic job.
 [[nodiscard]] int elasticMembers(const model::Job& job);
 // What its user wishes, between its least and its most.

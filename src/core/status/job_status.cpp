@@ -235,8 +235,7 @@ void describeLife(ConditionWriter& write, const LifeSign* life, bool runs) {
 
 std::string admittedText(const model::JobSpec& spec) {
   if (spec.unsupported.empty()) return "the spec is usable";
-  return fmt::format("the spec is usable; not built yet and therefore without effect: {}",
-                     fmt::join(spec.unsupported, ", "));
+  return fmt::format("the spec is usable; less than asked for: {}", fmt::join(spec.unsupported, ", "));
 }
 
 std::string phaseOf(const JobStatus& status, const StatusNews& news, const Job& job, bool running) {

@@ -41,7 +41,7 @@ std::vector<Moment> momentsOf(const std::vector<Ending>& ends,
 std::size_t leastMoments(const model::Job& job, const std::vector<Moment>& moments,
                          const std::vector<Ending>& ends, const Ledger& ledger) {
   std::int64_t missing = model::desiredGpus(job.spec);
-  for (const Ledger::NodeRoom& room : ledger.nodes()) missing -= std::max<std::int64_t>(room.free.gpus(), 0);
+  for (const Ledger::NodeRoom& room : ledger.nodes()) missing -= std::max<std::int64_t>(room.freeGpus, 0);
   for (std::size_t i = 0; i < moments.size(); ++i) {
     if (missing <= 0) return std::max<std::size_t>(i, 1);
     if (moments[i].ending) {

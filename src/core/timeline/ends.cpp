@@ -21,13 +21,6 @@ bool before(const Ending& a, const Ending& b) {
   return std::tie(a.at, a.job->key) < std::tie(b.at, b.job->key);
 }
 
-bool goes(const Job& job) {
-  const auto& proposal = job.status.gang.proposal;
-  return job.deleting || job.finished() || job.spec.run.suspend ||
-         (proposal && (proposal->phase == model::ProposalPhase::kAborting ||
-                       (proposal->kind == model::ProposalKind::kRestart && proposal->add.empty())));
-}
-
 base::WallTime overrunEnd(base::WallTime end, base::WallTime now) {
   return now + std::max<base::WallTime::duration>(now - end, kLeastOverrun);
 }
@@ -35,13 +28,16 @@ base::WallTime overrunEnd(base::WallTime end, base::WallTime now) {
 }  // namespace
 
 ExpectedTime expectedEnd(const Job& job, base::WallTime now, RunTimeModel& runs) {
-  if (goes(job)) return {now + kLeastOverrun, Basis::kStated};
-  const bool runsNow = job.status.gang.placed.has_value();
-  if (const auto& estimate = job.spec.estimatedDuration) {
+  return expectedEnd(job, runFactsOf(job), now, runs);
+}
+
+ExpectedTime expectedEnd(const Job& job, const RunFacts& facts, base::WallTime now, RunTimeModel& runs) {
+  if (facts.leaving) return {now + kLeastOverrun, Basis::kStated};
+  if (const auto& estimate = facts.estimate) {
     // To the moment where its places tell since when it runs: service counts whole seconds.
-    const bool fresh = job.spec.checkpoint && job.status.preemptions.count > 0;
-    const base::WallTime end =
-        runsNow && !fresh ? placedSince(job, now) + *estimate : now + *estimatedRemaining(job, now);
+    const base::WallTime end = facts.placed && !facts.fresh
+                                   ? facts.placedSince.value_or(now) + *estimate
+                                   : now + std::max(*estimate - facts.progress.at(now), seconds(0));
     if (end > now) return {end, Basis::kStated};
     // His word is broken: what others took tells more.
     if (const auto left = runs.remaining(job, kHalf))
@@ -50,7 +46,7 @@ ExpectedTime expectedEnd(const Job& job, base::WallTime now, RunTimeModel& runs)
   }
   if (const auto left = runs.remaining(job, kHalf))
     return {now + std::max(*left, seconds(1)), Basis::kLearnt};
-  const seconds ran = runsNow ? progressOf(job, now) : seconds(0);
+  const seconds ran = facts.placed ? facts.progress.at(now) : seconds(0);
   return {now + std::max(ran, kYoung), Basis::kGuess};
 }
 
@@ -75,12 +71,14 @@ const std::vector<Ending>& Ends::all() {
   std::sort(all_.begin(), all_.end(), before);
   std::map<model::Uid, base::WallTime> firstEnds;
   for (const model::FreedNode& each : snapshot_.freed) firstEnds.try_emplace(each.job, each.at);
-  for (const auto& job : snapshot_.jobs) {
-    if (!job->status.gang.placed && !job->status.gang.proposal) continue;
-    ExpectedTime end = expectedEnd(*job, snapshot_.now, runs_);
-    if (const auto first = firstEnds.find(job->uid); first != firstEnds.end() && job->status.gang.placed) {
-      const base::WallTime soon = overrunEnd(first->second, snapshot_.now);
-      if (soon < end.at) end = {soon, Basis::kLearnt};
+  all_.reserve(added + notes_.holders().size());
+  for (const auto& [job, facts] : notes_.holders()) {
+    ExpectedTime end = expectedEnd(*job, facts, snapshot_.now, runs_);
+    if (!firstEnds.empty() && facts.placed) {
+      if (const auto first = firstEnds.find(job->uid); first != firstEnds.end()) {
+        const base::WallTime soon = overrunEnd(first->second, snapshot_.now);
+        if (soon < end.at) end = {soon, Basis::kLearnt};
+      }
     }
     all_.push_back({end.at, job.get(), end.basis});
   }

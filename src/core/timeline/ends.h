@@ -7,7 +7,9 @@
 
 #include "core/ledger/ledger.h"
 #include "core/ledger/what_if.h"
+#include "core/order/run_facts.h"
 #include "core/order/run_time_model.h"
+#include "core/place/job_notes.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -37,6 +39,9 @@ struct ExpectedTime {
 // kLeastOverrun; of tasks that have nothing to do with each other that expects nothing for long. It is seen,
 // not asked of nodes' clocks (model::FreedNode).
 [[nodiscard]] ExpectedTime expectedEnd(const model::Job& job, base::WallTime now, RunTimeModel& runs);
+// The same of a job of which these are the facts.
+[[nodiscard]] ExpectedTime expectedEnd(const model::Job& job, const RunFacts& facts, base::WallTime now,
+                                       RunTimeModel& runs);
 // How long one will run that gets its places now, by the same rules.
 struct ExpectedRun {
   std::chrono::seconds time{0};
@@ -61,9 +66,9 @@ struct Ending {
 // All that becomes free by itself; the earlier first, then by namespace and name.
 class Ends {
  public:
-  // Costs nothing until somebody asks. All outlive this.
-  Ends(const model::Snapshot& snapshot, const Ledger& ledger, RunTimeModel& runs)
-      : snapshot_(snapshot), ledger_(ledger), runs_(runs) {}
+  // Costs nothing until somebody asks. `notes` follow the snapshot by then. All outlive this.
+  Ends(const model::Snapshot& snapshot, const JobNotes& notes, const Ledger& ledger, RunTimeModel& runs)
+      : snapshot_(snapshot), notes_(notes), ledger_(ledger), runs_(runs) {}
 
   [[nodiscard]] const std::vector<Ending>& all();
   // What the one at `index` leaves.
@@ -73,6 +78,7 @@ class Ends {
 
  private:
   const model::Snapshot& snapshot_;
+  const JobNotes& notes_;
   const Ledger& ledger_;
   RunTimeModel& runs_;
   bool listed_ = false;

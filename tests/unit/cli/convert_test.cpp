@@ -85,7 +85,8 @@ TEST_CASE("Volcano's Job keeps its tasks, queue and success") {
   CHECK(job.spec.queue.str() == "vision");
   CHECK(converted->json.find(R"("success":{"roles":["mpimaster"]})") != std::string::npos);
   CHECK(converted->json.find(R"("failure":{"maxRestarts":3})") != std::string::npos);
-  CHECK(notes(*converted, "minAvailable 2 of 3"));
+  CHECK(converted->json.find(R"("gang":{"minAvailable":2})") != std::string::npos);
+  CHECK_FALSE(notes(*converted, "minAvailable"));
   CHECK(notes(*converted, "AbortJob"));
   CHECK_FALSE(notes(*converted, "PodEvicted"));
   CHECK(notes(*converted, "dependsOn"));

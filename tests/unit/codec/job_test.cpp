@@ -75,7 +75,8 @@ TEST_CASE("a job is projected") {
   CHECK(spec.roles[0].templateJson == kTemplate);
   CHECK(spec.startReplicas(spec.roles[1]) == 3);
   CHECK(spec.elastic->maxReplicas == 8);
-  CHECK(spec.minAvailable == 3);
+  CHECK_FALSE(spec.minAvailable);  // spec.elastic says as much
+  CHECK(spec.unsupported.empty());
   CHECK(spec.schedulingTimeout == 600s);
   REQUIRE(spec.locality.levels.size() == 2);
   CHECK(spec.locality.levels[0].wait == 60s);
@@ -316,7 +317,7 @@ TEST_CASE("an elastic job's cooldown and speeds are read, and where to ask for a
             .specError == "spec.elastic.speeds[1].replicas: must be used once only, is 1");
 }
 
-TEST_CASE("what is asked for and not built is named, defaults are not") {
+TEST_CASE("what cannot be had as it is asked for is named, defaults are not") {
   const auto unsupported = [](std::string_view rest) {
     return withSpec(
                fmt::format(
@@ -340,10 +341,49 @@ TEST_CASE("what is asked for and not built is named, defaults are not") {
   CHECK(unsupported(R"(,"checkpoint":{"mode":"None"})").empty());
   for (const char* mode : {"Launcher", "Helper"})
     CHECK(unsupported(fmt::format(R"(,"checkpoint":{{"mode":"{}"}})", mode)).empty());
-  CHECK(
-      unsupported(R"(,"checkpoint":{"mode":"HTTP","http":{"port":80,"path":"/save"}})") ==
-      std::vector<std::string>{"spec.checkpoint.mode HTTP (nobody asks the job to save its state; when it is "
-                               "stopped, its processes get SIGTERM)"});
+  CHECK(unsupported(R"(,"checkpoint":{"mode":"HTTP","http":{"port":80,"path":"/save"}})").empty());
+  CHECK(unsupported(R"(,"gang":{"minAvailable":1})").empty());
+  CHECK(unsupported(R"(,"plan":{"mode":"Auto"},"gang":{"minAvailable":1})").empty());
+}
+
+TEST_CASE("a gang that may start without its last members has a least") {
+  const auto read = [](std::string_view framework, std::string_view rest, int least) {
+    return withSpec(
+               fmt::format(
+                   R"({{"framework":"{}","roles":[{{"name":"master","template":{}}},{{"name":"worker","replicas":4,)"
+                   R"("template":{}}}],"gang":{{"minAvailable":{}}}{}}})",
+                   framework, kTemplate, kTemplate, least, rest))
+        .spec;
+  };
+  const model::JobSpec late = read("PyTorch", "", 3);
+  REQUIRE(late.elastic);
+  CHECK(late.elastic->role == "worker");
+  CHECK(late.elastic->minReplicas == 2);
+  CHECK(late.elastic->replicas == 4);
+  CHECK(late.elastic->maxReplicas == 4);
+  CHECK(late.minAvailable == 3);
+  CHECK(late.totalReplicas() == 5);
+  CHECK(late.unsupported.empty());
+  CHECK_FALSE(read("PyTorch", "", 5).elastic);
+  CHECK_FALSE(read("PyTorch", "", 5).minAvailable);
+  const model::JobSpec mostly = read("PyTorch", "", 1);
+  CHECK(mostly.minAvailable == 2);
+  CHECK(mostly.unsupported ==
+        std::vector<std::string>{"spec.gang.minAvailable (only pods of role worker but its first "
+                                 "can come later, so 2 have to be there)"});
+  const model::JobSpec launched = read("MPI", "", 3);
+  CHECK_FALSE(launched.elastic);
+  CHECK(launched.unsupported ==
+        std::vector<std::string>{"spec.gang.minAvailable (its launcher begins on all hosts at "
+                                 "once, so all pods have to be there)"});
+  const std::string_view elastic =
+      R"(,"elastic":{"role":"worker","replicas":4,"minReplicas":2,"maxReplicas":8})";
+  CHECK(read("PyTorch", elastic, 4).elastic->minReplicas == 3);
+  CHECK(read("PyTorch", elastic, 3).unsupported.empty());
+  CHECK(read("PyTorch", elastic, 2).elastic->minReplicas == 2);
+  CHECK(read("PyTorch", elastic, 2).unsupported ==
+        std::vector<std::string>{
+            "spec.gang.minAvailable (with spec.elastic.minReplicas 3 pods have to be there)"});
 }
 
 TEST_CASE("a job whose members ran out of memory once asks for half as much again") {

@@ -229,6 +229,26 @@ TEST_CASE("trainyard-launch is process 1 where the job wants it") {
   CHECK(canonical(codec::encodeLaunchSecret(job, "t")).find(R"("token":"dA==")") != std::string::npos);
 }
 
+TEST_CASE("a job that is asked over HTTP is asked before it is told to end") {
+  model::Job job =
+      elasticJob("Signal", R"({"name":"c","image":"x","lifecycle":{"postStart":{"sleep":{"seconds":1}}}})");
+  job.spec.checkpoint =
+      model::Checkpoint{.mode = model::CheckpointMode::kHttp, .httpPort = 8080, .httpPath = "/save?why=stop"};
+  const auto document = codec::JsonDocument::parse(encoded(job, 0, {}));
+  REQUIRE(document);
+  CHECK(document->root().find("spec").find("containers").canonical() ==
+        canonical(R"([{"name":"c","image":"x","env":[],
+    "lifecycle":{"postStart":{"sleep":{"seconds":1}},"preStop":{"httpGet":{"port":8080,"path":"/save?why=stop"}}}}])"));
+
+  job.spec.roles[0].templateJson =
+      R"({"spec":{"containers":[{"name":"c","lifecycle":{"preStop":{"sleep":{"seconds":1}}}}]}})";
+  const auto pod = codec::encodeMemberPod(job, job.spec.roles[0], 0, {});
+  REQUIRE_FALSE(pod);
+  CHECK(
+      pod.error().message ==
+      "spec.containers[0].lifecycle.preStop: cannot stand beside checkpoint.mode HTTP, which is such a hook");
+}
+
 TEST_CASE("trainyard-launch is refused what it cannot start") {
   const auto complaint = [](std::string_view container, std::string image) {
     const model::Job job = elasticJob("Launcher", container);

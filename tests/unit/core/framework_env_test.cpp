@@ -108,6 +108,23 @@ TEST_CASE("an elastic role counts at the size it starts with, and always has nam
   CHECK(valueOf(env, "MASTER_ADDR") == "j-worker-0.j.ml.svc");
 }
 
+TEST_CASE("a gang that started without its last members is told of all of them") {
+  model::Job made = withFramework(job("ml/j").role("worker", 4, gpus(1)), model::Framework::kPyTorch);
+  made.spec.elastic = model::Elastic{"worker", 4, 3, 4};
+  made.spec.minAvailable = 3;
+  made.status.gang.placed.emplace();
+  made.status.gang.placed->assignments = {{model::NodeName("n1"), "worker", model::IndexSet({0, 1, 2})}};
+  const auto env = core::MemberEnvironments(made).of("worker", 2, 1);
+  CHECK(valueOf(env, "WORLD_SIZE") == "4");
+  CHECK(valueOf(env, "TRAINYARD_REPLICAS") == "4");
+  CHECK(valueOf(env, "PET_NNODES") == "4");
+  CHECK(valueOf(env, "PET_RDZV_BACKEND") == "(unset)");
+
+  // But where it reads who belongs to it.
+  made.spec.checkpoint = model::Checkpoint{.mode = model::CheckpointMode::kHelper};
+  CHECK(valueOf(core::MemberEnvironments(made).of("worker", 2, 1), "WORLD_SIZE") == "3");
+}
+
 TEST_CASE("PyTorch: members that may come and go meet by c10d") {
   model::Job made = withFramework(job("ml/j").role("worker", 4, gpus(8)), model::Framework::kPyTorch);
   CHECK(valueOf(core::MemberEnvironments(made).of("worker", 1, 1), "PET_RDZV_BACKEND") == "(unset)");

@@ -1,0 +1,32 @@
+#include "core/order/run_facts.h"
+
+namespace trainyard::core {
+namespace {
+
+bool goes(const model::Job& job) {
+  const auto& proposal = job.status.gang.proposal;
+  return job.deleting || job.finished() || job.spec.run.suspend ||
+         (proposal && (proposal->phase == model::ProposalPhase::kAborting ||
+                       (proposal->kind == model::ProposalKind::kRestart && proposal->add.empty())));
+}
+
+// None of the times that a status tells is that late: it stands for one that is not told.
+std::optional<base::WallTime> told(base::WallTime (*since)(const model::Job&, base::WallTime),
+                                   const model::Job& job) {
+  const base::WallTime found = since(job, base::WallTime::max());
+  return found == base::WallTime::max() ? std::nullopt : std::optional(found);
+}
+
+}  // namespace
+
+RunFacts runFactsOf(const model::Job& job) {
+  return {.placed = job.status.gang.placed.has_value(),
+          .leaving = goes(job),
+          .fresh = job.spec.checkpoint && job.status.preemptions.count > 0,
+          .placedSince = told(&placedSince, job),
+          .startedSince = told(&startedSince, job),
+          .estimate = job.spec.estimatedDuration,
+          .progress = progressClockOf(job)};
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,25 @@
+#include "model/late_members.h"
+
+#include <algorithm>
+
+#include "model/gang_size.h"
+#include "model/membership.h"
+
+namespace trainyard::model {
+
+bool mayStartIncomplete(const JobSpec& spec) { return spec.elastic && spec.minAvailable; }
+
+// Never fewer than there are: its user may have asked for fewer since.
+int toldMembers(const Job& job, const Role& role) {
+  const int there = gangMembers(job, role);
+  const bool whole = mayStartIncomplete(job.spec) && !readsMembership(job.spec);
+  return whole ? std::max(there, job.spec.startReplicas(role)) : there;
+}
+
+int toldMembers(const Job& job) {
+  int members = 0;
+  for (const Role& role : job.spec.roles) members += toldMembers(job, role);
+  return members;
+}
+
+}  // namespace trainyard::model
