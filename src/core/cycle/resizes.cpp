@@ -227,7 +227,7 @@ class Resizes {
         member += static_cast<double>(described.demand[k]) / static_cast<double>(problem_.capacity[k]);
     }
     const auto gpus = static_cast<int>(roleOf(job).shape.requests.gpus());
-    const SpeedCurve curve(measured(job), job.spec.elastic->speeds, {gpus, membersOnANode(job)},
+    const SpeedCurve curve(job.status.resize.speeds, job.spec.elastic->speeds, {gpus, membersOnANode(job)},
                            in_.snapshot.policy.shapeCosts);
     if (curve.known())
       described.most = std::max(
@@ -243,17 +243,6 @@ class Resizes {
     const double gain = in_.snapshot.policy.resize.gainPermille / static_cast<double>(kPermille);
     constexpr double kMostCost = 1e12;
     described.cost = std::llround(std::min(static_cast<double>(present) * pause / horizon * gain, kMostCost));
-  }
-
-  // The last report counts before what was noted of its size.
-  [[nodiscard]] static std::vector<model::SpeedPoint> measured(const Job& job) {
-    std::vector<model::SpeedPoint> points;
-    const auto& progress = job.status.progress;
-    if (progress && progress->milliSamplesPerSecond && progress->replicas > 0)
-      points.push_back({progress->replicas, *progress->milliSamplesPerSecond});
-    const auto& known = job.status.resize.speeds;
-    points.insert(points.end(), known.begin(), known.end());
-    return points;
   }
 
   [[nodiscard]] int membersOnANode(const Job& job) const {
