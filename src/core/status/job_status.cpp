@@ -238,8 +238,11 @@ void describeLife(ConditionWriter& write, const LifeSign* life, bool runs) {
 void takeProgress(const Job& job, const LifeSign* life, JobStatus& status) {
   if (life == nullptr || !life->progress) return;
   const bool isNews = !job.status.progress || job.status.progress->at != life->progress->at;
-  if (isNews && job.spec.elastic)
+  if (isNews && job.spec.elastic) {
     noteSpeed(*life->progress, job.spec.elastic->maxReplicas, status.resize.speeds);
+    notePause(job.status.progress ? &*job.status.progress : nullptr, *life->progress,
+              status.resize.lastPauseMillis);
+  }
   status.progress = life->progress;
 }
 

@@ -64,6 +64,52 @@ TEST_CASE("of too many sizes the one goes that was not seen for longest") {
   CHECK(knows(3));
 }
 
+TEST_CASE("a pause is taken from the first report with another size, once") {
+  std::vector<std::int64_t> pauses;
+  model::Progress last = report(2, 1'000);
+  model::Progress now = report(4, 0);
+  notePause(&last, now, pauses);
+  CHECK(pauses.empty());
+  now.metrics = {{"loss", "1"}, {"pauseMillis", "310.4"}};
+  notePause(nullptr, now, pauses);
+  CHECK(pauses.empty());
+  notePause(&last, now, pauses);
+  CHECK(pauses == std::vector<std::int64_t>{310});
+  // It goes on with this size, and later with another one of which it tells no pause.
+  notePause(&now, now, pauses);
+  model::Progress next = now;
+  next.replicas = 3;
+  notePause(&now, next, pauses);
+  CHECK(pauses.size() == 1);
+  next.metrics[1].second = "-5";
+  notePause(&now, next, pauses);
+  next.metrics[1].second = "1e300";
+  notePause(&now, next, pauses);
+  CHECK(pauses.size() == 1);
+  for (int i = 0; i < 10; ++i) {
+    next.metrics[1].second = std::to_string(400 + i);
+    notePause(&now, next, pauses);
+  }
+  CHECK(pauses.size() == kMostPauses);
+  CHECK(pauses.front() == 409);
+}
+
+TEST_CASE("what is expected of a size goes by what is known of others") {
+  model::Job each = job("ml/bert").role("worker", 2, gpus(4)).placed("n1", "worker", "0-1");
+  CHECK_FALSE(expectedSpeed(each, 4, {}));
+  each.spec.elastic.emplace();
+  each.spec.elastic->role = "worker";
+  CHECK_FALSE(expectedSpeed(each, 4, {}));
+  each.spec.elastic->speeds = {{2, 1'000}};
+  const auto declared = expectedSpeed(each, 4, {});
+  REQUIRE(declared);
+  CHECK(*declared > 1'500);
+  CHECK(*declared < 2'000);
+  // Twice as slow as declared, so is all that is expected.
+  each.status.resize.speeds = {{2, 500}};
+  CHECK(*expectedSpeed(each, 4, {}) == Approx(*declared / 2));
+}
+
 TEST_CASE("the speed is written with the progress that tells it, once, and of elastic jobs only") {
   model::Job each = job("ml/bert").role("worker", 2, gpus(8)).placed("n1", "worker", "0-1");
   LifeSign life;
