@@ -12,6 +12,7 @@
 #include "core/order/job_times.h"
 #include "core/order/stop_cost.h"
 #include "core/place/more_places.h"
+#include "core/planner.h"
 #include "core/resize.h"
 #include "model/words.h"
 
@@ -227,7 +228,8 @@ class Resizes {
         member += static_cast<double>(described.demand[k]) / static_cast<double>(problem_.capacity[k]);
     }
     const auto gpus = static_cast<int>(roleOf(job).shape.requests.gpus());
-    const SpeedCurve curve(job.status.resize.speeds, job.spec.elastic->speeds, {gpus, membersOnANode(job)},
+    const int perNode = membersOnANode(job);
+    const SpeedCurve curve(job.status.resize.speeds, declared(job, perNode), {gpus, perNode},
                            in_.snapshot.policy.shapeCosts);
     if (curve.known())
       described.most = std::max(
@@ -243,6 +245,15 @@ class Resizes {
     const double gain = in_.snapshot.policy.resize.gainPermille / static_cast<double>(kPermille);
     constexpr double kMostCost = 1e12;
     described.cost = std::llround(std::min(static_cast<double>(present) * pause / horizon * gain, kMostCost));
+  }
+
+  // What its owner declares, else what its profile lets expect until as many sizes were seen as the curve has
+  // parameters.
+  [[nodiscard]] std::vector<model::SpeedPoint> declared(const Job& job, int perNode) const {
+    constexpr std::size_t kEnough = 3;
+    if (!job.spec.elastic->speeds.empty() || job.status.resize.speeds.size() >= kEnough)
+      return job.spec.elastic->speeds;
+    return predictedSpeeds(job, job.spec.elastic->maxReplicas, perNode, in_.ledger, in_.snapshot.policy);
   }
 
   [[nodiscard]] int membersOnANode(const Job& job) const {
