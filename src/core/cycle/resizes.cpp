@@ -12,6 +12,7 @@
 #include "core/order/job_times.h"
 #include "core/order/stop_cost.h"
 #include "core/place/more_places.h"
+#include "core/planner.h"
 #include "core/resize.h"
 #include "model/charge.h"
 #include "model/words.h"
@@ -290,7 +291,8 @@ class Resizes {
         member += static_cast<double>(described.demand[k]) / static_cast<double>(problem_.capacity[k]);
     }
     const auto gpus = static_cast<int>(roleOf(job).shape.requests.gpus());
-    const SpeedCurve curve(measured(job), job.spec.elastic->speeds, {gpus, membersOnANode_[described.pool]},
+    const int perNode = membersOnANode_[described.pool];
+    const SpeedCurve curve(job.status.resize.speeds, declared(job, perNode), {gpus, perNode},
                            in_.snapshot.policy.shapeCosts);
     if (curve.known())
       described.most = std::max(
@@ -308,15 +310,13 @@ class Resizes {
     described.cost = std::llround(std::min(static_cast<double>(present) * pause / horizon * gain, kMostCost));
   }
 
-  // The last report counts before what was noted of its size.
-  [[nodiscard]] static std::vector<model::SpeedPoint> measured(const Job& job) {
-    std::vector<model::SpeedPoint> points;
-    const auto& progress = job.status.progress;
-    if (progress && progress->milliSamplesPerSecond && progress->replicas > 0)
-      points.push_back({progress->replicas, *progress->milliSamplesPerSecond});
-    const auto& known = job.status.resize.speeds;
-    points.insert(points.end(), known.begin(), known.end());
-    return points;
+  // What its owner declares, else what its profile lets expect until as many sizes were seen as the curve has
+  // parameters.
+  [[nodiscard]] std::vector<model::SpeedPoint> declared(const Job& job, int perNode) const {
+    constexpr std::size_t kEnough = 3;
+    if (!job.spec.elastic->speeds.empty() || job.status.resize.speeds.size() >= kEnough)
+      return job.spec.elastic->speeds;
+    return predictedSpeeds(job, job.spec.elastic->maxReplicas, perNode, in_.ledger, in_.snapshot.policy);
   }
 
   [[nodiscard]] int membersOnANode(const model::Role& role) const {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/cycle/queue_report.h"
+#include "core/cycle/type_seekers.h"
 #include "core/cycle/waiting_order.h"
 #include "core/cycle/waiting_words.h"
 #include "core/place/gang_placer.h"
@@ -92,6 +93,7 @@ class Scheduler {
       unreachedBefore_.reset();
     report_.countWaiting(contenders);
     keepTurns(contenders);
+    placer_.prefer(typesForWaiting(contenders, snapshot_, ledger_, tree_));
     WaitingOrder order(tree_, contenders);
     while (const Contender* contender = order.next()) {
       if (consider(*contender)) order.charged();
