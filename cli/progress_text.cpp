@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -27,6 +30,18 @@ std::string timeLeft(const Progress& progress, base::WallTime now) {
   return end <= now ? "about to end" : fmt::format("about {} left", formatAge(now, end));
 }
 
+// The smallest size first.
+std::string speedsText(std::vector<model::SpeedPoint> speeds) {
+  if (speeds.empty()) return {};
+  std::sort(speeds.begin(), speeds.end(),
+            [](const auto& a, const auto& b) { return a.replicas < b.replicas; });
+  std::string text;
+  for (const model::SpeedPoint& each : speeds)
+    text += fmt::format("{}{:.1f} with {}", text.empty() ? "" : ", ",
+                        static_cast<double>(each.milliSamplesPerSecond) / 1000, each.replicas);
+  return fmt::format("  Samples/s by size: {}\n", text);
+}
+
 }  // namespace
 
 std::string progressText(const model::Job& job, base::WallTime now) {
@@ -43,6 +58,7 @@ std::string progressText(const model::Job& job, base::WallTime now) {
   if (progress.slowestRank >= 0 && progress.slowdownPermille >= kStragglesFrom)
     text += fmt::format("  Straggler: rank {}, {:.2f} times the median step\n", progress.slowestRank,
                         static_cast<double>(progress.slowdownPermille) / 1000);
+  text += speedsText(job.status.resize.speeds);
   std::string figures;
   for (const auto& [name, value] : progress.metrics)
     figures += fmt::format("{}{} {}", figures.empty() ? "" : ", ", name, value);

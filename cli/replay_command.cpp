@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -35,17 +36,17 @@ struct Flags {
   std::string checkpoint;
   std::string placement = "default";
   std::string semantics = "own";
+  std::string sizes;
+  double elasticShare = 0;
   bool noRelaxation = false;
   bool noReports = false;
   std::string output = "table";
   std::string plot;
 };
 
-const std::map<std::string, ReplayFormat> kFormats{{"muri", ReplayFormat::kMuri},
-                                                   {"philly", ReplayFormat::kPhilly},
-                                                   {"itp", ReplayFormat::kItp},
-                                                   {"openb", ReplayFormat::kOpenb},
-                                                   {"pollux", ReplayFormat::kPollux}};
+const std::map<std::string, ReplayFormat> kFormats{
+    {"muri", ReplayFormat::kMuri},   {"philly", ReplayFormat::kPhilly}, {"itp", ReplayFormat::kItp},
+    {"openb", ReplayFormat::kOpenb}, {"pollux", ReplayFormat::kPollux}, {"dorm", ReplayFormat::kDorm}};
 // Every ordering of the operator, and Tiresias' own.
 std::map<std::string, ReplayPolicy> policies() {
   std::map<std::string, ReplayPolicy> all{{"tiresias", replay::kTiresias}};
@@ -95,6 +96,13 @@ base::Result<void> complete(Flags& flags) {
     if (!checkpoint) return base::fail(checkpoint.error());
     flags.options.checkpoint = *checkpoint;
   }
+  if (!flags.sizes.empty()) {
+    auto sizes = replay::parseStaticSizes(flags.sizes);
+    if (!sizes) return base::fail(sizes.error());
+    flags.options.sizes = std::move(*sizes);
+  }
+  constexpr double kPermille = 1'000;
+  flags.options.elasticPermille = static_cast<int>(std::lround(flags.elasticShare * kPermille));
   return {};
 }
 
@@ -129,7 +137,7 @@ void addOptions(CLI::App& command, Flags& flags) {
   const auto oneOf = [](const auto& names) { return CLI::IsMember(names); };
   command
       .add_option("--format", flags.format,
-                  "Whose columns the files have: muri, philly, itp, openb or pollux")
+                  "Whose columns the files have: muri, philly, itp, openb, pollux or dorm")
       ->required()
       ->check(oneOf(kFormats));
   command.add_option("--jobs", options.jobsFile, "The trace")->required();
@@ -169,6 +177,19 @@ void addOptions(CLI::App& command, Flags& flags) {
                    "Every job says how long it will run (with srtf and srsf in any case)");
   command.add_flag("--elastic", options.elastic,
                    "jobs may be resized, from one GPU to four times what they ask for (pollux)");
+  command
+      .add_option("--elastic-share", flags.elasticShare,
+                  "This share of the jobs may have half of the members that they ask for to twice as many "
+                  "(philly, itp)")
+      ->check(CLI::Range(0.0, 1.0));
+  command
+      .add_option("--scaling", options.scaling,
+                  "Of those: n times as many members are n to this power times as fast; 1 is linear")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1.0));
+  command.add_option("--sizes", flags.sizes,
+                     "As lr=8,mf=4: every application of this kind has so many containers from its start to "
+                     "its end (dorm); else all are elastic");
   command.add_flag("--adaptive-batch", options.adaptiveBatch,
                    "elastic jobs choose their batch size for the GPUs that they have (pollux)");
   command.add_flag("--no-reports", flags.noReports, "elastic jobs do not report how fast they are");

@@ -238,6 +238,7 @@ void Operator::runCycle() {
   const base::Instant planned = deps_.executor.now();
   executor_.execute(plan);
   queueStatus_.take(plan.queues);
+  metrics_.noteSizes(plan.sizes);
   const base::Instant end = deps_.executor.now();
   metrics_.noteCycle({.snapshot = read - begin, .plan = planned - read, .apply = end - planned});
   nextCycle_ = end + restAfter(end - begin);

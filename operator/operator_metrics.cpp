@@ -4,7 +4,6 @@
 #include <chrono>
 #include <optional>
 
-#include "core/gang.h"
 #include "core/lifecycle/failure_class.h"
 #include "core/place/suspicion.h"
 #include "model/conditions.h"
@@ -127,7 +126,8 @@ OperatorMetrics::OperatorMetrics(telemetry::MetricsRegistry& registry)
       stalledJobs_(registry.gauge("trainyard_stalled_jobs",
                                   "Running jobs that were silent for longer than they may be.")),
       fairShareDelay_(delays(registry, "FairShare")),
-      fragmentationDelay_(delays(registry, "Fragmentation")) {}
+      fragmentationDelay_(delays(registry, "Fragmentation")),
+      resizes_(registry) {}
 
 void OperatorMetrics::setLeading(bool leading) { leader_.set(leading ? 1 : 0); }
 
@@ -184,6 +184,7 @@ void OperatorMetrics::describe(const model::Snapshot& snapshot) {
   publish(jobsByPhase_, phases, "trainyard_jobs", "TrainingJobs by phase.", "phase");
   publish(waitingByReason_, reasons, "trainyard_waiting_jobs", "TrainingJobs that wait, by reason.",
           "reason");
+  resizes_.setShapeCosts(snapshot.policy.shapeCosts);
   describeProposals(snapshot);
   describeQueues(snapshot);
 }
@@ -312,7 +313,7 @@ void OperatorMetrics::noteTransition(const model::Job& before, const model::JobS
   };
   fairShareDelay_.increment(longer(before.status.delays.fairShare, after.delays.fairShare));
   fragmentationDelay_.increment(longer(before.status.delays.fragmentation, after.delays.fragmentation));
-  noteResize(before, after);
+  resizes_.note(before, after);
   notePlacement(before, after, now);
   noteProposal(before, after, now);
   noteStop(before.status, after);
@@ -322,25 +323,6 @@ void OperatorMetrics::noteTransition(const model::Job& before, const model::JobS
   registry_
       .counter("trainyard_jobs_finished_total", "TrainingJobs that ended, by outcome.",
                {{"outcome", after.phase}})
-      .increment();
-}
-
-void OperatorMetrics::noteResize(const model::Job& before, const model::JobStatus& after) {
-  const auto was = core::resizeUnderWay(before.spec, before.status.gang);
-  const auto is = core::resizeUnderWay(before.spec, after.gang);
-  if (!was) return;
-  const auto aborts = [](const model::GangRecord& gang) {
-    return gang.proposal && gang.proposal->phase == model::ProposalPhase::kAborting;
-  };
-  const bool failed = is && aborts(after.gang) && !aborts(before.status.gang);
-  const bool done = !is && !aborts(before.status.gang) && after.gang.placed;
-  if (!failed && !done) return;
-  registry_
-      .counter("trainyard_resizes_total",
-               "Gangs that were to get another size, by direction, way and outcome.",
-               {{"direction", was->to > was->from ? "Grow" : "Shrink"},
-                {"way", was->anew ? "Restart" : "Live"},
-                {"outcome", done ? "Resized" : "GivenUp"}})
       .increment();
 }
 

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/executor.h"
 #include "core/cycle/cycle.h"
 #include "model/snapshot.h"
+#include "operator/resize_metrics.h"
 #include "telemetry/metrics.h"
 
 namespace trainyard::operator_ {
@@ -31,6 +33,8 @@ class OperatorMetrics {
   void countLogRead(bool answered);
   void countReports();
   void noteCycle(const CycleParts& parts);
+  // What the cycle's sizes of elastic gangs come to; absent where none could have another one.
+  void noteSizes(const std::optional<core::SizeTerms>& terms) { resizes_.noteSizes(terms); }
   // Jobs, GPUs and queues as they are now. Looks at every job: not for every cycle.
   void describe(const model::Snapshot& snapshot);
   // A status that was written: counts placements, changes, stops, endings and waiting by cause, and how long
@@ -38,7 +42,6 @@ class OperatorMetrics {
   void noteTransition(const model::Job& before, const model::JobStatus& after, base::WallTime now);
 
  private:
-  void noteResize(const model::Job& before, const model::JobStatus& after);
   void noteFailure(const model::JobStatus& before, const model::JobStatus& after, base::WallTime now);
   using GaugesByLabel = std::map<std::string, telemetry::Gauge, std::less<>>;
   // A proposal that is under way, as this process has seen it.
@@ -85,6 +88,7 @@ class OperatorMetrics {
   GaugesByLabel waitingByReason_;
   telemetry::Counter fairShareDelay_;
   telemetry::Counter fragmentationDelay_;
+  ResizeMetrics resizes_;
   GaugesByLabel queueGpus_;
   GaugesByLabel queueShare_;
   GaugesByLabel queueFairShare_;

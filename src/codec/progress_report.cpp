@@ -162,9 +162,16 @@ bool readReport(std::string_view line, base::WallTime at, Progress& progress) {
   // How long the job takes is said anew by each report, or follows from its steps.
   taken.remainingSeconds.reset();
   bool any = false;
-  document->root().forEachMember(
-      [&](std::string_view name, const JsonValue& value) { any = takeField(name, value, at, taken) || any; });
+  bool speed = false;
+  document->root().forEachMember([&](std::string_view name, const JsonValue& value) {
+    if (!takeField(name, value, at, taken)) return;
+    any = true;
+    speed = speed || name == "samplesPerSecond";
+  });
   if (!any) return false;
+  // The speed of one size is none of another's.
+  if (!speed && progress.replicas != 0 && taken.replicas != progress.replicas)
+    taken.milliSamplesPerSecond.reset();
   taken.at = std::chrono::floor<std::chrono::seconds>(at);
   progress = std::move(taken);
   return true;

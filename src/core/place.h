@@ -9,6 +9,7 @@
 #include "core/place/change.h"
 #include "core/place/fragmentation.h"
 #include "core/place/gang_placer.h"
+#include "core/place/gpu_types.h"
 #include "core/place/job_notes.h"
 #include "core/place/more_places.h"
 #include "core/place/place.h"
@@ -16,4 +17,5 @@
 #include "core/place/relaxation.h"
 #include "core/place/shape_cost.h"
 #include "core/place/suspicion.h"
+#include "core/place/type_choice.h"
 #include "core/place/work_budget.h"

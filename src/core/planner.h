@@ -10,3 +10,5 @@
 #include "core/planner/hardware.h"
 #include "core/planner/job_plan.h"
 #include "core/planner/shapes.h"
+#include "core/planner/size_plan.h"
+#include "core/planner/type_speeds.h"

@@ -10,4 +10,5 @@
 #include "core/resize/size_problem.h"
 #include "core/resize/size_search.h"
 #include "core/resize/speed_curve.h"
+#include "core/resize/speed_record.h"
 #include "core/resize/surplus.h"

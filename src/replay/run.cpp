@@ -3,14 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "model/names.h"
+#include "replay/engine/cluster.h"
 #include "replay/engine/engine.h"
+#include "replay/engine/partitions.h"
 #include "replay/papers/muri.h"
 #include "replay/papers/openb.h"
 #include "replay/papers/pollux_tiresias.h"
+#include "replay/traces/dorm_trace.h"
 #include "replay/traces/muri_trace.h"
 #include "replay/traces/pollux_trace.h"
 #include "replay/traces/trace.h"
@@ -72,7 +77,8 @@ void addNotes(const ReplayOptions& options, ReplayResult& result) {
   } else {
     notes.emplace_back("Start-up is charged on a start, a resume and a move only.");
   }
-  if (options.elastic)
+  if (options.elastic || options.elasticPermille > 0 ||
+      (options.format == ReplayFormat::kDorm && options.sizes.empty()))
     notes.emplace_back(options.reports ? "Jobs were elastic, and reported how fast they were."
                                        : "Jobs were elastic, and reported nothing.");
   if (options.adaptiveBatch) notes.emplace_back("Jobs chose their batch sizes for the GPUs that they had.");
@@ -92,6 +98,39 @@ Result<ReplayResult> replayMuri(const ReplayOptions& options, const ReplayOutsid
   return runEngine(trace->trace, *cluster, setupOf(options), {.progress = outside.progress});
 }
 
+model::Resources someGpus(int count) {
+  model::Resources member;
+  member.setExtended(model::names::kGpuResource, count);
+  return member;
+}
+
+// Half of what was asked for to twice that, in members as a job of that size has them (engine/cluster.h), so
+// that who grows is no freer in its places than who does not.
+ReplayElastic elasticShare(const Trace& trace, const std::vector<ReplayNode>& cluster,
+                           const ReplayOptions& options) {
+  const int largest = gpusOfLargest(cluster);
+  const bool relaxes = setupOf(options).relaxes;
+  const auto shapeOf = [&trace, largest, relaxes](std::size_t job) {
+    const int gpus = trace.jobs[job].gpus;
+    return relaxes && gpus <= largest ? GangShape{gpus, 1} : tightShape(gpus, largest);
+  };
+  return {.range = [shapeOf, permille = options.elasticPermille](
+                       std::size_t job) -> std::optional<ReplayElastic::Range> {
+            if (!isOneOf(job, permille)) return std::nullopt;
+            const GangShape shape = shapeOf(job);
+            return ReplayElastic::Range{.least = (shape.members + 1) / 2,
+                                        .wished = shape.members,
+                                        .most = 2 * shape.members,
+                                        .member = someGpus(shape.gpusEach)};
+          },
+          .speed =
+              [shapeOf, scaling = options.scaling](std::size_t job, const std::vector<int>& members) {
+                const int all = std::accumulate(members.begin(), members.end(), 0);
+                return scaledSpeed(all, shapeOf(job).members, scaling);
+              },
+          .reports = options.reports};
+}
+
 Result<ReplayResult> replayJobs(const ReplayOptions& options, const ReplayOutside& outside) {
   auto text = outside.readFile(options.jobsFile);
   if (!text) return fail(text.error());
@@ -101,7 +140,9 @@ Result<ReplayResult> replayJobs(const ReplayOptions& options, const ReplayOutsid
   if (!trace) return fail(trace.error());
   const auto cluster = readCluster(options, outside);
   if (!cluster) return fail(cluster.error());
-  return runEngine(*trace, *cluster, setupOf(options), {.progress = outside.progress});
+  ReplaySetup setup = setupOf(options);
+  if (options.elasticPermille > 0) setup.elastic = elasticShare(*trace, *cluster, options);
+  return runEngine(*trace, *cluster, setup, {.progress = outside.progress});
 }
 
 // From one GPU to four times as many as were asked for; jobs of one GPU keep it, as in the artifact. Who does
@@ -119,10 +160,12 @@ ReplayElastic elasticPollux(const PolluxTrace& trace, int perNode, std::int64_t 
   return {.range =
               [&trace, gpus, times](std::size_t job) {
                 const int asked = trace.trace.jobs[job].gpus;
-                if (asked == 1) return ReplayElastic::Range{1, 1};
-                return ReplayElastic::Range{
-                    1, static_cast<int>(std::max<std::int64_t>(
-                           std::min<std::int64_t>(times * std::int64_t{asked}, gpus), asked))};
+                const std::int64_t most = std::min(times * std::int64_t{asked}, gpus);
+                return std::optional(ReplayElastic::Range{
+                    .least = 1,
+                    .wished = asked,
+                    .most = asked == 1 ? 1 : static_cast<int>(std::max<std::int64_t>(most, asked)),
+                    .member = someGpus(1)});
               },
           .speed =
               [&trace, close, adapts = options.adaptiveBatch](std::size_t job,
@@ -158,6 +201,43 @@ Result<ReplayResult> replayPollux(const ReplayOptions& options, const ReplayOuts
   return runPolluxTiresias(*trace, *cluster, outside.progress);
 }
 
+ReplayElastic::Range rangeOf(const DormApplication& application) {
+  return {.least = application.least,
+          .wished = application.wished,
+          .most = application.most,
+          .member = application.container};
+}
+
+Result<ReplayResult> replayDorm(const ReplayOptions& options, const ReplayOutside& outside) {
+  const auto cluster = readCluster(options, outside);
+  if (!cluster) return fail(cluster.error());
+  // What users would allow, and what it is made here.
+  const auto allowed = readDormJobs(options.jobsFile, {}, outside.readFile);
+  if (!allowed) return fail(allowed.error());
+  const auto trace = readDormJobs(options.jobsFile, options.sizes, outside.readFile);
+  if (!trace) return fail(trace.error());
+  ReplaySetup setup = setupOf(options);
+  setup.elastic = ReplayElastic{
+      .range =
+          [&](std::size_t job) { return std::optional(rangeOf(trace->applications[trace->kinds[job]])); },
+      .speed =
+          [&](std::size_t job, const std::vector<int>& members) {
+            const DormApplication& application = trace->applications[trace->kinds[job]];
+            const int all = std::accumulate(members.begin(), members.end(), 0);
+            return scaledSpeed(all, application.wished, application.scaling);
+          },
+      .reports = options.reports};
+  std::vector<ReplayHolding> holdings;
+  auto result = runEngine(
+      trace->trace, *cluster, setup,
+      {.progress = outside.progress, .held = [&](const ReplayHolding& each) { holdings.push_back(each); }});
+  if (!result) return result;
+  result->partitions = partitionsOf(
+      allowed->trace, *cluster,
+      [&](std::size_t job) { return rangeOf(allowed->applications[allowed->kinds[job]]); }, holdings);
+  return result;
+}
+
 }  // namespace
 
 Result<void> checkReplay(const ReplayOptions& options) {
@@ -179,10 +259,17 @@ Result<void> checkReplay(const ReplayOptions& options) {
     return refuse("--one-queue holds for --format philly only: the other traces have no queues");
   if (options.elastic && (options.format != ReplayFormat::kPollux || options.policy == kTiresias))
     return refuse(
-        "--elastic holds for --format pollux and our own decisions only: no other trace tells speeds");
+        "--elastic holds for --format pollux and our own decisions only: no other trace tells speeds "
+        "(philly, itp: --elastic-share)");
   if (options.adaptiveBatch && (!options.elastic || !options.reports))
     return refuse("--adaptive-batch means nothing without --elastic, nor for jobs that report nothing");
-  if (!options.reports && !options.elastic) return refuse("--no-reports means nothing without --elastic");
+  if (options.elasticPermille > 0 && !production)
+    return refuse("--elastic-share holds for --format philly and itp only");
+  const bool dorm = options.format == ReplayFormat::kDorm;
+  if (!options.sizes.empty() && !dorm)
+    return refuse("--sizes holds for --format dorm only: no other trace has kinds of applications");
+  const bool elastic = options.elastic || options.elasticPermille > 0 || (dorm && options.sizes.empty());
+  if (!options.reports && !elastic) return refuse("--no-reports means nothing without elastic jobs");
   const bool papers = options.semantics == ReplaySemantics::kMuri ||
                       (options.format == ReplayFormat::kPollux && options.policy == kTiresias);
   if (options.checkpoint.permille > 0 && (openb || papers))
@@ -208,6 +295,7 @@ Result<ReplayResult> runReplay(const ReplayOptions& options, const ReplayOutside
       case ReplayFormat::kItp: return replayJobs(options, outside);
       case ReplayFormat::kOpenb: return runOpenb(options, outside);
       case ReplayFormat::kPollux: return replayPollux(options, outside);
+      case ReplayFormat::kDorm: return replayDorm(options, outside);
     }
     return fail(ErrorCode::kInternal, "no such format");
   }();

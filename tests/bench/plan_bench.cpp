@@ -46,7 +46,7 @@ void planning(benchmark::State& state, bool servers) {
       servers ? model::GradientExchange::kParameterServers : model::GradientExchange::kAllReduce;
   const model::Job& job = jobIn(snapshot, "ml/asked");
   PlanningRoom room = planningRoom(job, ledger, queues, snapshot.policy);
-  room.mostGpus = kGpus;
+  room.limits.push_back({.resource = "nvidia.com/gpu", .most = kGpus, .each = {{"worker", 1}}});
   std::string best;
   for (auto _ : state) {
     const JobPlanning plan = planJob(job, profile, room);

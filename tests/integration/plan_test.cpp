@@ -75,6 +75,31 @@ TEST_CASE("a plan survives the operator, and a member that is lost comes back in
   lab.requireSound();
 }
 
+TEST_CASE(
+    "a planned gang that gets another size is told what that size is worth, and comes back to its plan") {
+  Lab lab;
+  lab->startOperator();
+  lab.submit("auto", {.workers = 1,
+                      .gpus = 4,
+                      .runFor = "",
+                      .extra = R"("elastic":{"role":"worker","replicas":1,"minReplicas":1,"maxReplicas":6},)"
+                               R"("checkpoint":{"mode":"Helper","gracePeriodSeconds":3},)" +
+                               planned(R"("maxGPUs":8,)")});
+  REQUIRE(lab.waitPhase("auto", "Running", 60s));
+  const auto before = *lab.job("auto")->status.plan;
+  REQUIRE(plannedWorkers(*lab.job("auto")) == 2);
+  // Nobody waits for the room, and by its figures more members are worth it.
+  REQUIRE(lab.until([&] { return lab.boundPodsOf("auto") > 2 && lab.phase("auto") == "Running"; }, 300s));
+  const auto grown = lab.job("auto");
+  INFO(grown->status.plan->message);
+  CHECK(plannedWorkers(*grown) == 2);
+  CHECK(grown->status.plan->milliSamplesPerSecond > before.milliSamplesPerSecond);
+  CHECK(grown->status.plan->message.find("resized to ") == 0);
+  CHECK(grown->status.plan->message.find("; 2 were planned") != std::string::npos);
+  CHECK(grown->status.plan->nodes == before.nodes);
+  lab.requireSound();
+}
+
 TEST_CASE("what a plan lacks is named, and a shape that fits nowhere leaves the spec's") {
   Lab lab;
   lab->startOperator();

@@ -379,6 +379,8 @@ class Reader {
       job.cleanPods = value;
     else if (name == "restart-scope")
       job.restartScope = value;
+    else if (const auto type = after("speed:", name))
+      job.speeds.emplace_back(*type, readInt(value, name));
     else if (word == "suspended")
       job.suspended = true;
     else

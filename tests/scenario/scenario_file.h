@@ -111,6 +111,7 @@ struct JobText {
   bool preemptible = true;
   bool suspended = false;
   std::string restartScope;
+  std::vector<std::pair<std::string, int>> speeds;  // plan.model.speeds: type of GPU, samples a second
   std::optional<std::chrono::seconds> timeout;
   int created = 0;             // seconds; in one moment only
   std::optional<int> started;  // since when the members of `runs` run; else since `created`

@@ -170,6 +170,8 @@ std::string jobJson(const JobText& job) {
   if (job.estimate) spec["estimate"] = {{"durationSeconds", job.estimate->count()}};
   if (job.checkpoint) spec["checkpoint"] = checkpointJson(*job.checkpoint);
   if (Json locality = localityJson(job); !locality.empty()) spec["locality"] = std::move(locality);
+  for (const auto& [type, speed] : job.speeds)
+    spec["plan"]["model"]["speeds"].push_back({{"gpuType", type}, {"samplesPerSecond", speed}});
   if (job.elastic) {
     const RoleText* role = job.findRole(job.elastic->role);
     if (role == nullptr) refuse(fmt::format("elastic: no role \"{}\"", job.elastic->role));

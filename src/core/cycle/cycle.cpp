@@ -22,7 +22,7 @@
 #include "core/ledger/ledger.h"
 #include "core/ledger/members.h"
 #include "core/place/place.h"
-#include "core/planner/job_plan.h"
+#include "core/planner.h"
 #include "core/preemption/claims.h"
 #include "core/queues/eligibility.h"
 #include "core/queues/priority.h"
@@ -200,7 +200,10 @@ class Cycle {
     auto resized = step.record ? resizeEnded(*job, *step.record) : std::nullopt;
     // Of a single pod that did not have to wait kube-scheduler's own Event says as much.
     const bool placed = step.record && step.record->placed && !step.record->proposal && !resized;
-    if (resized) decision.events.push_back(std::move(*resized));
+    if (resized) {
+      tellPlanAtSize(*job, decision);
+      decision.events.push_back(std::move(*resized));
+    }
     if (placed && job->status.gang.proposal->phase != model::ProposalPhase::kAborting &&
         (!job->recordUnwritten || job->status.pending)) {
       decision.events.push_back(
@@ -209,6 +212,14 @@ class Cycle {
     Removal removal(ledger_, settings_, input_.snapshot.now);
     for (const model::Pod* stray : strayPods(*job, podsOf(*job))) removal.remove(*stray);
     finishRemoval(removal, decision);
+  }
+
+  void tellPlanAtSize(const Job& job, JobDecision& decision) const {
+    const GangRecord& gang = decision.status->gang;
+    if (!job.spec.plan.automatic || !gang.placed || gang.proposal) return;
+    auto plan =
+        planAtSize(job, gang.placed->assignments, ledger_, input_.snapshot.policy, input_.snapshot.now);
+    if (plan) decision.status->plan = std::move(*plan);
   }
 
   // A single pod is bound within moments, and then one write tells of it. One that is not is told of.

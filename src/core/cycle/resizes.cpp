@@ -12,7 +12,9 @@
 #include "core/order/job_times.h"
 #include "core/order/stop_cost.h"
 #include "core/place/more_places.h"
+#include "core/planner.h"
 #include "core/resize.h"
+#include "model/charge.h"
 #include "model/words.h"
 
 namespace trainyard::core {
@@ -65,6 +67,8 @@ class Resizes {
     // Below its wish it is its user who asks for more: core/cycle/user_scale.h.
     if (has < wish || (has == wish && job.spec.elastic->maxReplicas <= wish)) return false;
     if (in_.takesPart(job)) return false;
+    // As it is now nobody has admitted it: core/cycle/user_scale.h.
+    if (!model::sameToItsQueue(job, in_.queues.askedQueueOf(job))) return false;
     // To give anything back later would cost it all its work.
     if (resizeWay(job.spec) == ResizeWay::kAnew && !survivesStops(job.spec)) return false;
     const auto rests = [&](base::WallTime until) {
@@ -180,10 +184,67 @@ class Resizes {
     const std::vector<int> fair = fairSizes(problem_);
     std::vector<int> present;
     for (const SizeProblem::Job& each : problem_.jobs) present.push_back(each.present);
-    if (fairnessLoss(problem_, fair, present) <= problem_.mostLoss) return;
+    const std::int64_t loss = fairnessLoss(problem_, fair, present);
+    if (loss <= problem_.mostLoss) return;
+    if (!anyoneBelowFits(fair)) shareOut(fair, loss - problem_.mostLoss);
     for (std::size_t i = 0; i < fair.size(); ++i) {
       SizeProblem::Job& job = problem_.jobs[i];
       job.most = std::clamp(job.most, job.present, std::max(job.present, fair[i]));
+    }
+  }
+
+  [[nodiscard]] bool fits(const SizeProblem::Job& job, std::size_t server) const {
+    bool all = problem_.pools[job.pool][server] != 0;
+    for (std::size_t k = 0; k < kKinds && all; ++k) all = problem_.free[server * kKinds + k] >= job.demand[k];
+    return all;
+  }
+
+  [[nodiscard]] bool fitsAnywhere(const SizeProblem::Job& job) const {
+    for (std::size_t server = 0; server < problem_.servers(); ++server) {
+      if (fits(job, server)) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool anyoneBelowFits(const std::vector<int>& fair) const {
+    for (std::size_t i = 0; i < fair.size(); ++i) {
+      const SizeProblem::Job& job = problem_.jobs[i];
+      if (job.present < fair[i] && fitsAnywhere(job)) return true;
+    }
+    return false;
+  }
+
+  // Theta 1 bounds the loss that there is, too: whoever has the most beyond its fair part gives of it what
+  // others lack, until the loss is `beyond` less once they have it. Each member that changes hands takes its
+  // share off both sides.
+  void shareOut(const std::vector<int>& fair, std::int64_t beyond) {
+    std::int64_t toGive = 0;
+    std::vector<char> usable(problem_.servers(), 0);
+    std::vector<std::pair<std::int64_t, std::size_t>> givers;
+    for (std::size_t i = 0; i < fair.size(); ++i) {
+      const SizeProblem::Job& job = problem_.jobs[i];
+      const std::int64_t excess = dominantShare(problem_, job) * (job.present - fair[i]);
+      if (excess > 0) givers.emplace_back(-excess, i);
+      if (excess >= 0) continue;
+      toGive -= excess;
+      for (std::size_t server = 0; server < usable.size(); ++server)
+        usable[server] = static_cast<char>(usable[server] | problem_.pools[job.pool][server]);
+    }
+    toGive = std::min(toGive, (beyond + 1) / 2);
+    std::sort(givers.begin(), givers.end());
+    for (const auto& [excess, index] : givers) {
+      if (toGive <= 0 || answer_.changes.size() >= static_cast<std::size_t>(mostTouched())) return;
+      SizeProblem::Job& job = problem_.jobs[index];
+      const std::int64_t share = std::max<std::int64_t>(dominantShare(problem_, job), 1);
+      const auto wanted = static_cast<int>(std::min<std::int64_t>((toGive + share - 1) / share, job.present));
+      const int gives = std::min({wanted, job.present - fair[index], job.present - job.least});
+      if (gives <= 0 || usable[job.places.back()] == 0) continue;
+      toGive -= share * gives;
+      answer_.changes.push_back(
+          {.job = gangs_[index], .kind = ChangeKind::kShrink, .remove = lastMembers(*gangs_[index], gives)});
+      // It keeps out of whatever else is decided.
+      job.worth = {job.worth[static_cast<std::size_t>(job.present - job.least)]};
+      job.least = job.most = job.present;
     }
   }
 
@@ -207,7 +268,10 @@ class Resizes {
     }
     const auto [pool, isNew] = pools.try_emplace(job.spec.templateHash + "/" + role.name,
                                                  static_cast<std::uint32_t>(problem_.pools.size()));
-    if (isNew) problem_.pools.push_back(poolOf(role));
+    if (isNew) {
+      problem_.pools.push_back(poolOf(role));
+      membersOnANode_.push_back(membersOnANode(role));
+    }
     described.pool = pool->second;
     value(job, described);
     return described;
@@ -227,7 +291,8 @@ class Resizes {
         member += static_cast<double>(described.demand[k]) / static_cast<double>(problem_.capacity[k]);
     }
     const auto gpus = static_cast<int>(roleOf(job).shape.requests.gpus());
-    const SpeedCurve curve(measured(job), job.spec.elastic->speeds, {gpus, membersOnANode(job)},
+    const int perNode = membersOnANode_[described.pool];
+    const SpeedCurve curve(job.status.resize.speeds, declared(job, perNode), {gpus, perNode},
                            in_.snapshot.policy.shapeCosts);
     if (curve.known())
       described.most = std::max(
@@ -245,19 +310,17 @@ class Resizes {
     described.cost = std::llround(std::min(static_cast<double>(present) * pause / horizon * gain, kMostCost));
   }
 
-  // The last report counts before what was noted of its size.
-  [[nodiscard]] static std::vector<model::SpeedPoint> measured(const Job& job) {
-    std::vector<model::SpeedPoint> points;
-    const auto& progress = job.status.progress;
-    if (progress && progress->milliSamplesPerSecond && progress->replicas > 0)
-      points.push_back({progress->replicas, *progress->milliSamplesPerSecond});
-    const auto& known = job.status.resize.speeds;
-    points.insert(points.end(), known.begin(), known.end());
-    return points;
+  // What its owner declares, else what its profile lets expect until as many sizes were seen as the curve has
+  // parameters.
+  [[nodiscard]] std::vector<model::SpeedPoint> declared(const Job& job, int perNode) const {
+    constexpr std::size_t kEnough = 3;
+    if (!job.spec.elastic->speeds.empty() || job.status.resize.speeds.size() >= kEnough)
+      return job.spec.elastic->speeds;
+    return predictedSpeeds(job, job.spec.elastic->maxReplicas, perNode, in_.ledger, in_.snapshot.policy);
   }
 
-  [[nodiscard]] int membersOnANode(const Job& job) const {
-    const model::Resources& each = roleOf(job).shape.requests;
+  [[nodiscard]] int membersOnANode(const model::Role& role) const {
+    const model::Resources& each = role.shape.requests;
     constexpr std::int64_t kMost = 1'000;
     std::int64_t most = 1;
     for (const Ledger::NodeRoom& room : in_.ledger.nodes())
@@ -274,13 +337,7 @@ class Resizes {
   // Else nobody can grow, and where nobody grows nobody shrinks but by his own curve.
   [[nodiscard]] bool canChange() const {
     for (const SizeProblem::Job& job : problem_.jobs) {
-      if (job.present > job.least) return true;
-      for (std::size_t server = 0; server < problem_.servers(); ++server) {
-        bool fits = job.most > job.present && problem_.pools[job.pool][server] != 0;
-        for (std::size_t k = 0; k < kKinds && fits; ++k)
-          fits = problem_.free[server * kKinds + k] >= job.demand[k];
-        if (fits) return true;
-      }
+      if (job.present > job.least || (job.most > job.present && fitsAnywhere(job))) return true;
     }
     return false;
   }
@@ -340,6 +397,7 @@ class Resizes {
   std::vector<JobPtr> missing_;  // with less than their wish
   std::int64_t elastic_ = 0;
   SizeProblem problem_;
+  std::vector<int> membersOnANode_;  // at most, by pool
 };
 
 }  // namespace

@@ -46,13 +46,16 @@ struct ResizeAnswer {
 // Assumes: core/resize/size_search.h. Between the user's wish (or what the gang has, where that is less) and
 // its most a gang may have any size. A size is worth the part of the cluster that its members use, times its
 // speed-up for a member where its curve is known (core/resize/speed_curve.h), which is tried at most to twice
-// the largest size that was ever measured. To change it costs the policy's gain times the pause
-// (core/resize/surplus.h), as part of the time until the next look: the gang's cooldown, or what is left of
-// its estimate. Gangs in their cooldown keep their size. Wishes come first: as long as some gang has less
-// than its wish, others give back what they have beyond theirs on nodes that it may use, and do not grow
-// there. Steps: 1 sizes for all; 2 who grows gets places near its members (core/place/more_places.h), half as
-// many where there are none for all, within the limits of its queue, and none that anybody waits for; 3 who
-// shrinks gives up its last members, whose room others get in a later cycle. Ties: namespace and name.
+// the largest size that was ever measured, declared, or predicted by its profile (core/planner/size_plan.h).
+// To change it costs the policy's gain times the pause (core/resize/surplus.h), as part of the time until the
+// next look: the gang's cooldown, or what is left of its estimate. Gangs in their cooldown keep their size.
+// Wishes come first: as long as some gang has less than its wish, others give back what they have beyond
+// theirs on nodes that it may use, and do not grow there. As long as the fairness loss is above theta 1
+// nobody grows beyond its fair part, and where nothing is free for those below theirs, those with the most
+// beyond it give them members, as many as theta 1 wants. Steps: 1 sizes for all; 2 who grows gets places
+// near its members (core/place/more_places.h), half as many where there are none for all, within the limits
+// of its queue, and none that anybody waits for; 3 who shrinks gives up its last members, whose room others
+// get in a later cycle. Ties: namespace and name.
 [[nodiscard]] ResizeAnswer resizeGangs(const ResizeRequest& request);
 
 }  // namespace trainyard::core

@@ -11,6 +11,7 @@
 
 #include "core/cycle/equals.h"
 #include "core/cycle/queue_report.h"
+#include "core/cycle/type_seekers.h"
 #include "core/cycle/waiting_order.h"
 #include "core/cycle/waiting_words.h"
 #include "core/place/gang_placer.h"
@@ -25,6 +26,7 @@
 #include "core/timeline/ends.h"
 #include "core/timeline/limit_hold.h"
 #include "core/timeline/reservation.h"
+#include "model/late_members.h"
 
 namespace trainyard::core {
 namespace {
@@ -69,6 +71,7 @@ class Scheduler {
       unreachedBefore_.reset();
     report_.countWaiting(contenders);
     keepTurns(contenders);
+    placer_.prefer(typesForWaiting(contenders, snapshot_, ledger_, tree_));
     WaitingOrder order(tree_, contenders);
     while (const Contender* contender = order.next()) {
       if (consider(*contender)) order.charged();
@@ -507,6 +510,8 @@ class Scheduler {
   // expected to take longer: its wish, or else half as much beyond its least, and so on.
   bool claimsMore(const Contender& contender, const GangShape& shape) {
     const Job& job = *contender.waiting->job;
+    // It would never give back what it was given.
+    if (model::mayStartIncomplete(job.spec)) return false;
     if (!mayStartSmaller(job, snapshot_.policy) || contender.waiting->silent) return false;
     if (!preemption_.anyRunning() || wouldFitWider(contender, shape)) return false;
     const int least = job.spec.elastic->minReplicas;

@@ -92,6 +92,10 @@ class UserScale {
     const int has = model::gangMembers(*job, roleOf(*job));
     const int more = *askedSize(*job) - has;
     const auto wants = [&] { return fmt::format("{} are asked for, it has {}", has + more, has); };
+    if (!model::sameToItsQueue(*job, request_.queues.askedQueueOf(*job)))
+      return hold(
+          *job,
+          wants() + ": it was edited after it got its places, and grows when it has been admitted anew");
     kept_.reset();
     const bool whole = resizeWay(job->spec) == ResizeWay::kAnew && askedAnew(*job);
     auto [count, places] = whole ? tried(*job, more) : mostThatFit(*job, more);

@@ -8,6 +8,7 @@
 
 #include "core/order/stop_cost.h"
 #include "core/queues/eligibility.h"
+#include "core/resize.h"
 #include "core/status/explain.h"
 #include "core/status/explain_queue.h"
 #include "core/timeline/expected_starts.h"
@@ -107,6 +108,15 @@ std::string WaitingWords::levelWords(std::size_t level) const {
   return level == 0 ? "any place" : fmt::format("one {}", in_.placer.domains().levels()[level].name);
 }
 
+// What it needs is told of all its members, of which the last ones need not be there at its start.
+void WaitingWords::tellLeast(const Contender& contender, const GangShape& shape, Pending& pending) {
+  const model::Job& job = *contender.waiting->job;
+  if (!mayStartSmaller(job, in_.snapshot.policy) || !waitsForRoom(contender, shape)) return;
+  const int all = job.spec.totalReplicas();
+  const int least = all - job.spec.elastic->replicas + job.spec.elastic->minReplicas;
+  pending.message += fmt::format("; {} of its {} members will do", least, all);
+}
+
 WaitingWords::PendingPtr WaitingWords::wordsFor(const Later& each) {
   const Contender& contender = *each.contender;
   const auto& next = each.shape.relaxation.next;
@@ -121,6 +131,7 @@ WaitingWords::PendingPtr WaitingWords::wordsFor(const Later& each) {
     return saidBefore(contender);
   }
   Pending own = classified(contender, each.shape);
+  tellLeast(contender, each.shape, own);
   if (nextAt && waitsForRoom(contender, each.shape)) {
     own.nextRelaxation = nextAt;
     own.message += fmt::format("; {} will do at {}", levelWords(next->widest), base::formatTime(*nextAt));

@@ -64,6 +64,7 @@ class WaitingWords {
   [[nodiscard]] PendingPtr failureOf(const Contender& contender, const GangShape& shape);
   [[nodiscard]] PendingPtr wordsFor(const Later& each);
   [[nodiscard]] std::string levelWords(std::size_t level) const;
+  void tellLeast(const Contender& contender, const GangShape& shape, model::Pending& pending);
   [[nodiscard]] PendingPtr saidBefore(const Contender& contender) const;
   void tellHolders(const std::vector<Reservation>& reservations, Schedule& schedule);
   void tellStarts(const std::vector<Reservation>& reservations, Schedule& schedule);

@@ -149,17 +149,25 @@ std::optional<Placement> GangPlacer::tryPlace(const PlaceRequest& request) {
     budget_.spend(nodes());
     return findPlaces(asked, ledger_, domains_);
   };
-  if (auto preferred = placeOnPlannedType(request, find)) return preferred;
+  if (auto preferred = placeOnPreferredType(request, find)) return preferred;
   return keepsToOneType(request) ? placeOnOneType(request, cache_.gpuTypes(snapshot_), find) : find(request);
 }
 
-// On the type of GPU that the job's plan prefers, where there is room.
+const std::string* GangPlacer::preferredType(const Job& job) const {
+  if (!preferred_.empty()) {
+    if (const auto type = preferred_.find(job.key); type != preferred_.end()) return &type->second;
+  }
+  const bool planned = job.spec.plan.automatic && job.status.plan && !job.status.plan->gpuType.empty();
+  return planned ? &job.status.plan->gpuType : nullptr;
+}
+
+// On the type of GPU that serves the cluster most, or that the job's plan prefers, where there is room.
 template <typename Find>
-std::optional<Placement> GangPlacer::placeOnPlannedType(const PlaceRequest& request, const Find& find) {
-  const Job& job = *request.job;
-  if (!job.spec.plan.automatic || !job.status.plan || job.status.plan->gpuType.empty()) return std::nullopt;
+std::optional<Placement> GangPlacer::placeOnPreferredType(const PlaceRequest& request, const Find& find) {
+  const std::string* preferred = preferredType(*request.job);
+  if (preferred == nullptr) return std::nullopt;
   const auto& others = cache_.gpuTypes(snapshot_).others();
-  const auto type = others.find(job.status.plan->gpuType);
+  const auto type = others.find(*preferred);
   if (type == others.end()) return std::nullopt;
   PlaceRequest asked = request;
   asked.avoidNodes.insert(asked.avoidNodes.end(), type->second.begin(), type->second.end());

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -68,6 +69,10 @@ class GangPlacer {
   // Why there are none.
   [[nodiscard]] PlacementFailure failure(const model::Job& job, std::size_t widest);
 
+  // On which type of GPU these jobs are placed where it has room (core/place/type_choice.h), whatever their
+  // plans say.
+  void prefer(std::map<model::ObjectKey, std::string> types) { preferred_ = std::move(types); }
+
   [[nodiscard]] const Domains& domains() const { return domains_; }
   [[nodiscard]] WorkBudget& budget() { return budget_; }
 
@@ -89,7 +94,10 @@ class GangPlacer {
 
   [[nodiscard]] const std::vector<model::ShapeCost>* plannedCosts(const model::Job& job);
   template <typename Find>
-  [[nodiscard]] std::optional<Placement> placeOnPlannedType(const PlaceRequest& request, const Find& find);
+  [[nodiscard]] std::optional<Placement> placeOnPreferredType(const PlaceRequest& request, const Find& find);
+  [[nodiscard]] const std::string* preferredType(const model::Job& job) const;
+
+  std::map<model::ObjectKey, std::string> preferred_;
 
   std::map<std::pair<int, int>, std::vector<model::ShapeCost>> planned_;  // by nodes and GPUs on each
   // How shapes relax, by what their jobs are expected to take.

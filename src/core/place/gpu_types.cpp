@@ -26,13 +26,13 @@ GpuTypes::GpuTypes(const model::SharedList<model::Node>& nodes, const std::strin
   }
 }
 
-bool GpuTypes::namesType(const model::PodShape& shape) const {
-  if (shape.nodeSelector.find(label_) != nullptr) return true;
+bool namesLabel(const model::PodShape& shape, const std::string& label) {
+  if (shape.nodeSelector.find(label) != nullptr) return true;
   if (!shape.affinity) return false;
   return std::any_of(
       shape.affinity->begin(), shape.affinity->end(), [&](const model::NodeSelectorTerm& term) {
         return std::any_of(term.labels.begin(), term.labels.end(),
-                           [&](const model::SelectorRequirement& each) { return each.key == label_; });
+                           [&](const model::SelectorRequirement& each) { return each.key == label; });
       });
 }
 
@@ -49,7 +49,7 @@ bool GpuTypes::straddles(const model::Job& job, const Placement& placement) cons
   const std::string* first = nullptr;
   for (const model::Assignment& place : placement.assignments) {
     const model::Role* role = job.spec.findRole(place.role);
-    if (role == nullptr || role->shape.requests.gpus() <= 0 || namesType(role->shape)) continue;
+    if (role == nullptr || role->shape.requests.gpus() <= 0 || namesLabel(role->shape, label_)) continue;
     const auto type = typeOf_.find(place.node);
     if (type == typeOf_.end()) continue;
     if (first != nullptr && *first != type->second) return true;

@@ -11,6 +11,9 @@
 
 namespace trainyard::core {
 
+// Whether a template chooses nodes by that label itself.
+[[nodiscard]] bool namesLabel(const model::PodShape& shape, const std::string& label);
+
 // Which nodes have which type of GPU, by the label that the policy names.
 class GpuTypes {
  public:
@@ -28,8 +31,6 @@ class GpuTypes {
   [[nodiscard]] const std::map<std::string, std::vector<model::NodeName>>& others() const { return others_; }
 
  private:
-  [[nodiscard]] bool namesType(const model::PodShape& shape) const;
-
   std::string label_;
   std::map<model::NodeName, std::string> typeOf_;
   std::map<std::string, std::vector<model::NodeName>> others_;

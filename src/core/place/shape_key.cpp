@@ -87,6 +87,7 @@ std::string shapeKey(const model::Job& job) {
     key.number(model::gangMembers(job, role));
     key.shape(role.shape);
   }
+  key.number(job.spec.elastic ? job.spec.elastic->minReplicas : 0);
   key.text(job.spec.locality.required);
   for (const model::LocalityLevel& level : job.spec.locality.levels) {
     key.text(level.level);

@@ -11,8 +11,10 @@
 
 #include <fmt/format.h>
 
+#include "base/saturating.h"
 #include "core/ledger/fit.h"
 #include "core/planner/hardware.h"
+#include "model/queue.h"
 #include "model/words.h"
 
 namespace trainyard::core {
@@ -34,17 +36,6 @@ constexpr double kMilli = 1e3;
 
 bool usesServers(const ModelProfile& profile, const Role* servers) {
   return servers != nullptr && profile.exchange != model::GradientExchange::kAllReduce;
-}
-
-double nicOf(const model::Node& node) {
-  const std::string* text = node.labels.find(kNetworkLabel);
-  int gigabits = 0;
-  if (text != nullptr) {
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), gigabits);
-    if (error != std::errc() || end != text->data() + text->size()) gigabits = 0;
-  }
-  constexpr double kBytesPerGigabit = 1.25e8;
-  return gigabits > 0 ? gigabits * kBytesPerGigabit : kNicBytesPerSecond;
 }
 
 // What is alike to a plan is one pool; in the order of their first nodes.
@@ -130,15 +121,20 @@ class Pools {
   std::map<std::tuple<std::string, double, std::vector<int>>, std::size_t> indexOf_;
 };
 
-std::string missingIn(const ModelProfile& profile) {
-  if (profile.batchSize == 0 && profile.batchPerWorker == 0 && profile.measurements.empty())
-    return "spec.plan.model.batchSize: is required to plan the job";
-  if (!profile.measurements.empty()) return {};
-  if (profile.flopsPerSample == 0 && profile.speeds.empty())
-    return "spec.plan.model.flopsPerSample: is required to plan the job, or speeds, or measurements";
-  if (profile.parameters == 0)
-    return "spec.plan.model.parameters: is required to plan the job, or measurements";
-  return {};
+// Workers are counted with the chiefs, which other roles have paid for.
+ShapeLimits::Budget budgetOf(const Job& job, const PlannedRoles& roles, const PlanningRoom::Limit& limit) {
+  const auto each = [&](const Role* role) {
+    const auto at = role == nullptr ? limit.each.end() : limit.each.find(role->name);
+    return at == limit.each.end() ? 0 : at->second;
+  };
+  ShapeLimits::Budget budget{limit.gpuType, each(roles.workers), each(roles.servers), limit.most};
+  for (const Role& role : job.spec.roles) {
+    if (&role != roles.workers && &role != roles.servers)
+      budget.most -= base::saturatingMultiply(each(&role), job.spec.startReplicas(role));
+  }
+  budget.most =
+      base::saturatingAdd(budget.most, base::saturatingMultiply(budget.perWorker, roles.otherWorkers));
+  return budget;
 }
 
 ShapeLimits limitsOf(const Job& job, const ModelProfile& profile, const PlannedRoles& roles,
@@ -148,9 +144,14 @@ ShapeLimits limitsOf(const Job& job, const ModelProfile& profile, const PlannedR
   limits.minWorkers = roles.otherWorkers + 1;
   std::int64_t most = kMostWorkers;
   const std::int64_t gpus = roles.workers->shape.requests.gpus();
-  std::int64_t mostGpus = room.mostGpus.value_or(INT64_MAX);
-  if (job.spec.plan.maxGpus) mostGpus = std::min<std::int64_t>(mostGpus, *job.spec.plan.maxGpus);
-  if (gpus > 0) most = std::min(most, mostGpus / gpus);
+  if (gpus > 0 && job.spec.plan.maxGpus) most = std::min<std::int64_t>(most, *job.spec.plan.maxGpus / gpus);
+  for (const PlanningRoom::Limit& each : room.limits) {
+    limits.budgets.push_back(budgetOf(job, roles, each));
+    const ShapeLimits::Budget& budget = limits.budgets.back();
+    const std::int64_t left = budget.most - (roles.servers == nullptr ? 0 : budget.perServer);
+    if (budget.gpuType.empty() && budget.perWorker > 0)
+      most = std::min(most, std::max<std::int64_t>(left, 0) / budget.perWorker);
+  }
   if (profile.batchSize > 0) most = std::min(most, profile.batchSize);
   if (const auto& elastic = job.spec.elastic; elastic && elastic->role == roles.workers->name) {
     limits.minWorkers = roles.otherWorkers + elastic->minReplicas;
@@ -160,6 +161,53 @@ ShapeLimits limitsOf(const Job& job, const ModelProfile& profile, const PlannedR
   limits.maxServers =
       roles.servers == nullptr ? 1 : static_cast<int>(std::min<std::int64_t>(most, kMostServers));
   return limits;
+}
+
+// By dimension the tightest of the path.
+std::map<std::size_t, std::int64_t> tightestLimits(const Job& job, const QueueTree& queues,
+                                                   QueueTree::Index queue) {
+  std::map<std::size_t, std::int64_t> tightest;
+  const auto bound = [&](std::size_t dimension, std::int64_t most) {
+    const auto [known, isNew] = tightest.try_emplace(dimension, most);
+    if (!isNew) known->second = std::min(known->second, most);
+  };
+  const std::vector<QueueTree::Index>& path = queues.node(queue).path;
+  for (const QueueTree::Index above : path) {
+    const QueueTree::Amounts& limit = queues.node(above).limit;
+    for (std::size_t d = 0; d < limit.size(); ++d) {
+      if (limit[d] != QueueTree::kNoLimit) bound(d, limit[d]);
+    }
+  }
+  if (job.spec.preemptible || path.empty()) return tightest;
+  // What cannot be stopped must fit beside what others are guaranteed.
+  for (std::size_t d = 0; d < queues.dimensions().size(); ++d) {
+    const std::int64_t others =
+        queues.node(QueueTree::kCluster).guaranteed[d] - queues.node(path.front()).guaranteed[d];
+    if (others > 0) bound(d, std::max<std::int64_t>(queues.capacity()[d] - others, 0));
+  }
+  return tightest;
+}
+
+void addLimits(const Job& job, const QueueTree& queues, PlanningRoom& room) {
+  const auto queue = queues.find(queues.askedQueueOf(job));
+  if (!queue) return;
+  const auto tightest = tightestLimits(job, queues, *queue);
+  if (tightest.empty()) return;
+  std::map<std::string, QueueTree::Amounts> amounts;  // of one member, by role
+  for (const Role& role : job.spec.roles) {
+    Job one;
+    one.spec.roles.push_back(role);
+    one.spec.roles.front().replicas = 1;
+    amounts[role.name] = queues.demandOf(one);
+  }
+  for (const auto& [dimension, most] : tightest) {
+    PlanningRoom::Limit limit{.resource = queues.dimensions()[dimension], .most = most};
+    const bool ofType = limit.resource.starts_with(model::kGpuTypePrefix);
+    if (ofType) limit.gpuType = limit.resource.substr(model::kGpuTypePrefix.size());
+    for (const Role& role : job.spec.roles)
+      limit.each[role.name] = ofType ? role.shape.requests.gpus() : amounts[role.name][dimension];
+    room.limits.push_back(std::move(limit));
+  }
 }
 
 std::string noShape(const PlannedRoles& roles, const ShapeLimits& limits,
@@ -176,6 +224,7 @@ std::string noShape(const PlannedRoles& roles, const ShapeLimits& limits,
     return fmt::format("no plan: limits allow {}, and the job needs {} at least",
                        model::counted(std::max(limits.maxWorkers, 0), "worker"), limits.minWorkers);
   }
+  if (!limits.budgets.empty()) return "no plan: limits of the queue allow no shape";
   return fmt::format("no plan: there is no room for workers and a member of role {} together",
                      roles.servers == nullptr ? "ps" : roles.servers->name);
 }
@@ -189,6 +238,28 @@ const PlannedShape* secondBest(const std::vector<PlannedShape>& shapes) {
 }
 
 }  // namespace
+
+double nicOf(const model::Node& node) {
+  const std::string* text = node.labels.find(kNetworkLabel);
+  int gigabits = 0;
+  if (text != nullptr) {
+    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), gigabits);
+    if (error != std::errc() || end != text->data() + text->size()) gigabits = 0;
+  }
+  constexpr double kBytesPerGigabit = 1.25e8;
+  return gigabits > 0 ? gigabits * kBytesPerGigabit : kNicBytesPerSecond;
+}
+
+std::string missingIn(const ModelProfile& profile) {
+  if (profile.batchSize == 0 && profile.batchPerWorker == 0 && profile.measurements.empty())
+    return "spec.plan.model.batchSize: is required to plan the job";
+  if (!profile.measurements.empty()) return {};
+  if (profile.flopsPerSample == 0 && profile.speeds.empty())
+    return "spec.plan.model.flopsPerSample: is required to plan the job, or speeds, or measurements";
+  if (profile.parameters == 0)
+    return "spec.plan.model.parameters: is required to plan the job, or measurements";
+  return {};
+}
 
 PlannedRoles plannedRoles(const Job& job, const ModelProfile& profile) {
   PlannedRoles roles;
@@ -219,16 +290,7 @@ PlanningRoom planningRoom(const Job& job, const Ledger& ledger, const QueueTree&
   room.mixGpuTypes = policy.mixGpuTypes;
   for (std::size_t i = 0; i < ledger.nodes().size(); ++i)
     room.nodes.push_back({ledger.nodes()[i].node, ledger.freeWithoutJobs(i)});
-  const auto queue = queues.find(queues.askedQueueOf(job));
-  if (!queue) return room;
-  const QueueTree::Amounts demand = queues.demandOf(job);
-  for (const QueueTree::Index above : queues.node(*queue).path) {
-    for (std::size_t dimension = 0; dimension < queues.cpu(); ++dimension) {
-      const std::int64_t limit = queues.node(above).limit[dimension];
-      if (demand[dimension] == 0 || limit == QueueTree::kNoLimit) continue;
-      room.mostGpus = std::min(room.mostGpus.value_or(limit), limit);
-    }
-  }
+  addLimits(job, queues, room);
   return room;
 }
 

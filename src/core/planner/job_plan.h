@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,7 +27,14 @@ struct PlanningRoom {
   std::vector<Each> nodes;
   std::string gpuTypeLabel;
   bool mixGpuTypes = false;
-  std::optional<std::int64_t> mostGpus = std::nullopt;  // that the job's queue may ever have
+  // What the job's queue, or one above it, may ever have of something.
+  struct Limit {
+    std::string resource;  // in the queue's words
+    std::int64_t most = 0;
+    std::map<std::string, std::int64_t> each = {};  // of one member, by role
+    std::string gpuType = {};                       // counts members on nodes of it alone; empty: all
+  };
+  std::vector<Limit> limits = {};
 };
 
 // The roles whose sizes are planned. Chiefs and masters train as well, and stay as many as they are.
@@ -59,7 +66,14 @@ struct JobPlanning {
 [[nodiscard]] JobPlanning planJob(const model::Job& job, const model::ModelProfile& profile,
                                   const PlanningRoom& room);
 
-// What the nodes have without any TrainingJob, and what the job's queue allows.
+// What the profile lacks to plan with, naming the field; empty when it suffices.
+[[nodiscard]] std::string missingIn(const model::ModelProfile& profile);
+// Bytes a second of the node's network.
+[[nodiscard]] double nicOf(const model::Node& node);
+
+// What the nodes have without any TrainingJob, and what the job's queue allows: the limits of every resource
+// and type of GPU up its whole path, and of a job that cannot be stopped what other queues are not
+// guaranteed.
 [[nodiscard]] PlanningRoom planningRoom(const model::Job& job, const Ledger& ledger, const QueueTree& queues,
                                         const model::Policy& policy);
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/saturating.h"
 #include "core/planner/spreads.h"
 
 namespace trainyard::core {
@@ -142,7 +143,21 @@ class Generator {
     return predictStep(workers, pools_, alone, free).samplesPerSecond() < fastest_ * (1 - kMostNoise);
   }
 
+  [[nodiscard]] bool exceeds(const Spread& spread, const ShapeLimits::Budget& budget) const {
+    std::int64_t sum = 0;
+    for (const Spread::Part& part : spread.parts) {
+      if (!budget.gpuType.empty() && pools_[part.pool].gpuType != budget.gpuType) continue;
+      sum = base::saturatingAdd(
+          sum, base::saturatingAdd(base::saturatingMultiply(budget.perWorker, part.nodes * part.workers),
+                                   base::saturatingMultiply(budget.perServer, part.nodes * part.servers)));
+    }
+    return sum > budget.most;
+  }
+
   void tryShape(const Spread& spread) {
+    if (std::any_of(limits_.budgets.begin(), limits_.budgets.end(),
+                    [&](const ShapeLimits::Budget& each) { return exceeds(spread, each); }))
+      return;
     work_ += kWorkOfAShape + static_cast<std::int64_t>(spread.parts.size());
     PlannedShape shape{.spread = spread, .step = predictStep(spread, pools_, model_, coefficients_)};
     const double speed = shape.step.samplesPerSecond();

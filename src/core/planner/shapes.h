@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,14 @@ struct ShapeLimits {
   int minServers = 1;  // of a model with parameter servers
   int maxServers = 1;
   bool mixTypes = false;  // whether workers may have GPUs of several types
+  // What members may have together of something that is limited.
+  struct Budget {
+    std::string gpuType = {};  // counts members on nodes of it alone; empty: all
+    std::int64_t perWorker = 0;
+    std::int64_t perServer = 0;
+    std::int64_t most = 0;
+  };
+  std::vector<Budget> budgets = {};
 };
 
 struct PlannedShape {
@@ -38,7 +47,8 @@ struct PlannedShape {
 // of workers (above 64 of them in steps of a sixteenth); every number of nodes that holds them (above 64
 // likewise), evenly filled: what is not even has the same busiest node, or a busier one; with parameter
 // servers every number of them up to 16, then in steps of a quarter, beside the workers, or on nodes of their
-// own, those without GPUs first. Pruned: what would lose to the best so far even if exchange took no time.
+// own, those without GPUs first; none that would exceed a budget. Pruned: what would lose to the best so far
+// even if exchange took no time.
 //
 // Ranked by samples a second, but a shape that is as fast as a larger one within the noise goes before it:
 // within the noise of a measured step by the fit, at least 1 %, at most 3 %. Smaller: fewer workers, then

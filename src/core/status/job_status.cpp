@@ -8,6 +8,7 @@
 #include "base/cut_text.h"
 #include "base/saturating.h"
 #include "core/gang.h"
+#include "core/resize.h"
 #include "core/status/resize_status.h"
 #include "model/gang_size.h"
 #include "model/limits.h"
@@ -233,6 +234,18 @@ void describeLife(ConditionWriter& write, const LifeSign* life, bool runs) {
             fmt::format("no report and no new line in a log since {}", base::formatTime(*life->silentSince)));
 }
 
+// With the speed that goes with it: both are told by one write.
+void takeProgress(const Job& job, const LifeSign* life, JobStatus& status) {
+  if (life == nullptr || !life->progress) return;
+  const bool isNews = !job.status.progress || job.status.progress->at != life->progress->at;
+  if (isNews && job.spec.elastic) {
+    noteSpeed(*life->progress, job.spec.elastic->maxReplicas, status.resize.speeds);
+    notePause(job.status.progress ? &*job.status.progress : nullptr, *life->progress,
+              status.resize.lastPauseMillis);
+  }
+  status.progress = life->progress;
+}
+
 std::string admittedText(const model::JobSpec& spec) {
   if (spec.unsupported.empty()) return "the spec is usable";
   return fmt::format("the spec is usable; less than asked for: {}", fmt::join(spec.unsupported, ", "));
@@ -337,7 +350,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
     write.clear(conditions::kSuspended, "Resumed", "spec.run.suspend is false");
   }
 
-  if (news.life != nullptr && news.life->progress) status.progress = news.life->progress;
+  takeProgress(job, news.life, status);
   const bool ended = news.verdict.outcome != Outcome::kRunning;
   const bool running = tally.gang > 0 && tally.running + tally.succeeded == tally.gang;
   if (ended) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/gang.h"
+#include "core/resize.h"
 #include "model/conditions.h"
 #include "model/set_condition.h"
 #include "model/words.h"
@@ -14,8 +15,6 @@ namespace {
 
 using model::ProposalPhase;
 using model::ResizeStep;
-
-constexpr std::size_t kMostPauses = 8;
 
 // While it restarts its members save what they have, and then come back to it.
 ResizeStep stepOf(const Resize& resize, const model::Proposal& proposal) {

@@ -36,7 +36,8 @@ model::Snapshot replaySnapshot(const std::vector<ReplayNode>& nodes) {
     node->name = model::NodeName(each.name);
     node->uid = model::Uid(each.name);
     node->ready = true;
-    node->allocatable.pods = each.gpus;
+    if (each.others) node->allocatable = *each.others;
+    if (!each.others) node->allocatable.pods = each.gpus;
     node->allocatable.setExtended(model::names::kGpuResource, each.gpus);
     items.push_back(std::move(node));
   }

@@ -49,6 +49,9 @@ struct State {
   std::uint32_t run = 0;    // counts starts, moves and resizes
   double speed = 1;         // of the present run, of that of the trace's duration
   int gpus = 0;             // of the present run
+  int members = 0;          // likewise
+  // Elastic: its bounds.
+  std::optional<ReplayElastic::Range> range = std::nullopt;
 };
 
 class Engine {
@@ -64,6 +67,8 @@ class Engine {
         largest_(gpusOfLargest(cluster)),
         learnt_(std::make_shared<model::RunTimes>()) {
     cycle_.world().runTimes = learnt_;
+    for (std::size_t i = 0; setup.elastic && i < states_.size(); ++i)
+      states_[i].range = setup.elastic->range(i);
   }
 
   Result<ReplayResult> run() {
@@ -80,7 +85,10 @@ class Engine {
         if (!decide()) break;
       }
     }
-    return meter_.finish();
+    ReplayResult result = meter_.finish();
+    // With other sizes a job may be faster than the trace has it, or need less of the cluster's time.
+    if (setup_.elastic) result.fluidLowerBoundSeconds = 0;
+    return result;
   }
 
  private:
@@ -120,6 +128,7 @@ class Engine {
       state.phase = Phase::kEnded;
       (void)core::learn(*learnt_, model::SharedList<model::Job>({cycle_.end(state.key)}));
       meter_.ended(end.job);
+      hooks_.held({.at = now_, .job = end.job, .ended = true});
       hooks_.progress(++ended_, states_.size());
     }
   }
@@ -137,6 +146,20 @@ class Engine {
   }
 
   [[nodiscard]] model::Job jobOf(std::size_t index) const;
+
+  // Whether it prefers one node, and gives that up in the end.
+  [[nodiscard]] bool relaxes(std::size_t job) const {
+    const int gpus = trace_.jobs[job].gpus;
+    return setup_.relaxes && gpus > 1 && gpus <= largest_;
+  }
+
+  // As its user asks for it.
+  [[nodiscard]] GangShape shapeOf(std::size_t job) const {
+    const auto& range = states_[job].range;
+    if (range) return {range->wished, static_cast<int>(range->member.gpus())};
+    const int gpus = trace_.jobs[job].gpus;
+    return relaxes(job) ? GangShape{gpus, 1} : tightShape(gpus, largest_);
+  }
 
   static ReplayTime scaled(ReplayTime time, double by) {
     return by == 1 ? time : ReplayTime(std::llround(static_cast<double>(time.count()) * by));
@@ -156,7 +179,8 @@ class Engine {
     wakeAt_ = kNever;
     if (outcome.wakeAt) wakeAt_ = outcome.wakeAt->time_since_epoch() - kOrigin;
     if (wakeAt_ <= now_) wakeAt_ = kNever;
-    return outcome.stopped;
+    // The operator's own writes are news to it; who has just come to another size is looked at again later.
+    return outcome.stopped || (setup_.elastic && !outcome.changes.empty());
   }
 
   void carryOut(const core::Change& change) {
@@ -174,6 +198,7 @@ class Engine {
         ++waiting_;
         meter_.stopped(job);
         hooks_.decided({now_, ReplayDecision::Kind::kStop, job});
+        hooks_.held({.at = now_, .job = job});
         break;
       case core::ChangeKind::kMove:
         stop(job);
@@ -202,9 +227,11 @@ class Engine {
     state.startup = state.resumes ? restartOf(job) : trace_.work[job].startup;
     state.since = now_;
     state.gpus = trace_.jobs[job].gpus;
-    if (setup_.elastic) readSize(job);
+    state.members = shapeOf(job).members;
+    if (state.range) readSize(job);
     ++state.run;
     ends_.push({now_ + state.startup + scaled(state.remaining, 1 / state.speed), job, state.run});
+    hooks_.held({.at = now_, .job = job, .members = state.members, .pause = state.startup});
   }
 
   // As its record has it now; how fast it is then its job reports.
@@ -214,18 +241,19 @@ class Engine {
     const auto& jobs = cycle_.snapshot().jobs;
     const auto at = std::lower_bound(jobs.begin(), jobs.end(), state.key,
                                      [](const auto& each, const auto& key) { return each->key < key; });
-    state.gpus = 0;
+    state.members = 0;
     for (const model::Assignment& place : (*at)->status.gang.placed->assignments) {
       const int count = static_cast<int>(place.indices.size());
       nodes[place.node] += count;
-      state.gpus += count;
+      state.members += count;
     }
-    std::vector<int> gpusByNode;
-    for (const auto& [node, gpus] : nodes) gpusByNode.push_back(gpus);
-    state.speed = setup_.elastic->speed(job, gpusByNode);
+    state.gpus = state.members * static_cast<int>(state.range->member.gpus());
+    std::vector<int> membersByNode;
+    for (const auto& [node, members] : nodes) membersByNode.push_back(members);
+    state.speed = setup_.elastic->speed(job, membersByNode);
     if (!setup_.elastic->reports) return;
     constexpr double kSamples = 1e6;  // milli-samples a second, of whatever a sample is
-    const model::SpeedPoint point{state.gpus, std::llround(state.speed * kSamples)};
+    const model::SpeedPoint point{state.members, std::llround(state.speed * kSamples)};
     cycle_.change(state.key, [&](model::Job& told) {
       auto& speeds = told.status.resize.speeds;
       std::erase_if(speeds, [&](const model::SpeedPoint& each) { return each.replicas == point.replicas; });
@@ -264,7 +292,7 @@ class Engine {
   }
 
   [[nodiscard]] std::optional<model::Checkpoint> checkpointOf(std::size_t job) const {
-    if (setup_.elastic) {
+    if (states_[job].range) {
       return model::Checkpoint{.mode = model::CheckpointMode::kSignal,
                                .restart = std::chrono::ceil<std::chrono::seconds>(restartOf(job))};
     }
@@ -323,11 +351,8 @@ model::Snapshot Engine::worldOf(const Trace& trace, const std::vector<ReplayNode
 
 model::Job Engine::jobOf(std::size_t index) const {
   const TraceJob& facts = trace_.jobs[index];
-  const bool small = facts.gpus <= largest_;
-  const bool relaxes = small && facts.gpus > 1 && setup_.relaxes && !setup_.elastic;
-  const GangShape shape = setup_.elastic ? GangShape{facts.gpus, 1}
-                          : relaxes      ? GangShape{facts.gpus, 1}
-                                         : tightShape(facts.gpus, largest_);
+  const auto& range = states_[index].range;
+  const GangShape shape = shapeOf(index);
   const bool one = setup_.oneQueue || trace_.queues.size() < 2;
   model::Job job;
   job.key = {"replay", fmt::format("{}-{:09}", trace_.queues[facts.queue], index)};
@@ -341,25 +366,48 @@ model::Job Engine::jobOf(std::size_t index) const {
     job.spec.estimatedDuration = std::chrono::ceil<std::chrono::seconds>(work.startup + work.duration);
   }
   model::Role role{.name = "worker", .replicas = shape.members, .shape = {}, .templateJson = {}};
-  role.shape.requests.pods = 1;
-  role.shape.requests.setExtended(model::names::kGpuResource, shape.gpusEach);
-  job.spec.roles.push_back(std::move(role));
-  if (relaxes) job.spec.locality.levels = {{"node"}};
-  if (setup_.elastic) {
-    const ReplayElastic::Range range = setup_.elastic->range(index);
+  if (range) {
+    role.shape.requests = range->member;
     job.spec.elastic = model::Elastic{
-        .role = "worker", .replicas = facts.gpus, .minReplicas = range.least, .maxReplicas = range.most};
+        .role = "worker", .replicas = range->wished, .minReplicas = range->least, .maxReplicas = range->most};
   }
-  job.spec.templateHash = fmt::format("{}x{}", shape.members, shape.gpusEach);
+  role.shape.requests.pods = 1;
+  if (!range) role.shape.requests.setExtended(model::names::kGpuResource, shape.gpusEach);
+  const model::Resources& each = role.shape.requests;
+  job.spec.templateHash =
+      fmt::format("{}x{}-{}-{}", shape.members, each.gpus(), each.cpu.value, each.memory.value);
+  job.spec.roles.push_back(std::move(role));
+  if (relaxes(index)) job.spec.locality.levels = {{"node"}};
   job.status.gpus = facts.gpus;
   return job;
+}
+
+Result<void> checkFit(const Trace& trace, const std::vector<ReplayNode>& cluster, const ReplaySetup& setup) {
+  if (!setup.elastic) return checkAllFit(trace, cluster);
+  Trace rigid;
+  const model::Snapshot snapshot = replaySnapshot(cluster);
+  for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
+    const auto range = setup.elastic->range(i);
+    if (!range) {
+      rigid.jobs.push_back(trace.jobs[i]);
+      continue;
+    }
+    std::int64_t room = 0;
+    for (const auto& node : snapshot.nodes)
+      room += node->allocatable.timesCovered(range->member, range->least);
+    if (room >= range->least) continue;
+    return fail(ErrorCode::kInvalid,
+                fmt::format("job {} wants {} members at least: the whole cluster has room for {}",
+                            trace.jobs[i].name, range->least, room));
+  }
+  return checkAllFit(rigid, cluster);
 }
 
 }  // namespace
 
 Result<ReplayResult> runEngine(const Trace& trace, const std::vector<ReplayNode>& cluster,
                                const ReplaySetup& setup, const ReplayHooks& hooks) {
-  if (auto good = checkAllFit(trace, cluster); !good) return fail(good.error());
+  if (auto good = checkFit(trace, cluster, setup); !good) return fail(good.error());
   return Engine(trace, cluster, setup, hooks).run();
 }
 

@@ -14,16 +14,19 @@
 
 namespace trainyard::replay {
 
-// Which jobs may be resized, and how fast they are then; a member for each GPU. Whatever changes a job's
-// places pauses it for its restart and loses nothing.
+// Which jobs may be resized, and how fast they are then. Whatever changes a job's places pauses it for its
+// restart and loses nothing.
 struct ReplayElastic {
   struct Range {
     int least = 0;
+    int wished = 0;
     int most = 0;
+    model::Resources member;  // what each asks for
   };
-  std::function<Range(std::size_t job)> range;
-  // With so many GPUs on each of its nodes, as a part of the speed that the trace's duration is of.
-  std::function<double(std::size_t job, const std::vector<int>& gpusByNode)> speed;
+  // Absent: the job has the size that the trace says.
+  std::function<std::optional<Range>(std::size_t job)> range;
+  // With so many members on each of its nodes, as a part of the speed that the trace's duration is of.
+  std::function<double(std::size_t job, const std::vector<int>& membersByNode)> speed;
   // Whether jobs report how fast they are.
   bool reports = true;
 };
@@ -52,9 +55,20 @@ struct ReplayDecision {
   friend bool operator==(const ReplayDecision&, const ReplayDecision&) = default;
 };
 
+// From `at` on the job has so many members, in other places than before, and does nothing new in the first
+// `pause`. None: it was stopped, or has ended. In the order of time.
+struct ReplayHolding {
+  ReplayTime at{0};
+  std::size_t job = 0;
+  int members = 0;
+  ReplayTime pause{0};
+  bool ended = false;
+};
+
 struct ReplayHooks {
   std::function<void(std::size_t ended, std::size_t all)> progress = [](std::size_t, std::size_t) {};
   std::function<void(const ReplayDecision&)> decided = [](const ReplayDecision&) {};
+  std::function<void(const ReplayHolding&)> held = [](const ReplayHolding&) {};
 };
 
 // Runs the trace under virtual time, from submission to the last end, by the decisions of the operator's own
@@ -68,7 +82,7 @@ struct ReplayHooks {
 //
 // Start-up is paid on a start; on a resume or a move the restart. A stop loses what the job did since its
 // last checkpoint, counted as core/order/stop_cost.h counts; a job without any begins anew. kInvalid when a
-// job does not even fit on the empty cluster.
+// job does not even fit on the empty cluster: an elastic one with its least.
 [[nodiscard]] base::Result<ReplayResult> runEngine(const Trace& trace, const std::vector<ReplayNode>& cluster,
                                                    const ReplaySetup& setup, const ReplayHooks& hooks);
 

@@ -10,10 +10,11 @@
 
 #include "base/error.h"
 #include "model/policy.h"
+#include "replay/traces/dorm_trace.h"
 
 namespace trainyard::replay {
 
-enum class ReplayFormat { kMuri, kPhilly, kItp, kOpenb, kPollux };
+enum class ReplayFormat { kMuri, kPhilly, kItp, kOpenb, kPollux, kDorm };
 // An ordering of the operator; or Tiresias' own: las with its two limits, by the rules of its paper where
 // those are replayed.
 struct ReplayPolicy {
@@ -27,6 +28,13 @@ enum class ReplayPlacement { kDefault, kFgd, kBestFit, kRandom };
 // kOwn: start-up is paid on a start, a resume and a move. kMuri: the rules of Muri's simulator.
 enum class ReplaySemantics { kOwn, kMuri };
 
+// Whether the job, counted in the order of submission, is one of a part of all, spread evenly.
+[[nodiscard]] constexpr bool isOneOf(std::size_t job, int permille) {
+  constexpr std::size_t kWhole = 1'000;
+  const auto part = static_cast<std::size_t>(permille);
+  return (job + 1) * part / kWhole > job * part / kWhole;
+}
+
 // Which jobs say how they come through a stop. Those that do write a checkpoint when they are stopped, or one
 // every `every` by themselves.
 struct ReplayCheckpoint {
@@ -36,11 +44,8 @@ struct ReplayCheckpoint {
   // From its places to where it was; absent: as the trace says.
   std::optional<std::chrono::seconds> restart = std::nullopt;
 
-  // Whether the job does: spread evenly over the order of submission.
-  [[nodiscard]] bool declares(std::size_t job) const {
-    const auto before = job * static_cast<std::size_t>(permille) / kAll;
-    return (job + 1) * static_cast<std::size_t>(permille) / kAll > before;
-  }
+  // Whether the job does.
+  [[nodiscard]] bool declares(std::size_t job) const { return isOneOf(job, permille); }
 };
 // "every=3600,restart=30,share=0.5", in seconds; each may be left out, and share is 1 then. kInvalid
 // otherwise.
@@ -63,7 +68,12 @@ struct ReplayOptions {
   ReplayCheckpoint checkpoint = {};
   // Jobs may be resized, and report how fast they are unless told otherwise (pollux).
   bool elastic = false;
+  // Of the jobs of philly and itp so many are elastic, spread evenly over the order of submission; and how
+  // fast they are: n times as many members are n^scaling times as fast.
+  int elasticPermille = 0;
+  double scaling = 0.85;
   bool reports = true;
+  StaticSizes sizes = {};      // dorm: what each kind of application gets; none: they are elastic
   bool adaptiveBatch = false;  // elastic jobs choose their batch size by their goodput (pollux)
   std::uint64_t seed = 1;
   std::size_t seeds = 1;  // how many, counted up from `seed` (openb)

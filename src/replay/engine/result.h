@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,20 @@ struct ReplayAllocation {
   std::vector<double> byArrivals;
 };
 
+// What Dorm says of partitions, see engine/partitions.h.
+struct ReplayPartitions {
+  struct OfJob {
+    std::string name;
+    double completionSeconds = 0;
+    double overhead = 0;  // of the time that it had places
+  };
+  double utilization = 0;  // at most the number of kinds of resources
+  double fairnessLoss = 0;
+  std::uint64_t adjustments = 0;  // jobs whose places were changed while they ran
+  double busySeconds = 0;         // in which anybody was there
+  std::vector<OfJob> jobs = {};   // in the order of submission
+};
+
 // Times are in seconds, shares of the cluster between 0 and 1. The names of the JSON keys are those of the
 // members (replay_text.cpp).
 struct ReplayResult {
@@ -51,7 +66,8 @@ struct ReplayResult {
   // Element floor(0.99 n) of the sorted list, counted from 0, as Muri's simulator prints it.
   double p99CompletionSeconds = 0;
   double makespanSeconds = 0;
-  // No schedule has a smaller mean: see fluidLowerBound() in replay_meter.h.
+  // No schedule has a smaller mean, where sizes are those of the trace: see fluidLowerBound() in
+  // engine/meter.h. 0: no such bound is known.
   double fluidLowerBoundSeconds = 0;
   double gpuUtilization = 0;  // GPU time in which jobs progressed, of the cluster's until the last end
   double gpuAllocation = 0;   // the same with start-up
@@ -64,6 +80,7 @@ struct ReplayResult {
   std::vector<ReplayFairness> queues = {};  // by name, where the trace has several
   std::uint64_t preemptions = 0;            // stops and moves of running jobs
   std::uint64_t resizes = 0;
+  std::optional<ReplayPartitions> partitions = std::nullopt;  // dorm only
 
   std::vector<ReplayAllocation> allocations;  // openb only, which knows no times
 

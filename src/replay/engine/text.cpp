@@ -105,6 +105,26 @@ std::string json(const std::vector<ReplayAllocation>& allocations) {
   return text + "}";
 }
 
+std::string partitions(const ReplayPartitions& of) {
+  std::string text = line("Dorm's utilization", fmt::format("{:.3f}", of.utilization));
+  text += line("Dorm's fairness loss", fmt::format("{:.3f}", of.fairnessLoss));
+  text += line("partitions adjusted", grouped(static_cast<double>(of.adjustments), 0));
+  double most = 0;
+  for (const ReplayPartitions::OfJob& job : of.jobs) most = std::max(most, job.overhead);
+  return text + percent("overhead of adjusting, at most", most);
+}
+
+std::string json(const ReplayPartitions& of) {
+  std::string text =
+      fmt::format(R"({{"utilization":{},"fairnessLoss":{},"adjustments":{},"busySeconds":{},"jobs":{{)",
+                  of.utilization, of.fairnessLoss, of.adjustments, of.busySeconds);
+  for (std::size_t i = 0; i < of.jobs.size(); ++i) {
+    text += fmt::format(R"({}{}:{{"completionSeconds":{},"overhead":{}}})", i > 0 ? "," : "",
+                        base::quoteJson(of.jobs[i].name), of.jobs[i].completionSeconds, of.jobs[i].overhead);
+  }
+  return text + "}}";
+}
+
 }  // namespace
 
 std::string replayTable(const ReplayResult& result) {
@@ -114,9 +134,11 @@ std::string replayTable(const ReplayResult& result) {
     return text;
   }
   std::string text = line("jobs", grouped(static_cast<double>(result.jobs), 0));
-  text +=
-      fmt::format("{:<30}{:>24}   no schedule is below {} s\n", "mean completion time",
-                  grouped(result.meanCompletionSeconds, 1) + " s", grouped(result.fluidLowerBoundSeconds, 1));
+  text += line("mean completion time", grouped(result.meanCompletionSeconds, 1) + " s");
+  if (result.fluidLowerBoundSeconds > 0) {
+    text.pop_back();
+    text += fmt::format("   no schedule is below {} s\n", grouped(result.fluidLowerBoundSeconds, 1));
+  }
   text += seconds("median completion time", result.medianCompletionSeconds);
   text += seconds("p99 completion time", result.p99CompletionSeconds);
   text += seconds("makespan", result.makespanSeconds);
@@ -129,6 +151,7 @@ std::string replayTable(const ReplayResult& result) {
   text += line("GPU time lost by stops", grouped(result.lostGpuSeconds / 3'600, 1) + " GPU h");
   text += line("preemptions", grouped(static_cast<double>(result.preemptions), 0));
   text += line("resizes", grouped(static_cast<double>(result.resizes), 0));
+  if (result.partitions) text += partitions(*result.partitions);
   for (const std::string& note : result.notes) text += note + "\n";
   return text;
 }
@@ -155,6 +178,7 @@ std::string replayJson(const ReplayResult& result) {
   add("lostGpuSeconds", result.lostGpuSeconds);
   add("preemptions", result.preemptions);
   add("resizes", result.resizes);
+  if (result.partitions) add("partitions", json(*result.partitions));
   if (!result.allocations.empty()) add("placements", json(result.allocations));
   return text + "}\n";
 }

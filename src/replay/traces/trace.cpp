@@ -83,6 +83,17 @@ void nameQueues(Trace& trace, const std::vector<std::string>& ofRows) {
   }
 }
 
+// Ledgers keep nodes sorted by name; so does this, so that both count alike.
+Result<std::vector<ReplayNode>> sortedMachines(const CsvTable& table, std::vector<ReplayNode> nodes) {
+  std::sort(nodes.begin(), nodes.end(),
+            [](const ReplayNode& a, const ReplayNode& b) { return a.name < b.name; });
+  const auto twice = std::adjacent_find(
+      nodes.begin(), nodes.end(), [](const ReplayNode& a, const ReplayNode& b) { return a.name == b.name; });
+  if (twice != nodes.end())
+    return fail(ErrorCode::kInvalid, fmt::format("{}: machine {} is there twice", table.file(), twice->name));
+  return nodes;
+}
+
 Result<std::vector<ReplayNode>> readMachines(const CsvTable& table) {
   const auto name = table.column("machineId");
   if (!name) return fail(name.error());
@@ -95,14 +106,7 @@ Result<std::vector<ReplayNode>> readMachines(const CsvTable& table) {
     if (table.text(row, *name).empty()) return fail(table.error(row, *name, "a machine without a name"));
     nodes.push_back({std::string(table.text(row, *name)), static_cast<int>(*count)});
   }
-  // Ledgers keep nodes sorted by name; so does this, so that both count alike.
-  std::sort(nodes.begin(), nodes.end(),
-            [](const ReplayNode& a, const ReplayNode& b) { return a.name < b.name; });
-  const auto twice = std::adjacent_find(
-      nodes.begin(), nodes.end(), [](const ReplayNode& a, const ReplayNode& b) { return a.name == b.name; });
-  if (twice != nodes.end())
-    return fail(ErrorCode::kInvalid, fmt::format("{}: machine {} is there twice", table.file(), twice->name));
-  return nodes;
+  return sortedMachines(table, std::move(nodes));
 }
 
 Result<std::vector<ReplayNode>> readSwitches(const CsvTable& table) {
@@ -124,6 +128,35 @@ Result<std::vector<ReplayNode>> readSwitches(const CsvTable& table) {
       nodes.push_back(numberedNode(nodes.size(), static_cast<int>(values[2])));
   }
   return nodes;
+}
+
+Result<std::vector<ReplayNode>> readServers(const CsvTable& table) {
+  constexpr std::array<const char*, 4> kNames{"name", "cpu", "gpus", "memory_gib"};
+  constexpr std::int64_t kMostPods = 110;  // the kubelet's own default
+  constexpr double kMostCpus = 10'000;
+  constexpr double kMostGib = 100'000;
+  constexpr double kGib = 1024.0 * 1024 * 1024;
+  std::array<CsvTable::Column, kNames.size()> columns;
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    auto column = table.column(kNames[i]);
+    if (!column) return fail(column.error());
+    columns[i] = std::move(*column);
+  }
+  std::vector<ReplayNode> nodes;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const auto cpu = table.number(row, columns[1], 0, kMostCpus);
+    if (!cpu) return fail(cpu.error());
+    const auto gpus = table.integer(row, columns[2], 0, kMostGpusOfNode);
+    if (!gpus) return fail(gpus.error());
+    const auto memory = table.number(row, columns[3], 0, kMostGib);
+    if (!memory) return fail(memory.error());
+    model::Resources others;
+    others.cpu.value = std::llround(*cpu * 1e3);
+    others.memory.value = std::llround(*memory * kGib);
+    others.pods = kMostPods;
+    nodes.push_back({std::string(table.text(row, columns[0])), static_cast<int>(*gpus), others});
+  }
+  return sortedMachines(table, std::move(nodes));
 }
 
 struct JobColumns {
@@ -186,7 +219,9 @@ Result<std::vector<ReplayNode>> parseClusterShape(std::string_view text) {
 Result<std::vector<ReplayNode>> readClusterFile(std::string file, std::string text) {
   const auto table = CsvTable::parse(std::move(file), std::move(text));
   if (!table) return fail(table.error());
-  auto nodes = table->column("num_switch") ? readSwitches(*table) : readMachines(*table);
+  auto nodes = table->column("num_switch")   ? readSwitches(*table)
+               : table->column("memory_gib") ? readServers(*table)
+                                             : readMachines(*table);
   if (nodes && nodes->empty()) return fail(ErrorCode::kInvalid, fmt::format("{}: no nodes", table->file()));
   return nodes;
 }

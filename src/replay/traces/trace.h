@@ -2,11 +2,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "model/resources.h"
 
 namespace trainyard::replay {
 
@@ -36,13 +38,15 @@ struct Trace {
 struct ReplayNode {
   std::string name;
   int gpus = 0;
+  // Absent: GPUs are all that counts there.
+  std::optional<model::Resources> others = std::nullopt;
 };
 
 // "8x8", nodes times GPUs of each; kInvalid otherwise. At most 100,000 nodes of at most 1,000 GPUs.
 [[nodiscard]] base::Result<std::vector<ReplayNode>> parseClusterShape(std::string_view text);
 
-// A cluster file: columns machineId and "number of GPUs" as Philly's, or num_switch, num_node_p_switch and
-// num_gpu_p_node as Muri's. The columns tell which.
+// A cluster file: columns machineId and "number of GPUs" as Philly's; num_switch, num_node_p_switch and
+// num_gpu_p_node as Muri's; or name, cpu, gpus and memory_gib. The columns tell which.
 [[nodiscard]] base::Result<std::vector<ReplayNode>> readClusterFile(std::string file, std::string text);
 
 // Philly's flattened job list: timestamp (date and time of submission), duration in s, num_gpus, cluster

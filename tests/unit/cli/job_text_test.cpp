@@ -147,10 +147,12 @@ TEST_CASE("what a job reports is told in a few lines") {
   progress.slowestRank = 7;
   progress.slowdownPermille = 1'840;
   progress.metrics = {{"loss", "0.31"}};
+  bert.status.resize.speeds = {{4, 834'000}, {2, 480'500}};
   CHECK(cli::progressText(bert, at(60)) ==
         "  Progress: step 250 of 1000 (25.0%), 834.2 samples/s, about 1h59m left; reported 30s ago\n"
         "  Last checkpoint: 60s ago\n"
         "  Straggler: rank 7, 1.84 times the median step\n"
+        "  Samples/s by size: 480.5 with 2, 834.0 with 4\n"
         "  Figures: loss 0.31\n");
   CHECK(cli::jobDetails(bert, racks(), at(60)).find("  Progress: step 250 of 1000") != std::string::npos);
 }

@@ -54,6 +54,22 @@ TEST_CASE("what a report does not give stays as it was, but for the time that is
         std::vector<std::pair<std::string, std::string>>{{"accuracy", "0.5"}, {"loss", "2"}});
 }
 
+TEST_CASE("a speed is that of the size that was reported with it") {
+  model::Progress progress;
+  const auto read = [&](const std::string& json) {
+    return codec::readReport("trainyard-progress: " + json, at(1), progress);
+  };
+  REQUIRE(read(R"({"step":1,"samplesPerSecond":100})"));
+  REQUIRE(read(R"({"replicas":2})"));
+  CHECK(progress.milliSamplesPerSecond == 100'000);
+  REQUIRE(read(R"({"step":2,"replicas":2})"));
+  CHECK(progress.milliSamplesPerSecond == 100'000);
+  REQUIRE(read(R"({"step":3,"replicas":4,"pauseMillis":310})"));
+  CHECK_FALSE(progress.milliSamplesPerSecond);
+  REQUIRE(read(R"({"step":4,"replicas":2,"samplesPerSecond":90})"));
+  CHECK(progress.milliSamplesPerSecond == 90'000);
+}
+
 TEST_CASE("the slowest rank is told against the middle one") {
   auto progress = reportOf(R"(trainyard-progress: {"step":5,"ranks":{"0":0.2,"1":0.2,"2":0.5,"3":0.21}})");
   REQUIRE(progress);

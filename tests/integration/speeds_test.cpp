@@ -1,0 +1,91 @@
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+#include "lab.h"
+
+// What jobs report of their speed decides how far they grow beyond their wishes, also under a successor.
+namespace trainyard::test {
+namespace {
+
+using Speeds = std::vector<model::SpeedPoint>;
+
+constexpr const char* kElastic =
+    R"("elastic":{"role":"worker","replicas":2,"minReplicas":1,"maxReplicas":8},)"
+    R"("checkpoint":{"mode":"Helper","gracePeriodSeconds":3})";
+
+// As it stands in an annotation.
+std::string line(int replicas, int samplesPerSecond) {
+  return fmt::format(R"(trainyard-progress: {{\"step\":{},\"samplesPerSecond\":{},\"replicas\":{}}})",
+                     samplesPerSecond + replicas, samplesPerSecond, replicas);
+}
+
+// A job of two members of four GPUs, which may have all eight places of four nodes.
+struct Reporting {
+  explicit Reporting(const std::string& log) : lab({}, 4) {
+    lab->startOperator();
+    lab.submit("bert", {.workers = 2, .gpus = 4, .runFor = "10h", .log = log, .extra = kElastic});
+    REQUIRE(lab.waitPhase("bert", "Running", 60s));
+  }
+
+  // From now on it says this.
+  void say(const std::string& log) {
+    for (const auto& pod : lab.podsOf("bert")) {
+      const auto done = lab->request(
+          net::Method::kPatch, "/api/v1/namespaces/default/pods/" + pod->key.name,
+          fmt::format(R"({{"metadata":{{"annotations":{{"sim.trainyard.dev/log":"{}"}}}}}})", log),
+          "application/merge-patch+json");
+      REQUIRE(done);
+    }
+  }
+  [[nodiscard]] Speeds speeds() const { return lab.job("bert")->status.resize.speeds; }
+  [[nodiscard]] bool waitSize(std::size_t members) {
+    return lab.until([&] { return lab.boundPodsOf("bert") == members && lab.phase("bert") == "Running"; },
+                     600s);
+  }
+
+  Lab lab;
+};
+
+}  // namespace
+
+TEST_CASE("a job that tells nothing of its speed gets all that nobody wants") {
+  Reporting job("begins");
+  CHECK(job.waitSize(8));
+  CHECK(job.speeds().empty());
+  job.lab.requireSound();
+}
+
+TEST_CASE("reported speeds are kept by size, and who gains nothing grows no further") {
+  Reporting job(line(2, 100));
+  REQUIRE(job.lab.until([&] { return job.speeds() == Speeds{{2, 100'000}}; }, 60s));
+  // Twice the largest size that is known, and no more, is tried.
+  REQUIRE(job.waitSize(4));
+  // Four are slower than two.
+  job.say(line(4, 80));
+  REQUIRE(job.lab.until([&] { return job.speeds() == Speeds{{4, 80'000}, {2, 100'000}}; }, 120s));
+
+  const bool replaced = GENERATE(false, true);
+  CAPTURE(replaced);
+  if (replaced) {
+    job.say("");
+    job.lab->killOperator(job.lab->operators().front());
+    job.lab->startOperator();
+  }
+  job.lab.run(1'200s);
+  CHECK(job.speeds() == Speeds{{4, 80'000}, {2, 100'000}});
+  CHECK(job.lab.boundPodsOf("bert") <= 4);
+  job.lab.requireSound();
+}
+
+TEST_CASE("who reports that it gains by more members gets more") {
+  Reporting job(line(2, 100));
+  REQUIRE(job.waitSize(4));
+  job.say(line(4, 198));
+  CHECK(job.waitSize(8));
+  job.lab.requireSound();
+}
+
+}  // namespace trainyard::test

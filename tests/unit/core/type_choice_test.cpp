@@ -1,0 +1,68 @@
+#include "core/place/type_choice.h"
+
+#include <map>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "support/builders.h"
+
+using namespace trainyard;        // NOLINT(google-build-using-namespace): test
+using namespace trainyard::core;  // NOLINT(google-build-using-namespace): test
+
+namespace {
+
+TypeSeeker seeker(const std::string& name, std::map<std::string, int> worth, std::int64_t gpus = 8,
+                  int priority = 0) {
+  return {test::key("ml/" + name), priority, gpus, std::move(worth)};
+}
+
+using Chosen = std::map<std::string, std::string>;
+
+Chosen choose(const std::vector<TypeSeeker>& seekers, std::map<std::string, std::int64_t> free) {
+  Chosen chosen;
+  for (const auto& [job, type] : chooseTypes(seekers, std::move(free))) chosen[job.name] = type;
+  return chosen;
+}
+
+}  // namespace
+
+TEST_CASE("each gang goes where the sum is largest, whoever is first") {
+  const TypeSeeker even = seeker("even", {{"a100", 1000}, {"t4", 900}});
+  const TypeSeeker steep = seeker("steep", {{"a100", 1000}, {"t4", 200}});
+  const Chosen best{{"even", "t4"}, {"steep", "a100"}};
+  CHECK(choose({even, steep}, {{"a100", 8}, {"t4", 8}}) == best);
+  CHECK(choose({steep, even}, {{"a100", 8}, {"t4", 8}}) == best);
+}
+
+TEST_CASE("alone, or where there is room for all, each has its fastest type") {
+  const TypeSeeker even = seeker("even", {{"a100", 1000}, {"t4", 900}});
+  const TypeSeeker steep = seeker("steep", {{"a100", 1000}, {"t4", 200}});
+  CHECK(choose({even}, {{"a100", 8}, {"t4", 8}}) == Chosen{{"even", "a100"}});
+  CHECK(choose({even, steep}, {{"a100", 16}, {"t4", 8}}) == Chosen{{"even", "a100"}, {"steep", "a100"}});
+  CHECK(choose({even}, {{"a100", 4}, {"t4", 4}}).empty());
+}
+
+TEST_CASE("who has a higher priority chooses before") {
+  const TypeSeeker even = seeker("even", {{"a100", 1000}, {"t4", 900}}, 8, 10);
+  const TypeSeeker steep = seeker("steep", {{"a100", 1000}, {"t4", 200}});
+  CHECK(choose({even, steep}, {{"a100", 8}, {"t4", 8}}) == Chosen{{"even", "a100"}, {"steep", "t4"}});
+}
+
+TEST_CASE("nobody does without for one that does not start anyway, nor waits") {
+  // There is room for two: the third, which would gain most, is not among them.
+  const TypeSeeker even = seeker("even", {{"a100", 1000}, {"t4", 900}});
+  const TypeSeeker other = seeker("other", {{"a100", 1000}, {"t4", 950}});
+  const TypeSeeker steep = seeker("steep", {{"a100", 1000}, {"t4", 100}});
+  CHECK(choose({even, other, steep}, {{"a100", 8}, {"t4", 8}}) == Chosen{{"even", "a100"}, {"other", "t4"}});
+  // A large one that fits nowhere else keeps its type, whatever a small one would gain there.
+  const TypeSeeker large = seeker("large", {{"a100", 1000}, {"t4", 990}}, 16);
+  const TypeSeeker small = seeker("small", {{"a100", 1000}, {"t4", 100}}, 8);
+  CHECK(choose({large, small}, {{"a100", 16}, {"t4", 8}}) == Chosen{{"large", "a100"}, {"small", "t4"}});
+}
+
+TEST_CASE("a gain counts by GPU, and a sum that is not larger changes nothing") {
+  const TypeSeeker first = seeker("first", {{"a100", 1000}, {"t4", 500}});
+  const TypeSeeker second = seeker("second", {{"a100", 1000}, {"t4", 500}});
+  CHECK(choose({first, second}, {{"a100", 8}, {"t4", 8}}) == Chosen{{"first", "a100"}, {"second", "t4"}});
+}
