@@ -111,7 +111,7 @@ Result<std::vector<DormApplication>> readApplications(std::string file, std::str
     all.push_back(std::move(*read));
   }
   for (const auto& [name, size] : sizes) {
-    const auto isIt = [&name = name](const DormApplication& each) { return each.name == name; };
+    const auto isIt = [&wanted = name](const DormApplication& each) { return each.name == wanted; };
     if (std::none_of(all.begin(), all.end(), isIt))
       return fail(ErrorCode::kInvalid,
                   fmt::format("--sizes {}={}: {} has no such application", name, size, table->file()));
