@@ -53,12 +53,22 @@ class MonitoringTest(support.Case):
                                                    failure={"maxRestarts": 0}))
             wait_phase(jobs, self.namespace, "ends", "Succeeded")
             wait_phase(jobs, self.namespace, "fails", "Failed")
+            self.resize(jobs)
             support.create_job(self.namespace, job("lent", replicas=4, queue="vision"))
             wait_phase(jobs, self.namespace, "lent", "Running")
             # Speech has its own back: lent makes room, and waits. Nobody is stopped in his first minute.
             support.create_job(self.namespace, job("reclaims", replicas=2, queue="speech"))
             wait_phase(jobs, self.namespace, "reclaims", "Running", 3 * support.PATIENCE)
             kubectl("create", "-n", self.namespace, "-f", "-", input=json.dumps(support.pod("stranger", gpus=1)))
+
+    def resize(self, jobs):
+        """A gang that starts anew for another size, as its user asks."""
+        support.create_job(self.namespace, job("stretch", replicas=1, framework="Custom", elastic={
+            "role": "worker", "replicas": 1, "minReplicas": 1, "maxReplicas": 2}))
+        wait_phase(jobs, self.namespace, "stretch", "Running")
+        kubectl("scale", "trainingjob", "stretch", "-n", self.namespace, "--replicas=2")
+        jobs.wait(lambda all_: all_[(self.namespace, "stretch")]["status"].get("ready") == "2/2", "it has two members")
+        support.delete_job(self.namespace, "stretch")
 
     @staticmethod
     def empty_panels(prometheus):
