@@ -23,6 +23,7 @@ struct Fixture {
 
 model::Job elasticJob() {
   model::Job each = job("ml/bert").role("worker", 2, gpus(4)).placed("n1", "worker", "0-1");
+  each.spec.framework = model::Framework::kPyTorch;
   each.spec.elastic.emplace();
   each.spec.elastic->role = "worker";
   each.spec.elastic->minReplicas = 1;
