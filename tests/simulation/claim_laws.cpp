@@ -150,7 +150,7 @@ void ClaimLaws::checkVictim(const model::Job& victim, const model::Job& claimant
   for (const auto& pod : truth_.cache().pods.all()) {
     const bool elastic = pod->controllerUid == victim.uid && pod->member && victim.spec.elastic &&
                          pod->member->role == victim.spec.elastic->role;
-    if (!elastic) continue;
+    if (!elastic || pod->finished() || pod->terminating) continue;
     if (named.contains(pod->uid))
       firstNamed = std::min(firstNamed, pod->member->index);
     else

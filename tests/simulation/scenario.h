@@ -115,8 +115,8 @@ struct Scenario {
 };
 
 // `contention`: with more gangs than fit, in queues and of priorities (contention_draw.h). Without, the same
-// life is drawn but for that.
-[[nodiscard]] Scenario drawScenario(std::uint64_t seed, bool contention);
+// life is drawn but for that; `late` likewise: with gangs that may begin before all their members are there.
+[[nodiscard]] Scenario drawScenario(std::uint64_t seed, bool contention, bool late = false);
 // One line a thing, for people who look at a failing seed.
 [[nodiscard]] std::string describe(const Scenario& scenario);
 

@@ -20,8 +20,8 @@ using std::chrono::milliseconds;
 
 class Draw {
  public:
-  Draw(std::uint64_t seed, bool contention)
-      : rng_(seed * 0x9E37'79B9'7F4A'7C15ULL + 1), contention_(contention) {
+  Draw(std::uint64_t seed, bool contention, bool late)
+      : rng_(seed * 0x9E37'79B9'7F4A'7C15ULL + 1), contention_(contention), late_(late) {
     scenario_.seed = seed;
   }
 
@@ -35,6 +35,7 @@ class Draw {
     odds();
     // Lives that were arranged for one step stay as they are.
     if (contention_ && !arranged_) drawContention(scenario_, rng_.split());
+    if (late_) lateMembers();
     std::stable_sort(scenario_.troubles.begin(), scenario_.troubles.end(),
                      [](const auto& a, const auto& b) { return a.at < b.at; });
     return std::move(scenario_);
@@ -76,11 +77,15 @@ class Draw {
     const auto gpus = [&] { return static_cast<int>(1 << rng_.below(scenario_.gpusOnNode == 8 ? 4 : 3)); };
     plan.roles.push_back({"worker", rng_.chance(1, 4) ? 1 : static_cast<int>(rng_.between(2, 4)), gpus()});
     if (rng_.chance(1, 4)) plan.roles.push_back({"ps", static_cast<int>(rng_.between(1, 2)), gpus() / 2});
-    if (rng_.chance(1, 4))
-      stretch(plan);
-    else if (rng_.chance(1, 4))
-      plan.late = static_cast<int>(rng_.between(1, 3));
+    if (rng_.chance(1, 4)) stretch(plan);
     scenario_.jobs.push_back(std::move(plan));
+  }
+
+  // Of gangs that are not elastic every second one may begin before all its members are there.
+  void lateMembers() {
+    for (JobPlan& plan : scenario_.jobs) {
+      if (!plan.elastic && rng_.chance(1, 2)) plan.late = static_cast<int>(rng_.between(1, 3));
+    }
   }
 
   // It changes its size, more often than once, while it runs.
@@ -269,6 +274,7 @@ class Draw {
 
   base::Rng rng_;
   const bool contention_;
+  const bool late_;
   Scenario scenario_;
   std::uint64_t pick_ = 0;
   bool arranged_ = false;
@@ -276,6 +282,8 @@ class Draw {
 
 }  // namespace
 
-Scenario drawScenario(std::uint64_t seed, bool contention) { return Draw(seed, contention).run(); }
+Scenario drawScenario(std::uint64_t seed, bool contention, bool late) {
+  return Draw(seed, contention, late).run();
+}
 
 }  // namespace trainyard::simulation

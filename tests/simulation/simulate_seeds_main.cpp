@@ -66,7 +66,8 @@ class Campaign {
       const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
       // Every hundredth is run again: equal seeds must make equal runs.
       if (options_.replay || seed % 100 == 0) {
-        const RunResult again = runSeed(seed, {.contention = run.contention, .types = run.types});
+        const RunResult again =
+            runSeed(seed, {.contention = run.contention, .late = run.late, .types = run.types});
         if (again.trace != result.trace)
           result.problems.push_back(
               fmt::format("a second run differs: {} and {} lines", result.lines, again.lines));
@@ -80,8 +81,9 @@ class Campaign {
     hits_.add(result.hits);
     times_.push_back(ms);
     if (options_.count == 1)
-      fmt::print("{}trace {:016x}, {} lines\n", describe(drawScenario(seed, options_.run.contention)),
-                 result.trace, result.lines);
+      fmt::print("{}trace {:016x}, {} lines\n",
+                 describe(drawScenario(seed, options_.run.contention, options_.run.late)), result.trace,
+                 result.lines);
     if (result.problems.empty()) return;
     ++failed_;
     firstFailed_ = std::min(firstFailed_, seed);
@@ -130,6 +132,7 @@ int main(int argc, char** argv) {
   app.add_flag("--table", options.table, "print how often which fault met which step");
   app.add_flag("--contention", options.run.contention,
                "more gangs than fit, with queues and priorities: some have to make room");
+  app.add_flag("--late", options.run.late, "gangs that may begin before all their members are there");
   app.add_flag("--trace", options.run.trace, "print every API call of the operators on stderr");
   app.add_flag("--log", options.run.log, "print what the programs log on stderr");
   CLI11_PARSE(app, argc, argv);

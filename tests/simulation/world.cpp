@@ -122,7 +122,7 @@ void World::submit(const JobPlan& plan) {
 }
 
 RunResult runSeed(std::uint64_t seed, const RunOptions& options) {
-  return World(drawScenario(seed, options.contention), options).run();
+  return World(drawScenario(seed, options.contention, options.late), options).run();
 }
 
 }  // namespace trainyard::simulation

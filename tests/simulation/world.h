@@ -16,6 +16,7 @@ struct RunOptions {
   bool trace = false;  // every call on stderr
   bool log = false;    // what the programs say
   bool contention = false;
+  bool late = false;  // gangs that may begin before all their members are there
   std::shared_ptr<const sim::Registry> types = nullptr;
 };
 
