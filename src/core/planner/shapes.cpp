@@ -148,8 +148,9 @@ class Generator {
     for (const Spread::Part& part : spread.parts) {
       if (!budget.gpuType.empty() && pools_[part.pool].gpuType != budget.gpuType) continue;
       sum = base::saturatingAdd(
-          sum, base::saturatingAdd(base::saturatingMultiply(budget.perWorker, part.nodes * part.workers),
-                                   base::saturatingMultiply(budget.perServer, part.nodes * part.servers)));
+          sum, base::saturatingAdd(
+                   base::saturatingMultiply(budget.perWorker, std::int64_t{part.nodes} * part.workers),
+                   base::saturatingMultiply(budget.perServer, std::int64_t{part.nodes} * part.servers)));
     }
     return sum > budget.most;
   }
