@@ -70,3 +70,20 @@ TEST_CASE("a planned type is a gang's fastest, and who names one has no choice")
   const model::Job steep = seeking("ml/steep", 20, 100, 2);
   CHECK(startsOf(cluster().add(bound).add(steep)) == Starts{{"bound", "n-t"}, {"steep", "n-a"}});
 }
+
+TEST_CASE("steps as fast as the schema allows are told apart from slow ones") {
+  model::Job each = seeking("ml/absurd", 0, 0, 1);
+  model::ModelProfile profile;
+  const auto step = [&](const char* type, std::int64_t batch, std::int64_t nanos) {
+    model::MeasuredStep measured;
+    measured.workers = {1};
+    measured.batchPerWorker = batch;
+    measured.stepNanos = nanos;
+    measured.gpuType = type;
+    profile.measurements.push_back(measured);
+  };
+  step("a100", 1, 1'000'000'000);
+  step("t4", 1'000'000'000, 1'000);
+  each.spec.plan.profile = std::make_shared<const model::ModelProfile>(profile);
+  CHECK(startsOf(cluster().add(each))["absurd"] == "n-t");
+}
