@@ -27,6 +27,9 @@ model::Job runningJob() {
   return each;
 }
 
+// Nothing new, for 700 seconds.
+const LifeSign kSilent{.silentSince = at(300)};
+
 // What a cycle writes of the job, given these news of it.
 std::optional<JobDecision> decide(const model::Job& job, std::optional<LifeSign> sign, CycleCache& cache,
                                   std::int64_t now = 1000) {
@@ -117,7 +120,7 @@ TEST_CASE("news from a job's log are written, also where it has nothing else to 
 TEST_CASE("a silent job is called stalled once, and no longer when it speaks again") {
   model::Job job = settled(runningJob());
   CycleCache cache;
-  const auto silent = decide(job, LifeSign{std::nullopt, at(300)}, cache);
+  const auto silent = decide(job, kSilent, cache);
   REQUIRE(silent);
   REQUIRE(silent->status);
   REQUIRE(silent->events.size() == 1);
@@ -126,7 +129,7 @@ TEST_CASE("a silent job is called stalled once, and no longer when it speaks aga
   CHECK(silent->status->phase == "Running");
   job.status = *silent->status;
   CHECK(job.conditionTrue(model::conditions::kStalled));
-  CHECK_FALSE(decide(job, LifeSign{std::nullopt, at(300)}, cache));
+  CHECK_FALSE(decide(job, kSilent, cache));
   const auto alive = decide(job, LifeSign{}, cache);
   REQUIRE(alive);
   job.status = *alive->status;
@@ -141,7 +144,7 @@ TEST_CASE("a stalled job starts anew where it asks for that, and that is counted
   }
   SECTION("the whole gang") {}
   CycleCache cache;
-  const auto decision = decide(job, LifeSign{std::nullopt, at(300)}, cache);
+  const auto decision = decide(job, kSilent, cache);
   REQUIRE(decision);
   REQUIRE(decision->status);
   const model::JobStatus& status = *decision->status;
@@ -164,7 +167,7 @@ TEST_CASE("a job that stalls again and again ends") {
   job.spec.health.restartStalled = true;
   for (int i = 0; i < 3; ++i) job.status.restarts.add(model::FailureClass::kStalled, true);
   CycleCache cache;
-  const auto decision = decide(job, LifeSign{std::nullopt, at(300)}, cache);
+  const auto decision = decide(job, kSilent, cache);
   REQUIRE(decision);
   CHECK(decision->status->phase == "Failed");
   job.status = *decision->status;
