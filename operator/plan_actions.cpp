@@ -55,6 +55,20 @@ std::vector<Witness> witnessesOf(const model::Job& job, const kube::ObjectCache<
   return witnesses;
 }
 
+// Of what has to be known before the job goes on.
+constexpr base::Instant::duration kReadAgain = std::chrono::seconds(1);
+
+// Whether the same request may well be answered in a moment.
+bool passes(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kUnauthorized:
+    case ErrorCode::kThrottled:
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kOutcomeUnknown: return true;
+    default: return false;
+  }
+}
+
 bool isDefinite(ErrorCode code) { return code == ErrorCode::kInvalid || code == ErrorCode::kForbidden; }
 
 }  // namespace
@@ -155,10 +169,11 @@ void PlanExecutor::patchFinalizers(const StepPtr& step, bool present) {
                     const model::Job& owner = *step->decision.job;
                     if (answer) {
                       // The last finalizer takes the object with it.
-                      if (present)
-                        deps_.cache.jobs.applyWrite(answer->body);
-                      else
+                      const auto meta = codec::decodeObjectMeta(answer->body);
+                      if (!present && meta && !meta->hasFinalizers)
                         deps_.cache.jobs.forget(owner.key, owner.uid.str());
+                      else
+                        deps_.cache.jobs.applyWrite(answer->body);
                       return partDone(step, true);
                     }
                     const bool conflict = answer.error().code == ErrorCode::kConflict;
@@ -333,21 +348,30 @@ void PlanExecutor::createMember(const StepPtr& step, const core::CreateMember& a
                        return partDone(step, true);
                      }
                      switch (answer.error().code) {
-                       case ErrorCode::kAlreadyExists: return memberNameTaken(step, name);
+                       case ErrorCode::kAlreadyExists: return readMember(step, name);
                        case ErrorCode::kInvalid:
                        case ErrorCode::kForbidden:
                          refuseCreation(step, answer.error());
                          return partDone(step, true);
+                       // An attempt must not be over while nobody knows whether this pod of it exists.
+                       case ErrorCode::kOutcomeUnknown: return readMember(step, name);
                        default: return partDone(step, false);
                      }
                    }));
 }
 
-// Ours from an earlier try, ours of an older epoch (the protocol will remove it), or somebody else's.
-void PlanExecutor::memberNameTaken(const StepPtr& step, const std::string& name) {
+// A pod that is there under the name of a member, or is not. Ours from an earlier try, ours of an older epoch
+// (the protocol will remove it), or somebody else's.
+void PlanExecutor::readMember(const StepPtr& step, const std::string& name) {
   const model::ObjectKey key{step->decision.job->key.ns, name};
   deps_.api.get(kube::kPods.object(key.ns, key.name), guarded([this, step, key](const Answer& answer) {
-                  if (!answer) return partDone(step, false);
+                  if (!answer && !passes(answer.error().code)) return partDone(step, false);
+                  if (!answer) {
+                    deps_.executor.postAfter(kReadAgain, [this, step, name = key.name, alive = alive_] {
+                      if (*alive) readMember(step, name);
+                    });
+                    return;
+                  }
                   const auto pod = codec::decodePod(answer->body);
                   const bool ours = pod && pod->controllerUid == step->decision.job->uid &&
                                     pod->controllerKind == model::names::kTrainingJobKind;

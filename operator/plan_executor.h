@@ -123,7 +123,7 @@ class PlanExecutor {
   void tellOwnVariables(const StepPtr& step);
   [[nodiscard]] const model::Preflight* preflightOf(const model::Job& job) const;
   void checkOwner(const StepPtr& step, const kube::ResourceType& type, const std::string& name);
-  void memberNameTaken(const StepPtr& step, const std::string& name);
+  void readMember(const StepPtr& step, const std::string& name);
   void formerPodInTheWay(const StepPtr& step, const std::string& pod);
   void singleNameTaken(const StepPtr& step, const model::Pod& pod);
   void refuseCreation(const StepPtr& step, const base::Error& error);

@@ -205,6 +205,27 @@ TEST_CASE("Bodies of a large gang are not made all at once") {
   CHECK(fixture.api.mostOpen < (std::size_t{17} << 20));
 }
 
+TEST_CASE("A member whose creation nobody answered is read before the job goes on") {
+  Fixture fixture;
+  int reads = 0;
+  fixture.api.fault = [&](const kube::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.method == net::Method::kPost) return base::Error{base::ErrorCode::kOutcomeUnknown, "reset"};
+    if (request.method != net::Method::kGet) return std::nullopt;
+    return ++reads < 3 ? base::Error{base::ErrorCode::kOutcomeUnknown, "reset"}
+                       : base::Error{base::ErrorCode::kNotFound, "no such pod"};
+  };
+  core::Plan plan;
+  plan.decisions.push_back({.job = fixture.cache.jobs.find(kJob)});
+  plan.decisions.back().actions.emplace_back(core::CreateMember{"worker", 0, 1, std::nullopt});
+  fixture.executor.execute(plan);
+  fixture.loop.runFor(1500ms);
+  CHECK(reads == 2);
+  CHECK(fixture.executor.busyJobs() == 1);
+  fixture.loop.runFor(1s);
+  CHECK(reads == 3);
+  CHECK(fixture.executor.busyJobs() == 0);
+}
+
 TEST_CASE("A job with 45,000 resources waits for nothing and costs nobody a place: it is refused by reason") {
   std::string limits;
   for (int i = 0; i < 45'000; ++i) limits += fmt::format(R"({}"x.io/r{}":"1")", i == 0 ? "" : ",", i);
