@@ -32,6 +32,7 @@ base::Result<ObjectMeta> decodeObjectMeta(std::string_view json) {
   ObjectMeta out{text(meta.find("namespace")), text(meta.find("name")), text(meta.find("uid")),
                  text(meta.find("resourceVersion"))};
   readController(meta, out);
+  meta.find("finalizers").forEachElement([&](JsonValue) { out.hasFinalizers = true; });
   if (out.name.empty()) return refuse("metadata.name is missing");
   return out;
 }

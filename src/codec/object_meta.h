@@ -18,6 +18,8 @@ struct ObjectMeta {
   std::string controllerKind = {};
   std::string controllerName = {};
   std::string controllerUid = {};
+  // Somebody has still to agree before it can go.
+  bool hasFinalizers = false;
 };
 
 // kInvalid when it is no JSON object or has no metadata.name.

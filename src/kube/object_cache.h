@@ -82,16 +82,19 @@ class ObjectCache final : public ReflectorSink {
     const Key key = Traits::keyOf(*decoded);
     const Pointer before = find(key);
     if (!before && kind == WriteKind::kUpdate) return false;
+    if (isGone(key, *decoded)) return false;
     if (before && versionNumber(before->resourceVersion).value_or(0) >= *version) return false;
     written_.insert(key);
     put(key, std::make_shared<const T>(std::move(*decoded)));
     return true;
   }
 
-  // The API answered "not found" for an object of ours: drops that incarnation, if it is still here.
+  // The API answered "not found" for an object of ours: drops that incarnation, if it is still here. A watch
+  // that lags, or begins again at an older version, still tells of how it was: that does not bring it back.
   bool forget(const Key& key, std::string_view uid) {
     const Pointer before = find(key);
     if (!before || before->uid.str() != uid) return false;
+    gone_[key] = {std::string(uid)};
     take(key);
     return true;
   }
@@ -117,6 +120,7 @@ class ObjectCache final : public ReflectorSink {
     // Numbers may start anew after a list: a server restored from a backup goes back in time.
     delivered_ = std::exchange(listedVersion_, 0);
     auto next = std::exchange(listed_, {});
+    dropGone(next);
     std::erase_if(written_, [&](const Key& key) {
       const auto delivered = next.find(key);
       if (delivered == next.end()) return true;
@@ -140,7 +144,7 @@ class ObjectCache final : public ReflectorSink {
     if (!decoded) return;
     noteDelivered(*decoded);
     const Key key = Traits::keyOf(*decoded);
-    put(key, newerOf(key, std::move(*decoded)));
+    if (!isGone(key, *decoded)) put(key, newerOf(key, std::move(*decoded)));
   }
 
   void remove(std::string_view object) override {
@@ -152,6 +156,8 @@ class ObjectCache final : public ReflectorSink {
     if (const auto version = versionNumber(meta->resourceVersion))
       delivered_ = std::max(delivered_, *version);
     const Key key = Traits::keyOf(*meta);
+    if (const auto gone = gone_.find(key); gone != gone_.end() && gone->second.uid == meta->uid)
+      gone_.erase(gone);
     if constexpr (requires(const T& value) { value.resourceVersion; }) {
       // A name that we have meanwhile written anew is another object.
       const Pointer known = find(key);
@@ -176,6 +182,30 @@ class ObjectCache final : public ReflectorSink {
       return true;
     } else {
       return false;
+    }
+  }
+
+  [[nodiscard]] bool isGone(const Key& key, const T& object) const {
+    if constexpr (requires { object.uid; }) {
+      const auto gone = gone_.find(key);
+      return gone != gone_.end() && gone->second.uid == object.uid.str();
+    } else {
+      return false;
+    }
+  }
+
+  // A list may have begun before an object went, the one after it has not: what that one shows was brought
+  // back, with its uid, from a backup.
+  void dropGone(std::map<Key, Pointer>& listed) {
+    for (auto gone = gone_.begin(); gone != gone_.end();) {
+      if (gone->second.listed) {
+        gone = gone_.erase(gone);
+        continue;
+      }
+      gone->second.listed = true;
+      const auto shown = listed.find(gone->first);
+      if (shown != listed.end() && isGone(gone->first, *shown->second)) listed.erase(shown);
+      ++gone;
     }
   }
 
@@ -303,8 +333,13 @@ class ObjectCache final : public ReflectorSink {
   std::map<Key, Pointer> objects_;
   model::SharedList<T> list_;  // the same objects, in the same order
   mutable bool handedOut_ = false;
-  std::set<Key> written_;          // taken from a write of ours; the watch has not shown them yet
-  std::uint64_t delivered_ = 0;    // the newest version that list or watch delivered
+  std::set<Key> written_;        // taken from a write of ours; the watch has not shown them yet
+  std::uint64_t delivered_ = 0;  // the newest version that list or watch delivered
+  struct Gone {
+    std::string uid;
+    bool listed = false;  // a list has come to its end since
+  };
+  std::map<Key, Gone> gone_;       // known to be gone by an answer to us; the watch has not told
   std::map<Key, Pointer> listed_;  // of the pages of a list under way
   std::uint64_t listedVersion_ = 0;
   std::size_t undecodable_ = 0;

@@ -202,6 +202,35 @@ TEST_CASE("the deletion of an earlier incarnation does not remove a newly create
   CHECK(f.version("a").empty());
 }
 
+TEST_CASE("what is known to be gone is not brought back by a watch that begins again at an older version") {
+  Fixture f;
+  f.cache.pods.replace({object("a", "u1", 10)});
+  CHECK(f.cache.pods.forget({"ml", "a"}, "u1"));
+  f.cache.pods.upsert(object("a", "u1", 12));
+  CHECK(f.version("a").empty());
+  CHECK_FALSE(f.cache.pods.applyWrite(object("a", "u1", 13), WriteKind::kCreate));
+  SECTION("nor by a list that had begun before") {
+    f.cache.pods.replace({object("a", "u1", 12)});
+    CHECK(f.version("a").empty());
+    SECTION("but by one after it: a backup was restored") {
+      f.cache.pods.replace({object("a", "u1", 12)});
+      CHECK(f.version("a") == "12");
+    }
+  }
+  SECTION("and its name is free for others") {
+    CHECK(f.cache.pods.applyWrite(object("a", "u2", 14), WriteKind::kCreate));
+    CHECK(f.version("a") == "14");
+    SECTION("which its late end does not touch") {
+      f.cache.pods.remove(object("a", "u1", 13));
+      CHECK(f.version("a") == "14");
+    }
+  }
+  SECTION("until its end is told") {
+    f.cache.pods.remove(object("a", "u1", 13));
+    CHECK(f.version("a").empty());
+  }
+}
+
 TEST_CASE("a list older than an own write keeps the write") {
   Fixture f;
   f.cache.pods.replace({object("a", "u1", 10)});
