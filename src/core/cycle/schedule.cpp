@@ -303,9 +303,14 @@ class Scheduler {
     const auto smaller = withWish(*contender.waiting->job, members);
     PlaceRequest request = placer_.request(*smaller, widest);
     const auto& backoff = smaller->status.gang.backoff;
-    if (backoff) request.avoidNodes = backoff->avoidNodes;
-    request.avoidNodes.insert(request.avoidNodes.end(), avoid.begin(), avoid.end());
-    auto placement = placer_.tryPlace(request);
+    // As for the whole gang: a node that failed an attempt is better than none.
+    const auto placement =
+        avoidingAsPossible(backoff ? backoff->avoidNodes : std::vector<model::NodeName>{},
+                           [&](std::vector<model::NodeName> avoided) {
+                             request.avoidNodes = std::move(avoided);
+                             request.avoidNodes.insert(request.avoidNodes.end(), avoid.begin(), avoid.end());
+                             return placer_.tryPlace(request);
+                           });
     if (!placement) return std::nullopt;
     const QueueTree::Amounts held = tree_.heldBy(*smaller, placement->assignments);
     const bool beyond = tree_.beyondLimit(contender.queue, held) ||

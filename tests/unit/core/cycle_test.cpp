@@ -541,3 +541,19 @@ TEST_CASE("a gated pod whose job is gone is swept") {
   const Plan plan = cycle(input(threeNodes().add(pod("x").memberOf(gone, "worker", 0).gpus(8).gated())));
   CHECK(plan.orphans.size() == 1);
 }
+
+TEST_CASE(
+    "an elastic gang for which there is no room starts smaller, on a node that failed it where it has to") {
+  JobBuilder gang = job("ml/bert");
+  gang.role("worker", 4, gpus(8));
+  model::Job late = gang;
+  late.spec.elastic = model::Elastic{.role = "worker", .replicas = 4, .minReplicas = 3, .maxReplicas = 4};
+  late.status.gang.backoff = {
+      .until = {}, .count = 1, .avoidNodes = {model::NodeName("n1")}, .reason = "cordoned"};
+  const CycleInput in =
+      input(cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)).add(node("n3").gpus(8)).add(late));
+  const Plan plan = cycle(in);
+  const model::Proposal* proposal = proposalFor(plan, "ml/bert");
+  REQUIRE(proposal != nullptr);
+  CHECK(proposal->add.size() == 3);
+}
