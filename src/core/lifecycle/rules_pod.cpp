@@ -71,7 +71,16 @@ void addStarts(Rules& rules) {
       "refused-by-node", kAdmissionRefused, 85,
       "^(OutOf[A-Za-z0-9.-]+[/A-Za-z0-9.-]*|UnexpectedAdmissionError|NodeAffinity|NodeSelectorMismatching|"
       "TopologyAffinityError|PodOSNotSupported|PodOSSelectorNodeLabelDoesNotMatch|SysctlForbidden|"
-      "InsufficientResourceError|PodAdmissionFailed|ForbiddenSysctl|AppArmor)$"));
+      "InsufficientResourceError|PodAdmissionFailed|ForbiddenSysctl|AppArmor|NodePorts|NodeName|"
+      "NodeUnschedulable|"
+      "NodeResourcesFit|TaintToleration|InvalidNodeInfo|Unsupported|PodFeatureUnsupported|"
+      "HostNetworkNotSupported|SMTAlignmentError|"
+      "UnexpectedPredicateFailureType|VolumeAttachmentLimitExceeded|[A-Za-z]+(NotSupported|AdmissionError|"
+      "AffinityError))$"));
+  rules.push_back(
+      fact("rejected-by-node", kAdmissionRefused, 75, "",
+           R"((?i)^pod was rejected: |^predicate \w+ failed|node didn't have enough (resource|capacity)|)"
+           R"(^allocate failed due to)"));
   rules.push_back(
       fact("command-not-started", kCommandNotFound, 90, kNotStarted,
            R"((?i)executable file not found|exec format error|exec: "[^"]*"|)"
