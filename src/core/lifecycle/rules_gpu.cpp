@@ -81,7 +81,7 @@ void addDevices(Rules& rules) {
       R"(GPU .{0,60}compute capability .{0,60}(not supported|too low|minimum)|)"
       R"(PTX (JIT|was compiled)|CUDA driver .{0,40}(too old|older than)|)"
       R"(cuDNN version (incompatib|mismatch)|only supports? [\w ]{1,30} GPUs or newer|compute capability (of )?(at least|>=)|)"
-      R"(unsupported gpu architecture|is not defined for option 'gpu-name'|CUDAMismatch|NoBinaryForGpu|)"
+      R"(unsupported gpu architecture|CUDA error: invalid device function|is not defined for option 'gpu-name'|CUDAMismatch|NoBinaryForGpu|)"
       R"(installed CUDA version .{0,40}does not match|unable to find code object|(newer|minimum) (nvidia )?driver|)"
       R"(driver is older than|unsatisfied condition: cuda)"));
   rules.push_back(logRule(
@@ -95,6 +95,10 @@ void addDevices(Rules& rules) {
       R"(no (supported|usable|available) (gpu|cuda|devices?\b)|no ROCm-capable device|no (HIP|ROCm) (GPUs|devices)|)"
       R"(torch\.cuda\.is_available\(\) (is|returned|==) False|runtime error \(\d+\) ?: ?initialization error|)"
       R"(No visible (GPU|CUDA) devices|Unable to initialize backend '(cuda|gpu)')"));
+  rules.push_back(logRule(
+      "no-device", kCudaInitFailed, kCause, 66,
+      R"((?i)^((\w+\.)*\w+(Error|Exception)|error|fatal)\b.{0,80}(CUDA (is )?(not available|unavailable)|no (nvidia )?GPUs? (was |were |is |are )?(found|available|detected)|)"
+      R"(GPU (is )?not (found|available|detected)|(GPU|CUDA)( device)? (is )?required|no platforms that are instances of (gpu|cuda)))"));
   // TensorFlow says so on every node without a GPU as well.
   rules.push_back(logRule("cuda-init-call", kCudaInitFailed, kSymptom, 45, R"(failed call to cuInit)"));
   rules.push_back(logRule(
@@ -103,10 +107,13 @@ void addDevices(Rules& rules) {
       R"(Assertion `.{0,80}(index|srcIndex|target|t >= 0|n_classes|label|input_val).{0,80}` failed)"));
   rules.push_back(logRule(
       "cuda-fault", kCudaError, kCause, 68,
-      R"((?i)illegal memory access|unspecified launch failure|misaligned address|)"
+      R"((?i)illegal memory access|cudnn[_ ]frontend|no execution plans support|unspecified launch failure|misaligned address|)"
       R"(illegal instruction was encountered|launch timed out and was terminated|)"
       R"(CUDA_ERROR_(LAUNCH|ILLEGAL|UNKNOWN|MISALIGNED|ASSERT|INVALID)|)"
       R"(CU(BLAS|DNN|SOLVER|SPARSE|RAND|FFT)_(STATUS_)?(EXECUTION|INTERNAL|NOT_INITIALIZED|MAPPING|EXEC|LAUNCH|NOT_SUPPORTED|BAD|INVALID))"));
+  // The same words about a configuration are the program's.
+  rules.push_back(logRule("cuda-argument", kCudaError, kCause, 78,
+                          R"((CUDA|HIP) error: invalid (configuration|argument|value|resource))"));
   rules.push_back(logRule(
       "cuda-error", kCudaError, kCause, 62,
       R"(\bCUDA error\b|CUDA runtime error|cuda runtime error|CUDA_ERROR_[A-Z_]+|cudaError[A-Z]\w+|)"

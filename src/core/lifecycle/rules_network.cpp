@@ -73,8 +73,9 @@ void addMeeting(Rules& rules) {
       R"((barrier|connect|initiali|regist|coordinat).{0,120}DEADLINE_EXCEEDED)|)"
       R"((?i:(GetKeyValue|KeyValueGet)\W{0,3}.{0,20}timed out|KeyValueStore.{0,60}(timed out|timeout))|)"
       R"((?i:wait(ed|ing)? for .{0,40}(workers|ranks|peers|tasks|nodes|members|replicas|executors).{0,80}(giving up|gave up|timed out|timeout|expired))|)"
+      R"((?i:\bmin(imum)? .{0,20}(nodes|workers|members) .{0,30}not reached|(not all|fewer than|only \d+) .{0,40}(joined|registered))|)"
       R"((?i:jax\.distributed.{0,80}(timed? ?out|deadline))|)"
-      R"((?i:wait timeout after \d+ ?ms, keys|waiting for .{0,40}(nodes|workers|members|ranks) to join))"));
+      R"((?i:wait timeout after \d+ ?ms, keys|timeout waiting for key|waiting for .{0,40}(nodes|workers|members|ranks) to join))"));
   rules.push_back(logRule(
       "dns", kDnsFailure, kDerived, 78,
       R"((?i)name resolution|Name or service not known|getaddrinfo|could not resolve|)"
@@ -93,7 +94,7 @@ void addMpi(Rules& rules) {
       R"(Host key verification failed|Permission denied \(publickey|ssh: connect to host|kex_exchange|)"
       R"(ssh_exchange_identification|There are not enough slots|not enough slots available|)"
       R"(\bORTE\b|\bprted\b|PRTE .*(daemon|lost|unable)|PMI[Xx] (ERROR|error|server)|)"
-      R"(\borted\b.*(fail|not found|unexpected)|HYD_sock_connect|unable to (connect to server .{0,40}port|run (bstrap_)?proxy)|)"
+      R"(\borted\b.*(fail|not found|unexpected)|HYDU?_sock_connect|daemon was unable to complete|unable to (connect to server .{0,40}port|run (bstrap_)?proxy)|)"
       R"((mpirun|mpiexec|prterun) has detected|(open|find|read|parse)\w* .{0,20}host ?file|orte_init|opal_init|orte_ess|plm[_:]rsh|)"
       R"((?i:daemon .{0,80}(died|failed|lost|unexpectedly|unreachable))|unable to launch .*(node|host)|)"
       R"((?i:mpirun (was unable|could not|failed)|mpiexec.{0,40}(unable|could not|fail))|)"
@@ -109,7 +110,7 @@ void addMpi(Rules& rules) {
   rules.push_back(logRule(
       "mpi-call", kMpiError, kDerived, 68,
       R"(MPI_ERR_[A-Z_]+|An error occurred in MPI_|Fatal error in (internal_|P?MPI|MPIR)|MPI_I(NIT|nit).{0,20} failed|)"
-      R"(use an MPI routine (before|after)|was called (before MPI_I|after MPI_F)|PML add procs failed|mpi4py\.MPI\.Exception)"));
+      R"(use an MPI routine (before|after)|was called (before MPI_I|after MPI_F)|Assertion failed in file src/(mpi|mpl|util)|PML add procs failed|mpi4py\.MPI\.Exception)"));
   rules.push_back(
       logRule("mpi-abort", kMpiError, kDerived, 30,
               R"(MPI_ABORT was invoked|application called MPI_Abort|MPI_Abort\(|MPI_ERRORS_ARE_FATAL)"));
@@ -121,7 +122,7 @@ void addConnections(Rules& rules) {
       R"((?i)Connection (was )?(reset|closed|aborted|refused|timed out|lost|dropped)|ConnectionReset|)"
       R"(ConnectionRefused|ConnectionAborted|Broken ?pipe|\b(ECONNRESET|ECONNREFUSED|EPIPE|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH)\b|)"
       R"(RemoteDisconnected|Server disconnected|Socket closed|socket hang up|No route to host|)"
-      R"(_InactiveRpcError|failed to connect to (all addresses|remote)|Actor(Died|Unavailable)Error|RayActorError|node (has )?died|)"
+      R"(_InactiveRpcError|AioRpcError|lost heartbeat|couldn't connect to '|IncompleteRead|SSLEOFError|failed to connect to (all addresses|remote)|Actor(Died|Unavailable)Error|RayActorError|node (has )?died|)"
       R"(closed the connection|ServerDisconnected|RemoteProtocolError|Cannot connect to host|ClientConnectorError|\w+\.ConnectionError\b|)"
       R"((server|service) (has )?gone away|remote end closed|Network is unreachable|lost (contact|connection)|failed to recv|recvValue failed|sendBytes failed|)"
       R"(UnavailableError|StatusCode\.UNAVAILABLE|\bUNAVAILABLE: |Could not contact|peer (has )?(closed|disconnected|is dead)|)"
@@ -133,9 +134,9 @@ void addConnections(Rules& rules) {
                           R"(Rendezvous(Connection|Closed|State)Error)"));
   rules.push_back(logRule("horovod-shut-down", kConnectionLost, kConsequence, 35,
                           R"(Horovod has been shut down|HorovodInternalError|Horovod .*shut ?down)"));
-  rules.push_back(
-      logRule("socket-time-out", kConnectionLost, kConsequence, 38,
-              R"((?i)\bsocket time-?d? ?-?out\b|timed out.{0,40}(connect|socket|read)|TimeoutError)"));
+  rules.push_back(logRule(
+      "socket-time-out", kConnectionLost, kConsequence, 38,
+      R"((?i)\bsocket time-?d? ?-?out\b|timed out.{0,40}(connect|socket|read)|(read|connect\w*|write|handshake|request) (operation )?timed out|ReadTimeout\b|TimeoutError)"));
   rules.push_back(logRule(
       "told-to-end", kInterrupted, kEnd, 34,
       R"(KeyboardInterrupt|(?i:(received|got|caught|handling) (a )?(signal:? ?)?\(?(SIGTERM|SIGINT|15|2)\b)|)"

@@ -50,7 +50,8 @@ void addStops(Rules& rules) {
   rules.push_back(fact("taint", kEvicted, 85, "^(DeletionByTaintManager|TaintManagerEviction)$"));
   rules.push_back(
       fact("preempted", kPreempted, 90,
-           "^(PreemptionByScheduler|PreemptionByKubeScheduler|EvictionByEvictionAPI|Preempting|Preempted)$"));
+           "^(PreemptionByScheduler|PreemptionByKubeScheduler|EvictionByEvictionAPI|Preempting|Preempted|"
+           "\\w+DueToPreemption)$"));
   rules.push_back(fact("evicted", kEvicted, 80, "^Evicted$"));
   rules.push_back(fact("evicted-by-kubelet", kEvicted, 78, "^TerminationByKubelet$"));
   rules.push_back(fact("oom-killed", kHostOutOfMemory, 85, "^OOMKilled$"));
@@ -77,10 +78,10 @@ void addStarts(Rules& rules) {
       "HostNetworkNotSupported|SMTAlignmentError|"
       "UnexpectedPredicateFailureType|VolumeAttachmentLimitExceeded|[A-Za-z]+(NotSupported|AdmissionError|"
       "AffinityError))$"));
-  rules.push_back(
-      fact("rejected-by-node", kAdmissionRefused, 75, "",
-           R"((?i)^pod was rejected: |^predicate \w+ failed|node didn't have enough (resource|capacity)|)"
-           R"(^allocate failed due to)"));
+  rules.push_back(fact(
+      "rejected-by-node", kAdmissionRefused, 75, "",
+      R"((?i)^pod was rejected: |^(pod )?predicate \w+ failed|node didn't have enough (resource|capacity)|)"
+      R"(^allocate failed due to)"));
   rules.push_back(
       fact("command-not-started", kCommandNotFound, 90, kNotStarted,
            R"((?i)executable file not found|exec format error|exec: "[^"]*"|)"

@@ -11,13 +11,13 @@ void addExceptions(Rules& rules) {
   rules.push_back(logRule(
       "syntax", kSyntaxError, kCause, 78,
       R"(^\s*(\w+: )?(SyntaxError|IndentationError|TabError)\b|LoadError: (ParseError|syntax:)|: line \d+: (syntax error|unexpected EOF|unexpected end)|)"
-      R"((sh|bash|dash): \d+: Syntax error|: \d+: Syntax error: |syntax error near unexpected token|)"
+      R"((sh|bash|dash): \d+: Syntax error|\bSyntax error: |syntax error near unexpected token|)"
       R"(unexpected EOF while looking for matching|syntax error: unexpected)"));
   rules.push_back(logRule(
       "import", kImportError, kCause, 74,
       R"(ModuleNotFoundError|^(\w+\.)*ImportError\b|No module named|cannot import name|PackageNotFoundError|)"
       R"(DistributionNotFound|distribution was not found|\bVersionConflict\b|Cannot find module '|ClassNotFoundException|)"
-      R"(NoClassDefFoundError|Package \w+ not found in current path|Missing optional dependency|)"
+      R"(NoClassDefFoundError|Package \w+ not found in current path|Missing optional dependency|due to a circular import|)"
       R"(^(\w+\.)*\w+(Error|Exception): .{0,200}(pip3? install|[Pp]lease install|is not installed))"));
   rules.push_back(logRule(
       "library", kLibraryMissing, kCause, 87,
@@ -55,7 +55,7 @@ void addExceptions(Rules& rules) {
       R"((?i:(invalid|unknown|unsupported|bad|malformed|wrong) (config\w*|parameter|setting|key in config|argument for))|)"
       R"((?i:config\w* (file )?.{0,60}(is invalid|not found|missing|does not (exist|define|contain)))|)"
       R"(yaml\.(scanner|parser|constructor|composer)\.|ScannerError|ConfigError|ConfigurationError|)"
-      R"((?i:environment variable .{0,60}(not set|missing|required|unset)))"));
+      R"((?i:environment variable .{0,60}(not set|must be set|missing|required|unset|undefined|not defined)))"));
   rules.push_back(logRule(
       "argument-of-tool", kArgumentError, kCause, 75,
       R"(Some specified arguments are not used|^In '[^']+': (Could not|Validation)|Cannot find primary config|mismatched input '|)"
@@ -63,7 +63,7 @@ void addExceptions(Rules& rules) {
       R"(Unsupported nproc_per_node|unexpected argument '|flag provided but not defined|unknown shorthand flag|)"
       R"(flag needs an argument|[Uu]nrecognized options|Could not consume arg|no value for the required argument|)"
       R"((?i:invalid value .{0,60} for (flag|option|argument|'--?))|(?i:TomlDecodeError)|configparser\.\w+Error|)"
-      R"(No configurable matching|DocoptExit|argparse\.Argument\w*Error|conflicting option string|)"
+      R"(No configurable matching|DocoptExit|^(\w+\.)+Argument(Type)?Error\b|required flag\(s\)|conflicting option string|)"
       R"((?i:(at most|exactly|only) one of .{0,80}\b(can|must|may|should) be|mutually exclusive|not allowed (together|with argument))|)"
       R"((?i:cannot (both )?be (used|set|specified|enabled) (together|at the same time|simultaneously))|)"
       R"((Error|error): .{0,60}--[a-z][\w-]+ (is|must|requires?|expects|cannot|can only|should|needs|not|and|was)\b|)"
@@ -135,11 +135,15 @@ void addInput(Rules& rules) {
       R"(DataFilesNotFound|DatasetGeneration\w*Error|Expected image \(|(unknown|[Uu]nrecognized|unsupported) (image |audio |file )?format|)"
       R"([Ff]ormat not recogni[sz]ed|Error opening '/|Compressed file ended before|Invalid data found when processing|InvalidDataError|)"
       R"(moov atom not found|DECORDError|!_?(ssize|src)\.empty\(\)|LibsndfileError|MDB_[A-Z]+|^lmdb\.\w*Error|file is not a database|)"
-      R"(disk image is malformed|doesn't match expected format|allow_pickle=False|Failed to interpret file|)"
+      R"(disk image is malformed|doesn't match expected format|allow_pickle=False|datasets\.(table|builder|arrow\w*)\.\w+Error|column names don't match|not a (valid )?(PNG|JPEG|image|video|tar|zip)\b|Failed to interpret file|)"
       R"((?i:(unable|could not|cannot|failed) (to )?(find|open) (the )?(training |input |data ?|validation |sample )?(file|set|shard|record|'?/data)\b)|)"
       R"(NoSuchKey|NoSuchBucket|Unable to (synchronously )?open (file|object)|not a Parquet file|Parquet magic bytes|Invalid magic number|)"
       R"(Could not parse example|Key: .{1,60}Can't parse serialized|Input/output mismatch|FileNotFoundException|Input path does not exist|)"
       R"((?i:404 (client error|not found|get )|http error 404|\(404\)))"));
+  // Nothing but the name of what was read.
+  rules.push_back(logRule(
+      "input-named", kInputError, kCause, 48,
+      R"(^(\w+\.)*(Value|Runtime|Assertion|EOF|Cast|Decode|Format|Lookup|Key)Error: .{0,160}(/data/|/datasets?/|\.(csv|jsonl|parquet|tar|tfrecord|jpe?g|png|h5|npy|npz|rec|idx|arrow|mp4|wav|flac)\b))"));
 }
 
 void addDivergence(Rules& rules) {
@@ -155,6 +159,7 @@ void addDivergence(Rules& rules) {
   diverged.log +=
       R"(|Nan in summary histogram|invalid values? in .?loss|invalid loss, (terminat|stop|abort|exit)|)"
       R"(norm (is|was|became) (inf|nan|non-?finite)\b.{0,80}(stop|abort|terminat|exit|halt|quit)|divergence detected|)"
+      R"(\b(nan|inf)s? (was |were )?(detected|found|encountered) in (the )?(loss|grad|weight|param|activ|output|logit|forward|backward)|)"
       R"(= (nan|inf) is not finite|either .inf., .nan.|Diverged?\w*Error|loss (spiked|exploded)|loss (become|became|becomes|went) (infinite|nan|inf)\b)";
   diverged.evenIfQuiet = true;
   rules.push_back(std::move(diverged));
