@@ -73,7 +73,7 @@ void addMeeting(Rules& rules) {
       R"((barrier|connect|initiali|regist|coordinat).{0,120}DEADLINE_EXCEEDED)|)"
       R"((?i:(GetKeyValue|KeyValueGet)\W{0,3}.{0,20}timed out|KeyValueStore.{0,60}(timed out|timeout))|)"
       R"((?i:wait(ed|ing)? for .{0,40}(workers|ranks|peers|tasks|nodes|members|replicas|executors).{0,80}(giving up|gave up|timed out|timeout|expired))|)"
-      R"((?i:\bmin(imum)? .{0,20}(nodes|workers|members) .{0,30}not reached|(not all|fewer than|only \d+) .{0,40}(joined|registered))|)"
+      R"((?i:\bmin(imum)? .{0,20}(nodes|workers|members) .{0,30}not reached|(not all|fewer than|only \d+) .{0,20}(nodes|workers|members|hosts) .{0,20}(joined|registered))|)"
       R"((?i:jax\.distributed.{0,80}(timed? ?out|deadline))|)"
       R"((?i:wait timeout after \d+ ?ms, keys|timeout waiting for key|waiting for .{0,40}(nodes|workers|members|ranks) to join))"));
   rules.push_back(logRule(

@@ -22,11 +22,11 @@ void addStorageRules(Rules& rules) {
       R"(SlowDown|reduce your request rate|RequestTimeTooSkewed|ServiceUnavailable|safe ?mode|SafeModeException|)"
       R"(BlockMissingException|Could not obtain block|No live (data)?nodes|could only be (replicated|written) to 0|)"
       R"(Read timeout on endpoint|EndpointConnectionError|Could not connect to the endpoint|ConnectTimeoutError|)"
-      R"(\b(s3|gcs|gs|oss|storage|bucket|blob|hdfs|webhdfs|object store|minio|GetObject|PutObject|HeadObject|ListObjects\w*|UploadPart)\b.{0,120}\b(50[0234]|InternalError|Internal Server Error|unavailable|timed out|timeout|Connection (reset|refused)|unreachable)|)"
+      R"(\b(s3|gcs|gs|oss|storage|bucket|blob|hdfs|webhdfs|object store|minio|GetObject|PutObject|HeadObject|ListObjects\w*|UploadPart)\b.{0,120}\b(50[0234]|InternalError|Internal Server Error|unavailable|timed out|timeout( (was|after|exceeded|waiting|reading|while|error|reached|on)|Error|$)|Connection (reset|refused)|unreachable)|)"
       R"(\b(50[0234]|InternalError|Internal Server Error|ServerBusy|Service Unavailable)\b.{0,120}(s3|gcs|gs:|storage|bucket|blob|hdfs|GetObject|PutObject|HeadObject|ListObjects)|)"
       R"(\bbackend ?error|\b50[0234] Server Error|HTTP Error 50[0234]|(response|status) code:? 50[0234]\b|429 .{0,16}too many requests|)"
       R"(\[Errno (70|108|112)\]|(Errno 110\]|timed out|Software caused connection abort): '/|AWS Error (NETWORK|SLOW_DOWN|UNKNOWN|INTERNAL)|FSTimeoutError|)"
-      R"(libcurl code|(connect\w*|timeout|timed out|aborted|reset).{0,120}(s3\.|storage\.googleapis|blob\.core|gs://|s3://)|)"
+      R"(libcurl code|(connection (timeout|aborted|reset|error)|timed out|timeout was|aborted\.).{0,120}(s3\.|storage\.googleapis|blob\.core|gs://|s3://)|connection to \S*(s3\.|storage\.googleapis|blob\.core).{0,60}timed out|)"
       R"((InternalError|ServerBusy|SlowDown).{0,40}\b(calling|operation)|the server is busy|ConnectionClosedError: .*endpoint|)"
       R"(\bbackendError|StandbyException|Operation category READ is not supported|lustre.{0,80}(evict|timeout|error)|)"
       R"(ceph.{0,60}(timeout|error|fail)|(nfs|fuse|mount).{0,60}(timed out|not responding|unavailable)|Operation timed out: '/)"));
