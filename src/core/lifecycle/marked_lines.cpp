@@ -19,6 +19,7 @@ constexpr std::size_t kLongestTraceback = 120;
 // What the patterns say of one line, besides the signs.
 struct Marks {
   bool noise = false;
+  bool wraps = false;  // noise of the kind that says nothing besides
   bool quiet = false;
   bool final = false;
   bool progress = false;
@@ -36,8 +37,12 @@ Marks readMarks(const LogLine& line, const std::vector<int>& found, const RuleBo
   Marks marks;
   marks.indented = line.indented;
   for (const int each : found) {
-    switch (book.rules()[static_cast<std::size_t>(each)].sign) {
-      case Sign::kNoise: marks.noise = true; break;
+    const model::FailureRule& rule = book.rules()[static_cast<std::size_t>(each)];
+    switch (rule.sign) {
+      case Sign::kNoise:
+        marks.noise = true;
+        marks.wraps = marks.wraps || rule.weight > 0;
+        break;
       case Sign::kQuiet: marks.quiet = true; break;
       case Sign::kFinal: marks.final = true; break;
       case Sign::kProgress: marks.progress = true; break;
@@ -57,10 +62,12 @@ void readTracebacks(std::vector<MarkedLine>& lines, const std::vector<Marks>& ma
     std::size_t at = head + 1;
     const std::size_t most = std::min(lines.size(), head + kLongestTraceback);
     while (at < most && marks[at].indented) lines[at++].evidence = false;
-    if (at == most || head == 0) continue;
-    const bool logged =
-        announcesWarning(lines[head - 1].text) || marks[head - 1].noise || announcesWarning(lines[head].text);
+    if (at == most) continue;
+    const bool logged = announcesWarning(lines[head].text) ||
+                        (head > 0 && (announcesWarning(lines[head - 1].text) || marks[head - 1].noise));
     if (logged && lines[at].wentOn) lines[at].evidence = false;
+    // Nobody caught it: the attempts that it mentions were made before.
+    if (marks[at].noise && !marks[at].wraps && !lines[at].wentOn) lines[at].evidence = true;
   }
 }
 

@@ -6,8 +6,8 @@ namespace {
 using enum model::FailureClass;
 using enum model::Sign;
 
-model::FailureRule line(std::string name, model::Sign sign, std::string pattern) {
-  return logRule(std::move(name), kUnknown, sign, 0, std::move(pattern));
+model::FailureRule line(std::string name, model::Sign sign, std::string pattern, int weight = 0) {
+  return logRule(std::move(name), kUnknown, sign, weight, std::move(pattern));
 }
 
 }  // namespace
@@ -24,7 +24,8 @@ void addLineRules(Rules& rules) {
   rules.push_back(line(
       "help-text", kNoise,
       R"((?i:\bhint\b|see docs?/|if you (ever )?(see|get|encounter)|for example:)|^\s+-{1,2}[a-zA-Z][\w-]*([ ,=]|$).{0,80}\S|^\s*#|^\s*//)"));
-  // What wraps the message of another process says nothing besides.
+  // What wraps the message of another process says nothing besides, not even as an exception that nobody
+  // caught: hence its weight.
   rules.push_back(line(
       "wrapper", kNoise,
       R"(ChildFailedError|CalledProcessError: .*exit status \d+|ProcessRaisedException|returned non-zero exit status \d+|)"
@@ -33,8 +34,9 @@ void addLineRules(Rules& rules) {
       R"(Enable (the )?faulthandler|For debugging consider|CUDA kernel errors might be asynchronously|)"
       R"(Compile with `?TORCH_USE_CUDA_DSA|Exception raised from|^frame #\d+|Primary job +terminated normally|)"
       R"(a non-zero exit code\.? Per user-direction|mpirun detected that one or more processes exited|)"
-      R"(Some of the possible causes|the job to be terminated|^\s*at [\w.$]+\(|This might be caused by|)"
-      R"(You may or may not see output from other processes|exactly when Open MPI kills them)"));
+      R"(Some of the possible causes|the job to be terminated|^\s*at [\w.$]+\(|^This might be caused by|)"
+      R"(You may or may not see output from other processes|exactly when Open MPI kills them)",
+      1));
   rules.push_back(line(
       "low-level", kQuiet,
       R"(^.{0,60}\b(INFO|DEBUG|TRACE|NOTICE|WARN|WARNING|Warning)\b|^[IWD]\d{4} \d\d:|^.{0,40}: [IW] [a-z]+/|)"
@@ -43,7 +45,7 @@ void addLineRules(Rules& rules) {
       "given-up", kFinal,
       R"(NCCL WARN|(?i)giv(ing|en|e) up|gave up|(retries|attempts) (have been )?(exhausted|exceeded|failed)|max(imum)? (number of )?(retries|attempts|retry)|)"
       R"(no more (retries|attempts)|after \d+ (retries|attempts|tries)|retry (limit|budget)|exhausted|too many retries|)"
-      R"(cannot (be )?recover|unrecoverable|not recover|cannot continue|can't continue)"));
+      R"(retry failed|^#\s+SIG[A-Z]+ \(|insufficient memory for the Java|cannot (be )?recover|unrecoverable|not recover|cannot continue|can't continue)"));
   rules.push_back(line(
       "progress", kProgress,
       R"((?i)\b(epoch|step|iter(ation)?|global_step|batch|train)\b.{0,40}\d.{0,80}\b(loss|acc(uracy)?|lr|ppl|perplexity|examples?|samples?|img|images|tokens?|it|sec|ms|s)\b|)"

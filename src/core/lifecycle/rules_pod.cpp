@@ -50,7 +50,8 @@ void addStops(Rules& rules) {
   rules.push_back(fact("taint", kEvicted, 85, "^(DeletionByTaintManager|TaintManagerEviction)$"));
   rules.push_back(
       fact("preempted", kPreempted, 90,
-           "^(PreemptionByScheduler|PreemptionByKubeScheduler|EvictionByEvictionAPI|Preempting|Preempted)$"));
+           "^(PreemptionByScheduler|PreemptionByKubeScheduler|EvictionByEvictionAPI|Preempting|Preempted|"
+           "\\w+DueToPreemption)$"));
   rules.push_back(fact("evicted", kEvicted, 80, "^Evicted$"));
   rules.push_back(fact("evicted-by-kubelet", kEvicted, 78, "^TerminationByKubelet$"));
   rules.push_back(fact("oom-killed", kHostOutOfMemory, 85, "^OOMKilled$"));
@@ -71,7 +72,16 @@ void addStarts(Rules& rules) {
       "refused-by-node", kAdmissionRefused, 85,
       "^(OutOf[A-Za-z0-9.-]+[/A-Za-z0-9.-]*|UnexpectedAdmissionError|NodeAffinity|NodeSelectorMismatching|"
       "TopologyAffinityError|PodOSNotSupported|PodOSSelectorNodeLabelDoesNotMatch|SysctlForbidden|"
-      "InsufficientResourceError|PodAdmissionFailed|ForbiddenSysctl|AppArmor)$"));
+      "InsufficientResourceError|PodAdmissionFailed|ForbiddenSysctl|AppArmor|NodePorts|NodeName|"
+      "NodeUnschedulable|"
+      "NodeResourcesFit|TaintToleration|InvalidNodeInfo|Unsupported|PodFeatureUnsupported|"
+      "HostNetworkNotSupported|SMTAlignmentError|"
+      "UnexpectedPredicateFailureType|VolumeAttachmentLimitExceeded|[A-Za-z]+(NotSupported|AdmissionError|"
+      "AffinityError))$"));
+  rules.push_back(fact(
+      "rejected-by-node", kAdmissionRefused, 75, "",
+      R"((?i)^pod was rejected: |^(pod )?predicate \w+ failed|node didn't have enough (resource|capacity)|)"
+      R"(^allocate failed due to)"));
   rules.push_back(
       fact("command-not-started", kCommandNotFound, 90, kNotStarted,
            R"((?i)executable file not found|exec format error|exec: "[^"]*"|)"
