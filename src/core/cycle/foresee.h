@@ -33,13 +33,13 @@ struct Expectation {
 // What is to come of the jobs `whom`, which wait in the snapshot, as far as anything tells; jobs whose start
 // nothing tells are left out.
 //
-// Assumes: a gang ends when its estimate says (core/timeline/backfill.h), one without estimate never; nobody
-// else comes, and nothing fails; pods that are going away are gone, and proposals that are under way come
-// true; a gang that is stopped or moved starts over. Steps: from one known moment to the next (an estimate
-// that is over, a wider level that will do, a minRuntime that has passed) schedule() is asked anew, and what
-// it starts and stops has happened at once; until all of them have started, nothing is known to come, or
-// after kMostMoments. (Lost: the first moment at which a job fits alone. It leaves out whoever is served
-// before.)
+// Assumes: a gang ends when core/timeline/ends.h expects it, by its owner's estimate or by what its kind
+// took, and never where neither is known; nobody else comes, and nothing fails; pods that are going away are
+// gone, and proposals that are under way come true; a gang that is stopped or moved starts over. Steps: from
+// one known moment to the next (an estimate that is over, a wider level that will do, a minRuntime that has
+// passed) schedule() is asked anew, and what it starts and stops has happened at once; until all of them have
+// started, nothing is known to come, or after kMostMoments. (Lost: the first moment at which a job fits
+// alone. It leaves out whoever is served before.)
 [[nodiscard]] std::map<model::ObjectKey, Expectation> foresee(const model::Snapshot& snapshot,
                                                               const std::set<model::ObjectKey>& whom);
 

@@ -38,6 +38,17 @@ struct NodeDemand {
   std::vector<const Member*> members;
 };
 
+// Why the node is not open to a member that is to go there; empty where it is to all of them.
+std::string misfitOf(const Job& job, const NodeDemand& demand, const model::Node& node) {
+  const std::string* checked = nullptr;
+  for (const Member* member : demand.members) {
+    if (checked != nullptr && *checked == member->role) continue;
+    checked = &member->role;
+    if (auto misfit = nodeMisfit(node, job.spec.findRole(member->role)->shape)) return misfit->text;
+  }
+  return {};
+}
+
 }  // namespace
 
 BarrierResult checkBarrier(const Job& job, const std::vector<Member>& members, const Ledger& ledger,
@@ -66,9 +77,8 @@ BarrierResult checkBarrier(const Job& job, const std::vector<Member>& members, c
       continue;
     }
     const Ledger::NodeRoom& room = ledger.nodes()[*at];
-    const Member& first = *demand.members.front();
-    if (const auto misfit = nodeMisfit(*room.node, job.spec.findRole(first.role)->shape)) {
-      lose(fmt::format("node {} {}", name, misfit->text));
+    if (const std::string misfit = misfitOf(job, demand, *room.node); !misfit.empty()) {
+      lose(fmt::format("node {} {}", name, misfit));
       continue;
     }
     // On each node the ledger counts the larger of our places and what our victims hold, not their sum.

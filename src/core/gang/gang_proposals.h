@@ -26,9 +26,10 @@ struct Author {
 // A change for the planned places. Starts in Claiming where somebody has to go first (victims, or own pods in
 // `remove` that are replaced), else in Reserved.
 //   Start:    add = the whole gang
-//   Restart:  remove = all that is placed, add = the whole gang anew; empty where no room was found: back to
-//   waiting Replace, Move: remove = some members, add = the same members elsewhere Grow:     add = more
-//   members            Shrink: remove = some members
+//   Restart:  remove = all that is placed, add = the whole gang anew; empty where no room was found
+//   Replace:  remove = some members, add = the same members elsewhere
+//   Grow:     add = more members
+//   Shrink:   remove = some members
 [[nodiscard]] model::GangRecord propose(const model::Job& job, model::ProposalKind kind,
                                         std::vector<model::Assignment> add,
                                         std::vector<model::Assignment> remove,

@@ -24,8 +24,9 @@ namespace trainyard::core {
 //             the victims are gone; only then delete the victims, and the pods of `remove`. When all of them
 //             are gone, the record says Reserved
 //  Reserved   make the missing members: the Service and ConfigMap first where there are several
-//  barrier    when all exist: every place is checked with the requests of the created pods; then all are
-//  released Releasing  inferred from the first released pod, never written; re-releases what is still gated
+//  barrier    when all exist: every place is checked with the requests of the created pods; then all go
+//  Releasing  inferred from the first released pod; re-releases what is still gated. Written of a Grow
+//             alone (core/gang/gang_resize.h)
 //  merge      all bound: `placed` becomes what it was, less `remove`, plus `add`; after that nothing aborts
 //  Aborting   before that, on deadline, lost place, refused creation, edited spec, suspension or deletion:
 //             delete the proposal's pods by uid, keep the places until they are seen gone, then back off

@@ -255,7 +255,7 @@ class RefusalTexts {
   std::string_view plain(GuardReason reason) {
     return remember({reason, 0, 0, -1}, [&]() -> std::string {
       if (reason == GuardReason::kUnknownNode) return "trainyard: the node is not known yet";
-      return "trainyard: has places reserved for gangs, and another such node was offered";
+      return "trainyard: has places reserved for gangs, and another node was offered";
     });
   }
 

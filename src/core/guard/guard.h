@@ -48,7 +48,7 @@ enum class GuardReason {
   kReserved,     // reserved places leave too little
   kRunning,      // members that are bound leave too little
   kHeld,         // holds of other pods beside reserved places leave too little
-  kNotTheBest,   // has reserved places, and another such node was offered instead
+  kNotTheBest,   // has reserved places, and another node was offered instead
 };
 inline constexpr std::size_t kGuardReasons = 8;
 [[nodiscard]] std::string_view toString(GuardReason reason);

@@ -19,13 +19,14 @@ namespace trainyard::core {
 // them.
 //
 // 1. Jobs that name a band have it; they take no part in what follows.
-// 2. kOne: by age, for good. kRoundRobin: the same, shifted by one place every `interval` of the calendar.
+// 2. kOne: by age, for good. kRoundRobin: the same, shifted by one place every `turn` of the calendar.
 //    kBursts: the shortest burst first, as far as bursts have been measured; those that have not come after,
-//    by age. An order that stood is changed only for a burst shorter by a fifth, as measurements waver.
+//    by expected end, then by age. An order that stood is changed only for a burst shorter by a fifth, as
+//    measurements waver.
 // 3. n jobs share the bands in blocks of ceil(n / 7).
 // 4. kBursts, once all bursts are known: whether the order pays is asked of the fluid model
-//    (shared_link.h). Strict where nobody loses; by turns where that is better for all; else strict, and
-//    everybody has a quarter of his fair share for certain.
+//    (shared_link.h). Strict where nobody loses; by turns where that is better for all; else strict.
+//    Under kBursts everybody has a quarter of his fair share for certain, whichever it is.
 //
 // Ties: burst, then expected end (known before unknown), then age, then uid.
 enum class BandPolicy { kOne, kRoundRobin, kBursts };

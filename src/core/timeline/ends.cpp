@@ -25,6 +25,13 @@ base::WallTime overrunEnd(base::WallTime end, base::WallTime now) {
   return now + std::max<base::WallTime::duration>(now - end, kLeastOverrun);
 }
 
+// Of one that nobody's word and no kind tells of.
+seconds guessedRun(const Job& job, base::WallTime now) {
+  const seconds ran = progressOf(job, now);
+  const auto& estimate = job.spec.estimatedDuration;
+  return estimate ? std::max<seconds>(ran - *estimate, kLeastOverrun) : std::max<seconds>(ran, kYoung);
+}
+
 }  // namespace
 
 ExpectedTime expectedEnd(const Job& job, base::WallTime now, RunTimeModel& runs) {
@@ -51,17 +58,18 @@ ExpectedTime expectedEnd(const Job& job, const RunFacts& facts, base::WallTime n
 }
 
 ExpectedRun expectedRun(const Job& job, base::WallTime now, RunTimeModel& runs) {
-  if (const auto left = estimatedRemaining(job, now)) return {std::max(*left, seconds(1)), Basis::kStated};
-  if (const auto left = runs.remaining(job, kHalf)) return {*left, Basis::kLearnt};
-  return {std::max(progressOf(job, now), kYoung), Basis::kGuess};
+  const seconds left = estimatedRemaining(job, now).value_or(seconds(0));
+  if (left > seconds(0)) return {left, Basis::kStated};
+  if (const auto learnt = runs.remaining(job, kHalf)) return {*learnt, Basis::kLearnt};
+  return {guessedRun(job, now), Basis::kGuess};
 }
 
 ExpectedRun cautiousRun(const Job& job, base::WallTime now, RunTimeModel& runs) {
   const auto learnt = runs.remaining(job, kNineOfTen);
-  if (const auto left = estimatedRemaining(job, now))
-    return {std::max(*left, learnt.value_or(seconds(0))), Basis::kStated};
+  const seconds left = estimatedRemaining(job, now).value_or(seconds(0));
+  if (left > seconds(0)) return {std::max(left, learnt.value_or(seconds(0))), Basis::kStated};
   if (learnt) return {*learnt, Basis::kLearnt};
-  return {std::max(progressOf(job, now), kYoung), Basis::kGuess};
+  return {guessedRun(job, now), Basis::kGuess};
 }
 
 const std::vector<Ending>& Ends::all() {

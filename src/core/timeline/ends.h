@@ -42,7 +42,8 @@ struct ExpectedTime {
 // The same of a job of which these are the facts.
 [[nodiscard]] ExpectedTime expectedEnd(const model::Job& job, const RunFacts& facts, base::WallTime now,
                                        RunTimeModel& runs);
-// How long one will run that gets its places now, by the same rules.
+// How long one will run that gets its places now, by the same rules; of one that has outrun its estimate that
+// is a guess, as its owner has not said it.
 struct ExpectedRun {
   std::chrono::seconds time{0};
   Basis basis = Basis::kGuess;

@@ -17,7 +17,7 @@ namespace trainyard::core {
 // Assumes about ends what core/timeline/ends.h does. Steps, for another job that would be charged to that
 // queue or one below it; the first that holds decides:
 //  1. beside it there is still room for the holder: it passes
-//  2. its queue is guaranteed what it needs, or it comes first in the holder's own queue: it passes
+//  2. its queue is guaranteed what it needs, or it has a higher priority in the holder's own queue: it passes
 //  3. it ends before the time at which the holder is expected to have its room: it passes
 // What can be stopped does not pass for that: the limit would stop nobody but the holder.
 struct LimitHold {

@@ -359,7 +359,7 @@ TEST_CASE("of the nodes with reservations a stranger is offered the best only, a
   // n2 is a perfect fit; n1 has reservations as well and stays out; n3 and n4 are kube-scheduler's to choose.
   CHECK(offer.accepted == Names{"n2", "n3", "n4"});
   CHECK(offer.hold == model::NodeName("n2"));
-  CHECK(textOf(offer, "n1") == "trainyard: has places reserved for gangs, and another such node was offered");
+  CHECK(textOf(offer, "n1") == "trainyard: has places reserved for gangs, and another node was offered");
 
   holds.put(first.uid, hold("n2", 2));
   // left 2 of 8 on n3: 9 - ceil(8*2/8) = 7; breaking n4 up: 0; n1 likewise 2 left: 7.
