@@ -121,7 +121,8 @@ class Scheduler {
             .preemptible = job.spec.preemptible,
             .mayPreempt = priorities.mayPreempt(job),
             .timesOut = job.spec.schedulingTimeout.count() != 0,
-            .plain = !job.spec.elastic && !job.status.gang.backoff};
+            .plain = !job.spec.elastic && !job.status.gang.backoff,
+            .knowsTypes = knowsTypes(job)};
   }
 
   // One for all of a shape.
