@@ -198,7 +198,12 @@ PlacementFailure GangPlacer::failure(const Job& job, std::size_t widest) {
   if (auto* failure = std::get_if<PlacementFailure>(&placed)) {
     const auto least =
         failure->reason == model::PendingReason::kTooLarge ? leastOf(job, snapshot_.policy) : nullptr;
-    return least ? this->failure(*least, widest) : std::move(*failure);
+    if (!least) return std::move(*failure);
+    auto placedLeast = core::place(request(*least, widest), ledger_, domains_);
+    if (auto* ofLeast = std::get_if<PlacementFailure>(&placedLeast)) return std::move(*ofLeast);
+    // There are places for its least, but they are not for it.
+    failure->reason = model::PendingReason::kWaitingForTopology;
+    return std::move(*failure);
   }
   // There is room, but not all of one type.
   PlacementFailure failure;
