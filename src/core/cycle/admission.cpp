@@ -66,8 +66,8 @@ std::optional<model::Pending> refuseQueue(const model::Job& job, const model::Sn
                     (*queue)->name, job.key.ns)};
   }
   // An elastic gang starts with its least where there is no more to be had.
-  const QueueTree::Amounts demand = queues.demandOf(
-      mayStartSmaller(job, snapshot.policy) ? *withWish(job, job.spec.elastic->minReplicas) : job);
+  const auto least = leastOf(job, snapshot.policy);
+  const QueueTree::Amounts demand = queues.demandOf(least ? *least : job);
   if (const auto beyond = queues.beyondEmptyLimit(*index, demand)) {
     return model::Pending{
         kQuotaExceeded,

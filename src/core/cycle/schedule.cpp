@@ -121,7 +121,8 @@ class Scheduler {
             .preemptible = job.spec.preemptible,
             .mayPreempt = priorities.mayPreempt(job),
             .timesOut = job.spec.schedulingTimeout.count() != 0,
-            .plain = !job.spec.elastic && !job.status.gang.backoff};
+            .plain = !job.spec.elastic && !job.status.gang.backoff,
+            .knowsTypes = knowsTypes(job)};
   }
 
   // One for all of a shape.
@@ -161,6 +162,7 @@ class Scheduler {
       return outOfQuota(contender, *beyond);
     }
     if (const auto beyond = tree_.beyondLimitYet(contender.queue, contender.demand)) {
+      if (neverStarts(contender)) return false;
       const auto pending =
           std::make_shared<Pending>(explainLimit(tree_, contender.queue, *beyond, contender.demand));
       stopQueue(contender, *pending);
@@ -169,11 +171,27 @@ class Scheduler {
     if (!contender.asks->preemptible) {
       if (const auto beyond = tree_.beyondNonPreemptible(contender.queue, contender.demand)) {
         if (startsSmaller(contender)) return true;
-        return words_.say(contender, std::make_shared<Pending>(explainNonPreemptible(tree_, *beyond)),
-                          schedule_);
+        return beyondWhatIsItsOwn(contender, *beyond);
       }
     }
     return findPlaces(contender);
+  }
+
+  // What no cluster of these nodes could hold waits for no limit, and nobody waits behind it.
+  bool neverStarts(const Contender& contender) {
+    const Job& job = *contender.waiting->job;
+    const GangShape shape = placer_.shapeOf(job, contender.demand[0], contender.position);
+    if (placer_.mayEverStart(job, shape.key)) return false;
+    words_.later(contender, shape, schedule_);
+    return true;
+  }
+
+  bool beyondWhatIsItsOwn(const Contender& contender, const QueueTree::Excess& beyond) {
+    if (neverStarts(contender)) return false;
+    const auto least = leastOf(*contender.waiting->job, snapshot_.policy);
+    if (least && !tree_.beyondNonPreemptible(contender.queue, tree_.demandOf(*least)))
+      return waitsForLeast(contender, *least);
+    return words_.say(contender, std::make_shared<Pending>(explainNonPreemptible(tree_, beyond)), schedule_);
   }
 
   // Half of the work is for the first, the other half for those whom the last cycle did not reach.
@@ -320,13 +338,34 @@ class Scheduler {
     return placement;
   }
 
+  // An elastic gang whose wish is beyond what its queue may hold, and whose least is not, found no places for
+  // that: it is these that it waits for.
+  bool waitsForLeast(const Contender& contender, const Job& least) {
+    const GangShape shape = placer_.shapeOf(*contender.waiting->job, contender.demand[0], contender.position);
+    if (claims(contender, shape)) return true;
+    exhausted_.reset();
+    keptBelow_.reset();
+    const std::size_t widest = shape.relaxation.widest;
+    if (auto found = withinQuota(contender, least, widest, placer_.tryPlace(least, widest)))
+      return startOrHoldBack(contender, shape, std::move(*found));
+    takeOverClaim(contender, shape);
+    keepPlaces(contender, shape);
+    if (exhausted_) return words_.say(contender, limitWords(contender), schedule_);
+    return words_.later(contender, shape, schedule_);
+  }
+
   // The gang's places. Nodes of a type of GPU that its queue has had enough of, or that are kept below a
   // limit, are left out.
   std::optional<Placement> placeInQuota(const Contender& contender, std::uint32_t shape, std::size_t widest) {
     const Job& job = *contender.waiting->job;
     exhausted_.reset();
     keptBelow_.reset();
-    auto placement = placer_.place(job, shape, widest);
+    return withinQuota(contender, job, widest, placer_.place(job, shape, widest));
+  }
+
+  // These places, or others for them: `job` is the contender's at some size.
+  std::optional<Placement> withinQuota(const Contender& contender, const Job& job, std::size_t widest,
+                                       std::optional<Placement> placement) {
     std::vector<model::NodeName> avoid;
     while (placement) {
       const QueueTree::Amounts held = tree_.heldBy(job, placement->assignments);
@@ -349,7 +388,7 @@ class Scheduler {
   PendingPtr limitWords(const Contender& contender) const {
     if (keptBelow_)
       return std::make_shared<Pending>(explainKeptBelowLimit(tree_, exhausted_->queue, *keptBelow_));
-    return std::make_shared<Pending>(explainLimit(tree_, contender.queue, *exhausted_, contender.demand));
+    return std::make_shared<Pending>(explainLimit(tree_, contender.queue, *exhausted_, awaitedBy(contender)));
   }
 
   std::optional<QueueTree::Excess> keptBelowLimit(const Contender& contender,
@@ -449,9 +488,8 @@ class Scheduler {
       return false;
     Claimant claimant = claimantOf(contender);
     // Others make room for the least that it can do with.
-    JobPtr smallest;
-    if (mayStartSmaller(*claimant.job, snapshot_.policy)) {
-      smallest = withWish(*claimant.job, claimant.job->spec.elastic->minReplicas);
+    const JobPtr smallest = leastOf(*claimant.job, snapshot_.policy);
+    if (smallest) {
       claimant.job = smallest.get();
       claimant.demand = tree_.demandOf(*smallest);
     }
@@ -641,8 +679,8 @@ class Scheduler {
     if (!words_.waitsForRoom(contender, shape) || keptByAnother(contender)) return;
     pools_.insert(pool);
     // An elastic gang waits for the least that it can do with.
-    const bool smaller = mayStartSmaller(*job, snapshot_.policy);
-    const JobPtr awaited = smaller ? withWish(*job, job->spec.elastic->minReplicas) : job;
+    const JobPtr least = leastOf(*job, snapshot_.policy);
+    const JobPtr awaited = least ? least : job;
     Holder holder{.job = awaited,
                   .silent = contender.waiting->silent,
                   .position = contender.position,
@@ -655,7 +693,7 @@ class Scheduler {
                                                : snapshot_.now};
     reservations_.emplace_back(std::move(holder), snapshot_, ledger_, ends_, placer_);
     wakeAt(reservations_.back().wakeAt());
-    keepBelowLimits(contender, smaller ? tree_.demandOf(*awaited) : contender.demand);
+    keepBelowLimits(contender, least ? tree_.demandOf(*least) : contender.demand);
   }
 
   void keepBelowLimits(const Contender& contender, const QueueTree::Amounts& demand) {
@@ -679,8 +717,8 @@ class Scheduler {
     };
     if (std::any_of(limitHolds_.begin(), limitHolds_.end(), same)) return;
     // A type of GPU is nobody's demand: all that it asks for may be of it.
-    const std::int64_t demand =
-        contender.demand[beyond.dimension] > 0 ? contender.demand[beyond.dimension] : contender.demand[0];
+    const QueueTree::Amounts awaited = awaitedBy(contender);
+    const std::int64_t demand = awaited[beyond.dimension] > 0 ? awaited[beyond.dimension] : awaited[0];
     limitHolds_.push_back({contender.waiting->job, contender.queue, contender.rank, beyond.queue,
                            beyond.dimension, demand,
                            roomBelowLimit(tree_, beyond.queue, beyond.dimension, demand, ends_)});
@@ -790,14 +828,26 @@ class Scheduler {
     words_.heldBack(contender, reservations_[held.by], held.briefly, schedule_);
   }
 
-  bool outOfQuota(const Contender& contender, const QueueTree::Excess& beyond) {
+  bool outOfQuota(const Contender& contender, QueueTree::Excess beyond) {
+    if (neverStarts(contender)) return false;
+    if (const auto least = leastOf(*contender.waiting->job, snapshot_.policy)) {
+      const auto leastBeyond = tree_.beyondLimit(contender.queue, tree_.demandOf(*least));
+      if (!leastBeyond) return waitsForLeast(contender, *least);
+      beyond = *leastBeyond;
+    }
     const GangShape shape = placer_.shapeOf(*contender.waiting->job, contender.demand[0], contender.position);
     if (claims(contender, shape)) return true;
     const auto pending =
-        std::make_shared<Pending>(explainLimit(tree_, contender.queue, beyond, contender.demand));
+        std::make_shared<Pending>(explainLimit(tree_, contender.queue, beyond, awaitedBy(contender)));
     stopQueue(contender, *pending);
     if (snapshot_.policy.backfill.enabled) holdBelowLimit(contender, beyond);
     return words_.say(contender, pending, schedule_);
+  }
+
+  // What has to be there for it to start: of an elastic gang its least.
+  QueueTree::Amounts awaitedBy(const Contender& contender) const {
+    const auto least = leastOf(*contender.waiting->job, snapshot_.policy);
+    return least ? tree_.demandOf(*least) : contender.demand;
   }
 
   void stopQueue(const Contender& contender, const Pending& pending) {

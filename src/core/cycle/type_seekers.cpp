@@ -17,11 +17,6 @@ using model::Job;
 constexpr std::size_t kMostSeekers = 64;
 constexpr int kPermille = 1'000;
 
-bool mayKnow(const Contender& contender) {
-  const auto& profile = contender.waiting->job->spec.plan.profile;
-  return profile && (profile->speeds.size() > 1 || profile->measurements.size() > 1);
-}
-
 bool choosesItself(const Job& job, const std::string& label) {
   return std::any_of(job.spec.roles.begin(), job.spec.roles.end(), [&](const model::Role& role) {
     return role.shape.requests.gpus() > 0 && namesLabel(role.shape, label);
@@ -55,12 +50,19 @@ std::map<std::string, std::int64_t> freeByType(const Ledger& ledger, const std::
   return free;
 }
 
+bool isSeeker(const Contender& contender) { return contender.asks->knowsTypes; }
+
 }  // namespace
+
+bool knowsTypes(const Job& job) {
+  const auto& profile = job.spec.plan.profile;
+  return profile && (profile->speeds.size() > 1 || profile->measurements.size() > 1);
+}
 
 std::map<model::ObjectKey, std::string> typesForWaiting(const std::vector<Contender>& contenders,
                                                         const model::Snapshot& snapshot, const Ledger& ledger,
                                                         const QueueTree& tree) {
-  if (std::none_of(contenders.begin(), contenders.end(), mayKnow)) return {};
+  if (std::none_of(contenders.begin(), contenders.end(), isSeeker)) return {};
   const std::string& label = snapshot.policy.gpuTypeLabel;
   std::map<std::string, std::int64_t> free = freeByType(ledger, label);
   if (free.size() < 2) return {};
@@ -69,7 +71,7 @@ std::map<model::ObjectKey, std::string> typesForWaiting(const std::vector<Conten
   while (const Contender* each = order.next()) {
     if (seekers.size() == kMostSeekers) break;
     const Job& job = *each->waiting->job;
-    if (!mayKnow(*each) || choosesItself(job, label)) continue;
+    if (!isSeeker(*each) || choosesItself(job, label)) continue;
     const auto gpus =
         std::accumulate(each->demand.begin(), each->demand.begin() + static_cast<std::ptrdiff_t>(tree.cpu()),
                         std::int64_t{0});

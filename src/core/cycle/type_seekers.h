@@ -8,9 +8,13 @@
 #include "core/ledger/ledger.h"
 #include "core/queues/queue_tree.h"
 #include "model/ids.h"
+#include "model/job.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
+
+// Whether the job may know how fast it is on several types of GPU (spec.plan.model).
+[[nodiscard]] bool knowsTypes(const model::Job& job);
 
 // On which type of GPU each waiting gang is to be placed that knows how fast it is on several
 // (spec.plan.model): core/place/type_choice.h. To one with a planned shape its planned type is worth most,

@@ -37,12 +37,7 @@ class UserScale {
       if (asked > has) growing.push_back(job);
       if (asked < has && rested(*job)) shrink(job, asked);
     }
-    // Who wishes for least first: so most gangs have what they wish.
-    const auto order = [](const Job& job) {
-      return std::tuple(!askedAnew(job), model::desiredGpus(job.spec), job.created);
-    };
-    std::stable_sort(growing.begin(), growing.end(),
-                     [&](const JobPtr& a, const JobPtr& b) { return order(*a) < order(*b); });
+    sortByWish(growing);
     const auto from = std::find_if(growing.begin(), growing.end(),
                                    [&](const JobPtr& job) { return job->key == request_.unreached; });
     request_.unreached.reset();
@@ -61,6 +56,35 @@ class UserScale {
 
  private:
   static const model::Role& roleOf(const Job& job) { return *job.spec.findRole(job.spec.elastic->role); }
+
+  // Who wishes for least first: so most gangs have what they wish.
+  void sortByWish(std::vector<JobPtr>& growing) const {
+    if (growing.size() < 2) return;
+    using Wish = std::tuple<bool, std::int64_t, base::WallTime>;
+    std::vector<std::pair<Wish, JobPtr>> wishes;
+    for (const JobPtr& job : growing)
+      wishes.push_back({{!askedAnew(*job), wishedShare(*job), job->created}, job});
+    std::stable_sort(wishes.begin(), wishes.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::transform(wishes.begin(), wishes.end(), growing.begin(),
+                   [](const auto& each) { return each.second; });
+  }
+
+  // The dominant share of the whole gang as its user wishes it, in 10^-9 of the cluster.
+  [[nodiscard]] std::int64_t wishedShare(const Job& job) const {
+    constexpr double kWhole = 1e9;
+    Job wish = job;
+    wish.status.gang = {};
+    const QueueTree& tree = request_.queues;
+    const QueueTree::Amounts demand = tree.demandOf(wish);
+    double share = 0;
+    for (std::size_t d = 0; d < demand.size(); ++d) {
+      if (!tree.counts(d) || tree.capacity()[d] <= 0) continue;
+      share =
+          std::max(share, static_cast<double>(demand[d]) * kWhole / static_cast<double>(tree.capacity()[d]));
+    }
+    return static_cast<std::int64_t>(share);
+  }
 
   // After an attempt that was given up; and, but for a user who asks anew, after it had to make room for
   // others: those may come back, and it would only go to and fro.

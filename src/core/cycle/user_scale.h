@@ -48,8 +48,9 @@ struct ScaleAnswer {
 //
 // Assumes: who waits for places goes before who wants more of them, and nobody is stopped for it. Steps: who
 // asks for less gives up the last members; then who asks for more gets as many as there is room for below the
-// limits of its queue, near to what it has: first whose user has just asked, then who wishes for the fewest
-// GPUs, then the earliest created. Where the job must be restarted for it, its user is given all or nothing;
+// limits of its queue, near to what it has: first whose user has just asked, then whose wish is the smallest
+// share of the cluster (dominant, of the resources that count in core/queues/queue_tree.h), then the earliest
+// created. Where the job must be restarted for it, its user is given all or nothing;
 // later a part only where that gains, until the next change may come, so many times its pause as the policy
 // has it. After an attempt that failed not before its back-off has ended. Ties: namespace and name. (Lost:
 // least attained service first, and its orders of magnitude, then the earliest created. `trainyard replay` of

@@ -111,10 +111,12 @@ std::string WaitingWords::levelWords(std::size_t level) const {
 // What it needs is told of all its members, of which the last ones need not be there at its start.
 void WaitingWords::tellLeast(const Contender& contender, const GangShape& shape, Pending& pending) {
   const model::Job& job = *contender.waiting->job;
-  if (!mayStartSmaller(job, in_.snapshot.policy) || !waitsForRoom(contender, shape)) return;
+  if (!mayStartSmaller(job, in_.snapshot.policy)) return;
+  const bool isTooLarge = pending.reason == PendingReason::kTooLarge;
+  if (!isTooLarge && !waitsForRoom(contender, shape)) return;
   const int all = job.spec.totalReplicas();
   const int least = all - job.spec.elastic->replicas + job.spec.elastic->minReplicas;
-  pending.message += fmt::format("; {} of its {} members will do", least, all);
+  pending.message += fmt::format("; {} of its {} members {} do", least, all, isTooLarge ? "would" : "will");
 }
 
 WaitingWords::PendingPtr WaitingWords::wordsFor(const Later& each) {

@@ -9,6 +9,7 @@
 
 #include "core/place/suspicion.h"
 #include "core/queues/eligibility.h"
+#include "core/resize.h"
 #include "model/gang_size.h"
 
 namespace trainyard::core {
@@ -67,6 +68,16 @@ std::size_t GangPlacer::attainable(const Job& job, std::uint32_t shape) {
   if (isNew) {
     budget_.spend(nodes());
     found->second = tightestAttainable(request(job, 0), ledger_, domains_);
+  }
+  return found->second;
+}
+
+bool GangPlacer::mayEverStart(const Job& job, std::uint32_t shape) {
+  const auto [found, isNew] = cache_.mayEverStart.try_emplace({shape, snapshot_.policy.resize.enabled}, true);
+  if (isNew) {
+    budget_.spend(nodes());
+    const auto least = leastOf(job, snapshot_.policy);
+    found->second = fitsWhenEmpty(request(least ? *least : job, 0), ledger_, domains_);
   }
   return found->second;
 }
@@ -184,7 +195,16 @@ PlacementFailure GangPlacer::failure(const Job& job, std::size_t widest) {
   constexpr std::int64_t kWordsCost = 8;
   budget_.spend(kWordsCost * nodes());
   auto placed = core::place(request(job, widest), ledger_, domains_);
-  if (auto* failure = std::get_if<PlacementFailure>(&placed)) return std::move(*failure);
+  if (auto* failure = std::get_if<PlacementFailure>(&placed)) {
+    const auto least =
+        failure->reason == model::PendingReason::kTooLarge ? leastOf(job, snapshot_.policy) : nullptr;
+    if (!least) return std::move(*failure);
+    auto placedLeast = core::place(request(*least, widest), ledger_, domains_);
+    if (auto* ofLeast = std::get_if<PlacementFailure>(&placedLeast)) return std::move(*ofLeast);
+    // There are places for its least, but they are not for it.
+    failure->reason = model::PendingReason::kWaitingForTopology;
+    return std::move(*failure);
+  }
   // There is room, but not all of one type.
   PlacementFailure failure;
   failure.reason = model::PendingReason::kWaitingForTopology;

@@ -66,7 +66,10 @@ class GangPlacer {
   // The same for a job for which others have to go: never onto nodes that failed it, before
   // claimsAgainFrom().
   [[nodiscard]] std::optional<Placement> tryClaim(const model::Job& job, std::size_t widest);
-  // Why there are none.
+  // Whether it could start on the empty cluster, an elastic gang with its least; one that could not waits for
+  // nothing that will come.
+  [[nodiscard]] bool mayEverStart(const model::Job& job, std::uint32_t shape);
+  // Why there are none; of an elastic gang whose wish can never have any, why there are none for its least.
   [[nodiscard]] PlacementFailure failure(const model::Job& job, std::size_t widest);
 
   // On which type of GPU these jobs are placed where it has room (core/place/type_choice.h), whatever their

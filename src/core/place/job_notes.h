@@ -37,6 +37,7 @@ class JobNotes {
     bool timesOut = false;    // spec.scheduling.timeoutSeconds
     // Neither elastic nor after a failed attempt: those of its shape, queue and priority find what it finds.
     bool plain = false;
+    bool knowsTypes = false;  // how fast it is on several types of GPU: core/cycle/type_seekers.h
   };
   struct Note {
     std::uint32_t shape = kNoShape;  // PlacementCache::shapeOf

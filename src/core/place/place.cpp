@@ -125,6 +125,13 @@ std::variant<Placement, PlacementFailure> place(const PlaceRequest& request, con
   return failure;
 }
 
+bool fitsWhenEmpty(const PlaceRequest& request, const Ledger& ledger, const Domains& domains) {
+  const PlaceProblem problem(request, ledger, domains, PlaceProblem::Room::kEmpty);
+  if (problem.kinds().empty()) return true;
+  const auto bounds = boundsOf(request, domains);
+  return bounds && Packer(problem).holdsAtLevel(bounds->required);
+}
+
 std::variant<Placement, PlacementFailure> place(const PlaceRequest& request, const Ledger& ledger,
                                                 const std::vector<model::TopologyLevel>& topology) {
   std::vector<const model::Node*> nodes;

@@ -93,6 +93,9 @@ struct PlacementFailure {
 [[nodiscard]] std::optional<Placement> avoidingAsPossible(
     const std::vector<model::NodeName>& failed,
     const std::function<std::optional<Placement>(std::vector<model::NodeName>)>& find);
+// Whether it would find places if nothing ran and every node that its templates match were back: one that
+// would not can never start.
+[[nodiscard]] bool fitsWhenEmpty(const PlaceRequest& request, const Ledger& ledger, const Domains& domains);
 // As place(); builds the Domains anew, which costs more than placing: for one-off questions.
 [[nodiscard]] std::variant<Placement, PlacementFailure> place(
     const PlaceRequest& request, const Ledger& ledger, const std::vector<model::TopologyLevel>& topology);

@@ -20,7 +20,10 @@ bool sameNames(const model::SharedList<model::Queue>& a, const model::SharedList
 }  // namespace
 
 void PlacementCache::begin(const Ledger& ledger) {
-  if (ledger.versionWithoutJobs() != versionWithoutJobs_) attainable.clear();
+  if (ledger.versionWithoutJobs() != versionWithoutJobs_) {
+    attainable.clear();
+    mayEverStart.clear();
+  }
   versionWithoutJobs_ = ledger.versionWithoutJobs();
   if (ledger.version() == version_) return;
   version_ = ledger.version();
@@ -51,6 +54,7 @@ void PlacementCache::clear() {
   failures_.clear();
   reasons_.clear();
   attainable.clear();
+  mayEverStart.clear();
 }
 
 std::uint32_t PlacementCache::shapeOf(const model::Job& job, std::size_t position) {

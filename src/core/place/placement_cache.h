@@ -81,6 +81,8 @@ class PlacementCache {
 
   // Levels that shapes could have on an empty cluster: tightestAttainable().
   std::map<std::uint32_t, std::size_t> attainable = {};
+  // Whether shapes can start at all, and gangs smaller than their wish: GangPlacer::mayEverStart().
+  std::map<std::pair<std::uint32_t, bool>, bool> mayEverStart = {};
 
  private:
   // Of the ledger: what it follows, and how much was taken since.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "model/gang_size.h"
+#include "model/late_members.h"
 
 namespace trainyard::core {
 namespace {
@@ -88,6 +89,7 @@ std::string shapeKey(const model::Job& job) {
     key.shape(role.shape);
   }
   key.number(job.spec.elastic ? job.spec.elastic->minReplicas : 0);
+  key.number(model::mayStartIncomplete(job.spec) ? 1 : 0);
   key.text(job.spec.locality.required);
   for (const model::LocalityLevel& level : job.spec.locality.levels) {
     key.text(level.level);

@@ -79,6 +79,10 @@ std::shared_ptr<Job> withWish(const Job& job, int members) {
   return other;
 }
 
+std::shared_ptr<Job> leastOf(const Job& job, const model::Policy& policy) {
+  return mayStartSmaller(job, policy) ? withWish(job, job.spec.elastic->minReplicas) : nullptr;
+}
+
 std::chrono::microseconds resizePause(const Job& job, const model::Snapshot& snapshot) {
   if (resizeWay(job.spec) == ResizeWay::kAnew) return stopCost(job, snapshot);
   if (model::mayStartIncomplete(job.spec)) return std::chrono::microseconds(0);

@@ -32,6 +32,9 @@ namespace trainyard::core {
 // The same job as its user would have written it with another size; for questions only.
 [[nodiscard]] std::shared_ptr<model::Job> withWish(const model::Job& job, int members);
 
+// The same job with the least that it can do with, where it may start so; else nullptr.
+[[nodiscard]] std::shared_ptr<model::Job> leastOf(const model::Job& job, const model::Policy& policy);
+
 // How long all its members do nothing new when it is resized: the mean of the last pauses that were measured;
 // else what is known of its way to be resized; a job that has to start anew pays for a stop
 // (core/order/stop_cost.h).
