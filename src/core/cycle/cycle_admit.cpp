@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/cycle/admission.h"
+#include "core/cycle/cycle_phases.h"
+#include "core/planner.h"
+#include "model/gang_size.h"
+#include "model/names.h"
+
+namespace trainyard::core {
+namespace {
+
+// A shape takes up to a tenth of a second to choose, where somebody asks for thousands of workers on
+// thousands of nodes; others wait for theirs until the next cycle.
+constexpr int kMostPlans = 1;
+constexpr std::chrono::milliseconds kNextPlans{100};
+
+}  // namespace
+
+void Cycle::admitOrRefuse(const JobPtr& job) {
+  if (wantsShape(*job)) return plan(job);
+  const Admission admission = admit(*job, input_.snapshot, queues_, *feedback_);
+  if (admission.refusal) return refuse(job, *admission.refusal);
+  if (admission.needsTemplateCheck) {
+    if (!feedback_->templateAsked) add(job).actions.emplace_back(CheckTemplates{});
+    return keepTurn(job);
+  }
+  StatusNews news;
+  if (const model::Pod* former = podOfFormerJob(*job)) {
+    ++plan_.waiting;
+    news.pending =
+        model::Pending{model::PendingReason::kCleaningUp,
+                       fmt::format("pod {} of the TrainingJob that had this name before {}", former->key.name,
+                                   former->terminating ? "is still ending" : "has not been deleted yet")};
+    return write(job, job->status.gang, {}, news);
+  }
+  if (news.pending = backingOff(*job); news.pending) {
+    ++plan_.waiting;
+    return write(job, job->status.gang, {}, news);
+  }
+  if (!job->volumeProblem.empty()) {
+    ++plan_.waiting;
+    news.pending = model::Pending{model::PendingReason::kNoMatchingNodes, job->volumeProblem};
+    return write(job, job->status.gang, {}, news);
+  }
+  cache_.notes().of(position_).waits = podsOf(*job).empty() && !job->status.gang.backoff;
+  wait(job);
+}
+
+void Cycle::refuse(const JobPtr& job, const model::Pending& refusal) {
+  StatusNews news;
+  news.pending = refusal;
+  news.admitted = false;
+  const bool isNews = !job->status.pending || job->status.pending->message != refusal.message;
+  std::vector<JobEvent> events;
+  if (isNews) events.push_back({true, std::string(model::toString(refusal.reason)), refusal.message});
+  write(job, job->status.gang, std::move(events), news);
+}
+
+// spec.plan.mode Auto: its shape is written before anything else is asked of it. The next cycle sees the
+// job as large as that, and so does everybody who reads it.
+void Cycle::plan(const JobPtr& job) {
+  ++plan_.waiting;
+  if (planned_ == kMostPlans) return wakeAt(input_.snapshot.now + kNextPlans);
+  ShapeDecision decided = decideShape(*job, ledger_, queues_, input_.snapshot);
+  if (!decided.refusal.empty()) {
+    --plan_.waiting;
+    return refuse(job, {model::PendingReason::kInvalidSpec, std::move(decided.refusal)});
+  }
+  ++planned_;
+  JobDecision& decision = add(job);
+  decision.status = job->status;
+  decision.events.push_back({decided.plan.roles.empty(),
+                             decided.plan.roles.empty() ? "NotPlanned" : "Planned", decided.plan.message});
+  decision.status->plan = std::move(decided.plan);
+}
+
+// A pod that goes with a deleted job whose name this one has taken: until then its own cannot be made. Of a
+// gang of one, which has no finalizer; a larger one's name becomes free only when its pods are gone.
+const model::Pod* Cycle::podOfFormerJob(const Job& job) const {
+  if (model::gangMembers(job) != 1) return nullptr;
+  const auto role = std::find_if(job.spec.roles.begin(), job.spec.roles.end(),
+                                 [&](const model::Role& each) { return model::gangMembers(job, each) == 1; });
+  if (role == job.spec.roles.end()) return nullptr;
+  const model::ObjectKey key{job.key.ns, model::podName(job.key.name, role->name, 0)};
+  const auto& pods = input_.snapshot.pods.items();
+  const auto at = std::lower_bound(pods.begin(), pods.end(), key,
+                                   [](const auto& pod, const auto& wanted) { return pod->key < wanted; });
+  const bool found = at != pods.end() && (*at)->key == key;
+  return found && isOfFormerJob(**at, job) ? at->get() : nullptr;
+}
+
+// Why the next attempt has to wait; nothing when it need not.
+std::optional<model::Pending> Cycle::backingOff(const Job& job) {
+  const auto& backoff = job.status.gang.backoff;
+  if (!backoff || input_.snapshot.now >= backoff->until) return std::nullopt;
+  wakeAt(backoff->until);
+  if (backoff->count == 0) {
+    return model::Pending{
+        model::PendingReason::kBackingOff,
+        fmt::format("{}; the next start follows at {}", backoff->reason, base::formatTime(backoff->until))};
+  }
+  return model::Pending{model::PendingReason::kBackingOff,
+                        fmt::format("attempt {} was given up ({}); the next follows at {}", backoff->count,
+                                    backoff->reason, base::formatTime(backoff->until))};
+}
+
+}  // namespace trainyard::core

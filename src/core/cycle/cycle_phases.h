@@ -1,0 +1,147 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/cycle/cycle.h"
+#include "core/cycle/failed_gang.h"
+#include "core/cycle/schedule.h"
+#include "core/gang/gang_protocol.h"
+#include "core/gang/gang_removal.h"
+#include "core/ledger/ledger.h"
+#include "core/ledger/members.h"
+#include "core/queues/queue_tree.h"
+#include "core/status/job_status.h"
+
+namespace trainyard::core {
+
+// One cycle() under way (core/cycle/cycle.h), whose phases are told of there. Each group of functions is a
+// file of its own; nobody else includes this.
+class Cycle {
+ public:
+  using GangRecord = model::GangRecord;
+  using Job = model::Job;
+  using JobPtr = std::shared_ptr<const Job>;
+
+  Cycle(const CycleInput& input, CycleCache& cache);
+  Plan run();
+
+ private:
+  // cycle.cpp: phase 2, one job at a time.
+  [[nodiscard]] std::vector<JobPtr> standingClaims() const;
+  [[nodiscard]] GangContext contextOf(const JobFeedback& feedback) const;
+  void decideAll();
+  [[nodiscard]] const LifeSign* lifeOf(const Job& job) const;
+  bool staysSettled(const JobNotes::Note& note);
+  void decide(const JobPtr& job);
+  void chargeLeaving(const Job& job);
+  void keepTurn(const JobPtr& job);
+  void wait(const JobPtr& job);
+  void settle(std::optional<base::WallTime> until = std::nullopt);
+  void dropNothings();
+
+  // cycle_proposals.cpp: a gang whose proposal is under way: its next step.
+  void stepOn(const JobPtr& job);
+  void tellPlanAtSize(const Job& job, JobDecision& decision) const;
+  bool staysUnwritten(const Job& job);
+  [[nodiscard]] bool comesUp(const Job& job, const GangRecord& record) const;
+  void awaitMove(const JobPtr& job);
+  [[nodiscard]] bool isClaimedBy(const model::ObjectKey& claimant, const JobPods& pods) const;
+
+  // cycle_placed.cpp: a gang that has its places: what has become of its members, and what follows.
+  void watchPlaced(const JobPtr& job);
+  void followFailed(const JobPtr& job, const std::vector<Member>& members, const Verdict& verdict);
+  void resumeFailed(const JobPtr& job, const std::vector<Member>& members, const Verdict& verdict);
+  FailedGang anew(const Job& job, FailedGang gang);
+  void follow(const JobPtr& job, FailedGang gang);
+  static void tellSilence(const Job& job, const StatusNews& news, JobDecision& decision);
+  void replaceLostMembers(const JobPtr& job, const std::vector<Member>& members, StatusNews news);
+  [[nodiscard]] bool mayStartAnewHere(const Job& job) const;
+  void take(const Job& job, const std::vector<model::Assignment>& assignments);
+  void evict(const JobPtr& job, const model::ObjectKey& claimant);
+  void discharge(const Job& job);
+
+  // cycle_removal.cpp: pods that go: of a job that is deleted, suspended or has ended.
+  void drainDeleted(const JobPtr& job);
+  void cleanUpFinished(const JobPtr& job);
+  void stopForSuspension(const JobPtr& job);
+  void removeStrays(const JobPtr& job, const std::vector<const model::Pod*>& strays);
+  void removePods(const JobPods& pods, JobDecision& decision);
+  void finishRemoval(Removal& removal, JobDecision& decision);
+
+  // cycle_admit.cpp: a job without places: whether it may wait for some, and what it has to wait for first.
+  void admitOrRefuse(const JobPtr& job);
+  void refuse(const JobPtr& job, const model::Pending& refusal);
+  void plan(const JobPtr& job);
+  [[nodiscard]] const model::Pod* podOfFormerJob(const Job& job) const;
+  std::optional<model::Pending> backingOff(const Job& job);
+
+  // cycle_starts.cpp: phases 3 to 9, as schedule() has it: who starts, and who makes room for that.
+  void placeWaiting();
+  void countStarting();
+  void begin(Change& start, const std::vector<Change>& payments);
+  [[nodiscard]] std::vector<model::Victim> victimsOf(const Change& payment) const;
+  [[nodiscard]] static std::string describe(const std::vector<Change>& payments);
+  void startAlone(JobDecision& decision) const;
+  [[nodiscard]] std::chrono::seconds longestGrace(const std::vector<JobPtr>& victims) const;
+  void tellGrace(const Job& job, JobDecision& decision) const;
+  void tellStartSize(const Job& job, const GangRecord& record, model::ResizeStatus& status) const;
+  void move(const Change& change);
+  void giveWay(const GangYield& yield);
+
+  // cycle_waits.cpp: what those are told who go on waiting.
+  void explain(const GangWait& wait, Urgency ofNews = Urgency::kNow);
+  [[nodiscard]] static bool sameButSince(const model::Pending& a, const model::Pending& b);
+  [[nodiscard]] bool staysTold(const GangWait& wait) const;
+  void explainStarting(const GangWait& wait);
+  bool timedOut(const GangWait& wait);
+
+  // cycle_sizes.cpp: gangs that get another size.
+  void scale(const Schedule& schedule);
+  void leaveOutClaimed();
+  bool someEnded(const Job& job);
+  void resize(const Change& change, model::SizeOwner by);
+  [[nodiscard]] static std::string whySize(const Change& change, model::SizeOwner by);
+
+  // cycle_status.cpp: the status that is written.
+  JobDecision& derive(const JobPtr& job, GangRecord record, const StatusNews& news);
+  void write(const JobPtr& job, GangRecord record, std::vector<JobEvent> events, const StatusNews& news);
+  [[nodiscard]] std::vector<Member> membersOf(const Job& job, const GangRecord& record) const;
+  [[nodiscard]] std::string placesText(const GangRecord& record) const;
+  void tellCharged(const Job& job, model::JobStatus& status) const;
+  [[nodiscard]] static std::string chargedToNobody(const Job& job, const model::QueueName& name);
+
+  [[nodiscard]] const JobPods& podsOf(const Job& job) const { return ledger_.pods().of(job); }
+  [[nodiscard]] Author author() const { return {input_.term, input_.snapshot.now, &settings_}; }
+  void wakeAt(std::optional<base::WallTime> time) {
+    if (time && (!plan_.wakeAt || *time < *plan_.wakeAt)) plan_.wakeAt = time;
+  }
+  JobDecision& add(const JobPtr& job) {
+    plan_.decisions.push_back({.job = job});
+    return plan_.decisions.back();
+  }
+
+  const CycleInput& input_;
+  Settings settings_;
+  CycleCache& cache_;
+  Ledger& ledger_;
+  QueueTree queues_;
+  std::map<model::ObjectKey, model::ObjectKey> evictions_;  // gangs that others' claims name, and whose
+  std::vector<WaitingJob> waiting_;
+  std::set<model::ObjectKey> paying_;  // gangs that make room for a start of this plan
+  std::vector<JobPtr> scaling_;        // gangs in peace that are asked to have another size
+  int planned_ = 0;                    // shapes that this cycle has chosen
+  std::int64_t starting_ = 0;          // members from Reserve to bound
+  // Of the job that is being decided.
+  const JobFeedback* feedback_ = nullptr;
+  std::size_t position_ = 0;
+  Plan plan_;
+};
+
+}  // namespace trainyard::core

@@ -1,0 +1,161 @@
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/cycle/cycle_phases.h"
+#include "core/cycle/user_scale.h"
+#include "core/gang/gang_proposals.h"
+#include "core/gang/lost_members.h"
+#include "core/status/describe.h"
+#include "model/charge.h"
+#include "model/conditions.h"
+
+namespace trainyard::core {
+
+void Cycle::watchPlaced(const JobPtr& job) {
+  if (job->spec.run.suspend) return stopForSuspension(job);
+  const auto& placed = *job->status.gang.placed;
+  const std::vector<Member> members = placedMembers(*job, placed, podsOf(*job));
+  StatusNews news;
+  news.where = placesText(job->status.gang);
+  news.verdict = judge(*job, members);
+  const bool ended = news.verdict.outcome == Outcome::kSucceeded || news.verdict.outcome == Outcome::kFailed;
+  if (const auto claimant = evictions_.find(job->key); claimant != evictions_.end() && !ended) {
+    return evict(job, claimant->second);
+  }
+  const std::optional<base::WallTime> deadline = deadlineOf(*job, input_.snapshot.now);
+  if (deadline && input_.snapshot.now >= *deadline && news.verdict.outcome != Outcome::kSucceeded)
+    return follow(job, endAtDeadline(*job, input_.snapshot.now));
+  wakeAt(deadline);
+  if (news.verdict.outcome == Outcome::kLost) return replaceLostMembers(job, members, news);
+  if (news.verdict.outcome == Outcome::kFailed) return followFailed(job, members, news.verdict);
+  if (news.verdict.outcome == Outcome::kRunning) {
+    news.life = lifeOf(*job);
+    if (news.life != nullptr && news.life->silentSince && job->spec.health.restartStalled)
+      return follow(
+          job, anew(*job, followStall(*job, members, *news.life->silentSince, mayStartAnewHere(*job), ledger_,
+                                      cache_.domains(), author())));
+  }
+  JobDecision& decision = derive(job, job->status.gang, news);
+  // Every member has its pod here; only where there are more is it worth looking for strays.
+  const bool strays = podsOf(*job).size() > members.size();
+  if (strays) {
+    Removal removal(ledger_, settings_, input_.snapshot.now);
+    for (const model::Pod* stray : strayPods(*job, podsOf(*job))) removal.remove(*stray);
+    finishRemoval(removal, decision);
+  }
+  if (news.verdict.outcome == Outcome::kRunning) {
+    if (!strays && !job->recordUnwritten && !someEnded(*job) && asksForAnotherSize(*job))
+      return scaling_.push_back(job);
+    if (job->recordUnwritten && comesUp(*job, job->status.gang)) decision.urgency = Urgency::kSoon;
+    tellSilence(*job, news, decision);
+    if (!strays && *decision.status == job->status) settle(deadline);
+    return;
+  }
+  decision.urgency = Urgency::kNow;
+  decision.events.push_back({false, news.verdict.reason, news.verdict.message});
+  discharge(*job);
+}
+
+// Members ended with an error. What of is asked first: it decides what follows.
+void Cycle::followFailed(const JobPtr& job, const std::vector<Member>& members, const Verdict& verdict) {
+  if (pausesInPlace(*job)) return resumeFailed(job, members, verdict);
+  const std::optional<Failure> checked = failedPreflight(verdict);
+  if (!feedback_->failure && !checked) {
+    add(job).actions.emplace_back(CollectEvidence{});
+    return;
+  }
+  FailedGang gang = followFailure(*job, members, verdict, checked ? *checked : *feedback_->failure,
+                                  mayStartAnewHere(*job), ledger_, cache_.domains(), author());
+  follow(job, anew(*job, std::move(gang)));
+}
+
+void Cycle::resumeFailed(const JobPtr& job, const std::vector<Member>& members, const Verdict& verdict) {
+  StatusNews news;
+  if (news.pending = backingOff(*job); news.pending) return write(job, job->status.gang, {}, news);
+  follow(job, anew(*job, replaceAfterPause(*job, members, verdict, mayStartAnewHere(*job), ledger_,
+                                           cache_.domains(), author())));
+}
+
+// With its new places taken, where it starts at once.
+FailedGang Cycle::anew(const Job& job, FailedGang gang) {
+  take(job, gang.places);
+  if (!gang.places.empty())
+    gang.news.where = describePlaces(gang.places, ledger_, input_.snapshot.policy.topology);
+  return gang;
+}
+
+void Cycle::follow(const JobPtr& job, FailedGang gang) {
+  JobDecision& decision = derive(job, std::move(gang.record), gang.news);
+  decision.urgency = Urgency::kNow;
+  decision.events.push_back(std::move(gang.event));
+  if (gang.news.verdict.outcome == Outcome::kFailed) discharge(*job);
+}
+
+// Once, when it begins.
+void Cycle::tellSilence(const Job& job, const StatusNews& news, JobDecision& decision) {
+  const bool silent = news.life != nullptr && news.life->silentSince.has_value();
+  if (!silent || job.conditionTrue(model::conditions::kStalled)) return;
+  decision.urgency = Urgency::kNow;
+  decision.events.push_back({true, "Stalled", silenceText(job, *news.life->silentSince)});
+}
+
+void Cycle::replaceLostMembers(const JobPtr& job, const std::vector<Member>& members, StatusNews news) {
+  // An attempt to replace them was given up: the others run on, and it is not tried again at once.
+  if (news.pending = backingOff(*job); news.pending) {
+    news.verdict = {};
+    return write(job, job->status.gang, {}, news);
+  }
+  Replacement replacement =
+      mayStartAnewHere(*job)
+          ? replaceLost(*job, members, news.verdict.lost, ledger_, cache_.domains(), author())
+          : Replacement{propose(*job, model::ProposalKind::kRestart, {}, job->status.gang.placed->assignments,
+                                {}, author()),
+                        {}};
+  take(*job, replacement.places);
+  const std::string lost = news.verdict.message;
+  news.failure = failureOfLost(news.verdict.lost, lost, input_.snapshot.now);
+  news.restarts = RestartNews::kNotCounted;
+  news.verdict = {};
+  if (!replacement.places.empty()) {
+    news.where = describePlaces(replacement.places, ledger_, input_.snapshot.policy.topology);
+  }
+  JobDecision& decision = derive(job, std::move(replacement.record), news);
+  decision.urgency = Urgency::kNow;
+  decision.events.push_back({true, "MemberLost", lost});
+}
+
+// Not where it was suspended, edited and resumed while its pods were still ending: what it is now nobody
+// has admitted, to a queue that may not even be open to it.
+bool Cycle::mayStartAnewHere(const Job& job) const {
+  return job.specError.empty() && model::sameToItsQueue(job, queues_.askedQueueOf(job));
+}
+
+void Cycle::take(const Job& job, const std::vector<model::Assignment>& assignments) {
+  for (const model::Assignment& assignment : assignments) {
+    const model::Role* role = job.spec.findRole(assignment.role);
+    ledger_.take(*ledger_.find(assignment.node), role->shape.requests,
+                 static_cast<int>(assignment.indices.size()), &job);
+  }
+}
+
+// Another gang's claim names its pods: it makes room as a whole and waits again.
+void Cycle::evict(const JobPtr& job, const model::ObjectKey& claimant) {
+  StatusNews news;
+  news.preemptedBy = claimant;
+  JobDecision& decision = derive(
+      job,
+      propose(*job, model::ProposalKind::kRestart, {}, job->status.gang.placed->assignments, {}, author()),
+      news);
+  decision.urgency = Urgency::kNow;
+  decision.events.push_back({true, "Preempted", fmt::format("makes room for {}; waits again", claimant)});
+}
+
+// Whoever starts in this cycle on the places of a job that has ended must not look like more of the
+// queue's.
+void Cycle::discharge(const Job& job) {
+  queues_.discharge(queues_.queueOf(job), queues_.holdingsOf(job), !model::chargedPreemptible(job));
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/cycle/cycle_phases.h"
+#include "core/gang/gang_proposals.h"
+#include "core/gang/gang_resize.h"
+#include "core/place/place.h"
+#include "core/planner.h"
+#include "core/preemption/claims.h"
+#include "core/queues/priority.h"
+#include "core/status/describe.h"
+#include "core/status/resize_status.h"
+#include "model/charge.h"
+#include "model/gang_size.h"
+
+namespace trainyard::core {
+namespace {
+
+std::string placedText(int pods, const std::string& where) {
+  if (pods == 1) return fmt::format("The pod is placed on {}", where);
+  return fmt::format("The whole gang is placed: {} pods on {}", pods, where);
+}
+
+}  // namespace
+
+void Cycle::stepOn(const JobPtr& job) {
+  GangStep step = stepProposal(*job, podsOf(*job), contextOf(*feedback_));
+  wakeAt(step.wakeAt);
+  if (job->recordUnwritten && !step.record && staysUnwritten(*job)) {
+    add(job).actions = std::move(step.actions);
+    return;
+  }
+  GangRecord record = step.record.value_or(job->status.gang);
+  // A bound pod that another leader made: it is charged as what its job is now.
+  if (record.placed && !record.charge) {
+    record.charge =
+        model::makeCharge(job->spec, queues_.askedQueueOf(*job), Priorities(input_.snapshot).of(*job));
+  }
+  StatusNews news;
+  news.where = placesText(record);
+  JobDecision& decision = derive(job, std::move(record), news);
+  if (step.record) {
+    decision.urgency = comesUp(*job, *step.record) ? Urgency::kSoon : Urgency::kNow;
+  } else if (job->recordUnwritten) {
+    decision.urgency = Urgency::kSoon;  // kube-scheduler takes its time with thousands of pods
+  }
+  decision.actions = std::move(step.actions);
+  std::move(step.events.begin(), step.events.end(), std::back_inserter(decision.events));
+  auto resized = step.record ? resizeEnded(*job, *step.record) : std::nullopt;
+  // Of a single pod that did not have to wait kube-scheduler's own Event says as much.
+  const bool placed = step.record && step.record->placed && !step.record->proposal && !resized;
+  if (resized) {
+    tellPlanAtSize(*job, decision);
+    decision.events.push_back(std::move(*resized));
+  }
+  if (placed && job->status.gang.proposal->phase != model::ProposalPhase::kAborting &&
+      (!job->recordUnwritten || job->status.pending)) {
+    decision.events.push_back(
+        {false, "Placed", placedText(model::gangMembers(job->spec, *step.record), news.where)});
+  }
+  Removal removal(ledger_, settings_, input_.snapshot.now);
+  for (const model::Pod* stray : strayPods(*job, podsOf(*job))) removal.remove(*stray);
+  finishRemoval(removal, decision);
+}
+
+void Cycle::tellPlanAtSize(const Job& job, JobDecision& decision) const {
+  const GangRecord& gang = decision.status->gang;
+  if (!job.spec.plan.automatic || !gang.placed || gang.proposal) return;
+  auto plan = planAtSize(job, gang.placed->assignments, ledger_, input_.snapshot.policy, input_.snapshot.now);
+  if (plan) decision.status->plan = std::move(*plan);
+}
+
+// A single pod is bound within moments, and then one write tells of it. One that is not is told of.
+bool Cycle::staysUnwritten(const Job& job) {
+  const JobPods& pods = podsOf(job);
+  const base::WallTime patience =
+      (pods.empty() ? input_.snapshot.now : pods.front()->created) + input_.settings.startingPatience;
+  if (input_.snapshot.now >= patience) return false;
+  wakeAt(patience);
+  return true;
+}
+
+// A gang that is bound and about to run: being placed and running are then told by one write.
+bool Cycle::comesUp(const Job& job, const GangRecord& record) const {
+  if (!record.placed || record.proposal || job.deleting || job.spec.run.suspend) return false;
+  // Nobody waits for more members to run before the job is told that it has fewer.
+  const auto& proposal = job.status.gang.proposal;
+  if (proposal && proposal->kind == model::ProposalKind::kShrink) return false;
+  const std::vector<Member> members = placedMembers(job, *record.placed, podsOf(job));
+  const auto isUp = [](const Member& m) {
+    return m.pod != nullptr && m.pod->phase == model::PodPhase::kRunning;
+  };
+  const auto comes = [](const Member& m) {
+    return m.pod != nullptr && m.pod->phase == model::PodPhase::kPending && !m.pod->terminating;
+  };
+  return std::all_of(members.begin(), members.end(), [&](const Member& m) { return isUp(m) || comes(m); }) &&
+         !std::all_of(members.begin(), members.end(), isUp);
+}
+
+// It makes room by going elsewhere, once the claim stands that it does so for; without that it stays.
+void Cycle::awaitMove(const JobPtr& job) {
+  const GangRecord& gang = job->status.gang;
+  const auto& topology = input_.snapshot.policy.topology;
+  StatusNews news;
+  if (evictions_.contains(job->key) && gang.proposal->kind == model::ProposalKind::kShrink) {
+    const model::ObjectKey claimant = *gang.proposal->movesFor;
+    GangRecord record = beginShrink(*job, author());
+    const auto shrink = resizeUnderWay(job->spec, record);
+    news.where = placesText(record);
+    write(job, std::move(record),
+          {{true, "Resizing", fmt::format("makes room for {}: {}", claimant, describeResize(*shrink))}},
+          news);
+    plan_.decisions.back().urgency = Urgency::kNow;
+    return;
+  }
+  if (evictions_.contains(job->key)) {
+    news.preemptedBy = gang.proposal->movesFor;
+    news.where = describePlaces(gang.proposal->add, ledger_, topology);
+    write(
+        job, beginMove(*job),
+        {{true, "Moved", fmt::format("makes room for {}; starts anew on {}", *news.preemptedBy, news.where)}},
+        news);
+    plan_.decisions.back().urgency = Urgency::kNow;
+    return;
+  }
+  news.where = describePlaces(gang.placed->assignments, ledger_, topology);
+  const JobPods& pods = podsOf(*job);
+  const bool runs = judge(*job, placedMembers(*job, *gang.placed, pods)).outcome == Outcome::kRunning;
+  const bool wanted =
+      runs && !job->deleting && !job->spec.run.suspend && isClaimedBy(*gang.proposal->movesFor, pods);
+  write(job, wanted ? gang : withdrawMove(*job), {}, news);
+  if (!wanted) plan_.decisions.back().urgency = Urgency::kNow;
+}
+
+bool Cycle::isClaimedBy(const model::ObjectKey& claimant, const JobPods& pods) const {
+  const auto& jobs = input_.snapshot.jobs;
+  const auto at = std::lower_bound(jobs.begin(), jobs.end(), claimant,
+                                   [](const JobPtr& each, const auto& wanted) { return each->key < wanted; });
+  return at != jobs.end() && (*at)->key == claimant && claimsAny(**at, pods);
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/cycle/cycle_phases.h"
+#include "core/cycle/user_scale.h"
+#include "core/gang/gang_resize.h"
+#include "core/preemption/claims.h"
+#include "core/resize.h"
+#include "core/status/describe.h"
+#include "core/status/resize_status.h"
+#include "model/gang_size.h"
+
+namespace trainyard::core {
+
+void Cycle::scale(const Schedule& schedule) {
+  leaveOutClaimed();
+  if (scaling_.empty()) return;
+  const ScaleRequest request{
+      .snapshot = input_.snapshot,
+      .ledger = ledger_,
+      .domains = cache_.domains(),
+      .queues = queues_,
+      .gangs = std::move(scaling_),
+      .keptFor = [&](const Job& job,
+                     const auto& places) { return schedule.keptFor(job, places, ledger_, queues_); },
+      .unreached = cache_.schedule().notScaled};
+  ScaleAnswer answer = scaleAsAsked(request);
+  wakeAt(answer.wakeAt);
+  for (const Change& change : answer.changes) resize(change, model::SizeOwner::kSpec);
+  if (answer.held.empty()) return;
+  for (JobDecision& decision : plan_.decisions) {
+    const auto held = answer.held.find(decision.job->key);
+    // Whoever gets a part of it is told what is left when that has come.
+    if (held == answer.held.end() || !decision.status || decision.status->gang.proposal) continue;
+    tellResize(*decision.job, held->second, input_.snapshot.now, *decision.status);
+  }
+}
+
+// Whoever has to go for another one, now or when that one's claim stands, does not change before.
+void Cycle::leaveOutClaimed() {
+  if (scaling_.empty()) return;
+  std::vector<JobPtr> claimants = cache_.notes().proposing();
+  std::erase_if(claimants, [](const JobPtr& job) { return job->status.gang.proposal->victims.empty(); });
+  const auto claimed = claimedGangs(claimants, input_.snapshot.pods);
+  std::erase_if(scaling_,
+                [&](const JobPtr& job) { return claimed.contains(job->key) || paying_.contains(job->key); });
+}
+
+// A gang of which a member has ended well is about to end: whoever joined it would find nobody.
+bool Cycle::someEnded(const Job& job) {
+  const auto& pods = podsOf(job);
+  return std::any_of(pods.begin(), pods.end(),
+                     [](const auto& pod) { return pod->phase == model::PodPhase::kSucceeded; });
+}
+
+// The gang gets another size: more members on `add`, or without those on `remove`.
+void Cycle::resize(const Change& change, model::SizeOwner by) {
+  const auto told = input_.feedback.find(change.job->key);
+  if (told != input_.feedback.end() && told->second.busy) return;
+  std::erase_if(plan_.decisions, [&](const JobDecision& decision) { return decision.job == change.job; });
+  const bool grows = change.kind == ChangeKind::kGrow;
+  GangRecord record = grows ? proposeGrow(*change.job, change.add.assignments, author())
+                            : proposeShrink(*change.job, change.remove, change.pays, author());
+  const auto under = resizeUnderWay(change.job->spec, record);
+  StatusNews news;
+  news.where = placesText(record);
+  const int members = model::gangMembers(change.job->spec, record,
+                                         *change.job->spec.findRole(change.job->spec.elastic->role));
+  JobDecision& decision = derive(change.job, std::move(record), news);
+  decision.urgency = Urgency::kNow;
+  tellSize(*change.job, {members, by, whySize(change, by)}, input_.snapshot, decision.status->resize);
+  if (!under) return;  // it waits for whom it makes room
+  std::string note = describeResize(*under);
+  if (grows)
+    note += ", on " + describePlaces(change.add.assignments, ledger_, input_.snapshot.policy.topology);
+  if (under->anew) note += "; its pods end, and start anew with the new size";
+  decision.events.push_back({false, "Resizing", std::move(note)});
+}
+
+std::string Cycle::whySize(const Change& change, model::SizeOwner by) {
+  switch (by) {
+    case model::SizeOwner::kSpec: return "as spec.elastic.replicas asks";
+    case model::SizeOwner::kPreemption: return fmt::format("makes room for {}", *change.pays);
+    case model::SizeOwner::kCluster: break;
+  }
+  return change.kind == ChangeKind::kGrow ? "nobody waits for the room that it was given beyond its wish"
+                                          : "others make more of what it gave back";
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,195 @@
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/cycle/cycle_phases.h"
+#include "core/gang/gang_proposals.h"
+#include "core/gang/gang_resize.h"
+#include "core/preemption/claims.h"
+#include "core/queues/priority.h"
+#include "core/resize.h"
+#include "core/status/describe.h"
+#include "core/status/resize_status.h"
+#include "model/charge.h"
+#include "model/gang_size.h"
+#include "model/names.h"
+#include "model/words.h"
+
+namespace trainyard::core {
+
+void Cycle::placeWaiting() {
+  countStarting();
+  Schedule schedule = core::schedule({.snapshot = input_.snapshot,
+                                      .ledger = ledger_,
+                                      .domains = cache_.domains(),
+                                      .queues = queues_,
+                                      .cache = cache_.schedule(),
+                                      .waiting = std::move(waiting_),
+                                      .startingMembers = starting_,
+                                      .mostStartingMembers = input_.settings.startingMembers});
+  std::vector<Change> payments;  // for the next start
+  for (Change& change : schedule.changes) {
+    const bool resizes = change.kind == ChangeKind::kGrow || change.kind == ChangeKind::kShrink;
+    if (resizes && !change.pays) {
+      if (!someEnded(*change.job)) resize(change, model::SizeOwner::kCluster);
+      paying_.insert(change.job->key);
+      continue;
+    }
+    if (change.kind != ChangeKind::kStart) {
+      payments.push_back(std::move(change));
+      continue;
+    }
+    if (!change.silent) begin(change, payments);
+    payments.clear();
+  }
+  for (const GangWait& wait : schedule.waits) {
+    if (wait.silent || staysTold(wait) || timedOut(wait)) continue;
+    if (wait.behindStarting) {
+      explainStarting(wait);
+    } else {
+      explain(wait);
+    }
+  }
+  for (const GangYield& yield : schedule.yields) giveWay(yield);
+  scale(schedule);
+  plan_.queues = std::move(schedule.queues);
+  plan_.sizes = schedule.sizes;
+  wakeAt(schedule.wakeAt);
+}
+
+void Cycle::countStarting() {
+  for (const JobPtr& job : cache_.notes().proposing()) {
+    const model::Proposal& proposal = *job->status.gang.proposal;
+    if (proposal.phase == model::ProposalPhase::kReserved) starting_ += memberCount(proposal.add);
+  }
+}
+
+void Cycle::begin(Change& start, const std::vector<Change>& payments) {
+  std::vector<JobPtr> gone;
+  std::vector<model::Victim> victims;
+  for (const Change& each : payments) {
+    gone.push_back(each.job);
+    paying_.insert(each.job->key);
+    for (model::Victim& victim : victimsOf(each)) victims.push_back(std::move(victim));
+  }
+  StatusNews news;
+  news.where = describePlaces(start.add.assignments, ledger_, input_.snapshot.policy.topology);
+  GangRecord record = propose(*start.job, model::ProposalKind::kStart, std::move(start.add.assignments), {},
+                              std::move(victims), author());
+  record.charge = model::makeCharge(start.job->spec, queues_.askedQueueOf(*start.job),
+                                    Priorities(input_.snapshot).of(*start.job));
+  record.proposal->deadline += longestGrace(gone);
+  JobDecision& decision = derive(start.job, record, news);
+  decision.urgency = Urgency::kNow;
+  tellStartSize(*start.job, record, decision.status->resize);
+  tellGrace(*start.job, decision);
+  if (gone.empty()) return startAlone(decision);
+  decision.events.push_back(
+      {false, "Preempting", fmt::format("{} to make room, once its own pods exist", describe(payments))});
+  for (const Change& each : payments) {
+    if (each.kind == ChangeKind::kMove) move(each);
+    if (each.kind == ChangeKind::kShrink) resize(each, model::SizeOwner::kPreemption);
+  }
+}
+
+// The pods that go for a start: of one that shrinks and runs on only those that leave it.
+std::vector<model::Victim> Cycle::victimsOf(const Change& payment) const {
+  std::vector<model::Victim> victims = victimPods({payment.job}, ledger_.pods());
+  if (payment.kind != ChangeKind::kShrink || resizeWay(payment.job->spec) == ResizeWay::kAnew) return victims;
+  std::set<model::ObjectKey> leave;
+  for (const model::Assignment& each : payment.remove) {
+    for (const int index : each.indices.values())
+      leave.insert({payment.job->key.ns, model::podName(payment.job->key.name, each.role, index)});
+  }
+  std::erase_if(victims, [&](const model::Victim& victim) { return !leave.contains(victim.pod); });
+  return victims;
+}
+
+// "stops ml/a and ml/b and shrinks ml/c".
+std::string Cycle::describe(const std::vector<Change>& payments) {
+  std::vector<std::string> words;
+  for (const auto& [kind, verb] :
+       {std::pair(ChangeKind::kStop, "stops"), std::pair(ChangeKind::kMove, "moves"),
+        std::pair(ChangeKind::kShrink, "shrinks")}) {
+    std::vector<JobPtr> jobs;
+    for (const Change& each : payments) {
+      if (each.kind == kind) jobs.push_back(each.job);
+    }
+    if (!jobs.empty()) words.push_back(fmt::format("{} {}", verb, namesOf(jobs)));
+  }
+  return model::joinWords(words);
+}
+
+// A gang of one needs no record before its pod: the name is given once only.
+void Cycle::startAlone(JobDecision& decision) const {
+  const model::Proposal& start = *decision.status->gang.proposal;
+  // One that could be larger is not known by its pod alone.
+  if (memberCount(start.add) != 1 || model::gangMembers(*decision.job) != 1) return;
+  decision.podIsRecord = true;
+  decision.actions.emplace_back(CreateMember{start.add.front().role,
+                                             start.add.front().indices.values().front(), start.epoch,
+                                             start.add.front().node});
+}
+
+// That the victims of a claim have to end: it must not be given up while they may take it.
+std::chrono::seconds Cycle::longestGrace(const std::vector<JobPtr>& victims) const {
+  std::chrono::seconds longest{0};
+  for (const JobPtr& victim : victims) {
+    if (victim->spec.elastic) longest = std::max(longest, timeToLeave(victim->spec, settings_));
+    for (const auto& pod : podsOf(*victim)) longest = std::max(longest, Removal::graceOf(*pod, settings_));
+  }
+  return longest;
+}
+
+// Who asks for more time to end than the policy gives is told before it matters.
+void Cycle::tellGrace(const Job& job, JobDecision& decision) const {
+  for (const model::Role& role : job.spec.roles) {
+    if (role.grace <= settings_.maxGrace) continue;
+    decision.events.push_back(
+        {true, "GraceCapped",
+         fmt::format("pods of role {} ask for {} s to end; when they have to go they are given {} s, as the "
+                     "cluster's policy says (preemption.maxGrace)",
+                     role.name, role.grace.count(), settings_.maxGrace.count())});
+  }
+}
+
+// With how many members an elastic gang starts.
+void Cycle::tellStartSize(const Job& job, const GangRecord& record, model::ResizeStatus& status) const {
+  if (!job.spec.elastic) return;
+  const int members = model::gangMembers(job.spec, record, *job.spec.findRole(job.spec.elastic->role));
+  status.cooldownUntil.reset();
+  status.decidedBy = model::SizeOwner::kSpec;
+  status.desired.reset();
+  status.message.clear();
+  if (members == wishedMembers(job)) return;
+  status.desired = members;
+  status.decidedBy = model::SizeOwner::kCluster;
+  status.message = fmt::format("there was no room for all {} when it started", wishedMembers(job));
+}
+
+// Its new places are its own from the same plan on. One whose last write is under way is stopped by the
+// claim later, and waits again.
+void Cycle::move(const Change& change) {
+  const auto told = input_.feedback.find(change.job->key);
+  if (told != input_.feedback.end() && told->second.busy) return;
+  std::erase_if(plan_.decisions, [&](const JobDecision& decision) { return decision.job == change.job; });
+  StatusNews news;
+  news.where = placesText(change.job->status.gang);
+  derive(change.job, proposeMove(*change.job, change.add.assignments, *change.pays, author()), news).urgency =
+      Urgency::kNow;
+}
+
+// Instead of the step that its proposal would take.
+void Cycle::giveWay(const GangYield& yield) {
+  const auto told = input_.feedback.find(yield.job->key);
+  if (told != input_.feedback.end() && told->second.busy) return;
+  std::erase_if(plan_.decisions, [&](const JobDecision& decision) { return decision.job == yield.job; });
+  derive(
+      yield.job,
+      abortProposal(*yield.job, fmt::format("gives way to {}", yield.to), {}, input_.snapshot.now, settings_),
+      {})
+      .urgency = Urgency::kNow;
+}
+
+}  // namespace trainyard::core

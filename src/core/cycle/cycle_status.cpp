@@ -1,0 +1,83 @@
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/cycle/cycle_phases.h"
+#include "core/gang/gang_proposals.h"
+#include "core/status/describe.h"
+#include "model/conditions.h"
+#include "model/names.h"
+#include "model/set_condition.h"
+
+namespace trainyard::core {
+
+JobDecision& Cycle::derive(const JobPtr& job, GangRecord record, const StatusNews& news) {
+  JobDecision& decision = add(job);
+  const std::vector<Member> members = membersOf(*job, record);
+  decision.status = deriveStatus(*job, std::move(record), members, news, input_.snapshot.now);
+  tellCharged(*job, *decision.status);
+  decision.urgency = decision.status->phase == job->status.phase ? Urgency::kSpare : Urgency::kNow;
+  return decision;
+}
+
+void Cycle::write(const JobPtr& job, GangRecord record, std::vector<JobEvent> events,
+                  const StatusNews& news) {
+  derive(job, std::move(record), news).events = std::move(events);
+}
+
+// Members as the record to be written names them.
+std::vector<Member> Cycle::membersOf(const Job& job, const GangRecord& record) const {
+  if (record.placed) {
+    std::vector<Member> members = placedMembers(job, *record.placed, podsOf(job));
+    // Those that leave do not count as the gang's any more.
+    const bool shrinks = record.proposal && record.proposal->kind == model::ProposalKind::kShrink &&
+                         !record.proposal->movesFor;
+    if (shrinks)
+      std::erase_if(members, [&](const Member& m) { return record.proposal->removes(m.role, m.index); });
+    return members;
+  }
+  if (record.proposal) return addedMembers(job, *record.proposal, podsOf(job));
+  return {};
+}
+
+std::string Cycle::placesText(const GangRecord& record) const {
+  // What joins a gang that runs is not where it is.
+  const bool changes =
+      record.proposal && !record.proposal->add.empty() && record.proposal->kind != model::ProposalKind::kGrow;
+  if (changes) return describePlaces(record.proposal->add, ledger_, input_.snapshot.policy.topology);
+  if (record.placed)
+    return describePlaces(record.placed->assignments, ledger_, input_.snapshot.policy.topology);
+  return {};
+}
+
+// Whether any Queue is charged for it, where there are Queues: without the object the default one has no
+// limit, and nobody sees what is used.
+void Cycle::tellCharged(const Job& job, model::JobStatus& status) const {
+  // Of one that has ended nobody asks any more, and one that waits for a Queue that is not there says so.
+  if (job.finished()) return;
+  const model::QueueName& name = queues_.queueNameOf(job);
+  const auto index = queues_.find(name);
+  if (!index && !status.gang.placed) return;
+  const bool nobody = !input_.snapshot.queues.empty() && (!index || queues_.node(*index).queue == nullptr);
+  const bool told = std::any_of(status.conditions.begin(), status.conditions.end(),
+                                [](const auto& each) { return each.type == model::conditions::kCharged; });
+  if (!nobody && !told) return;
+  model::setCondition(
+      status.conditions, model::conditions::kCharged,
+      nobody ? model::ConditionStatus::kFalse : model::ConditionStatus::kTrue, nobody ? "NoQueue" : "Charged",
+      nobody ? chargedToNobody(job, name) : fmt::format("the job is charged to queue {}", name),
+      input_.snapshot.now, job.generation);
+}
+
+std::string Cycle::chargedToNobody(const Job& job, const model::QueueName& name) {
+  if (name.str() != model::names::kDefaultQueue)
+    return fmt::format("the job is charged to nobody: the Queue \"{}\" that it was placed for is gone", name);
+  return fmt::format(
+      "the job is charged to nobody: there are Queues, but it names none, and none is named \"default\"; "
+      "set "
+      "spec.queue, or the label {} of namespace {}",
+      model::names::kDefaultQueueLabel, job.key.ns);
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,142 @@
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "core/cycle/scheduler.h"
+#include "core/queues/eligibility.h"
+#include "core/resize.h"
+#include "model/late_members.h"
+
+namespace trainyard::core {
+
+Claimant Scheduler::claimantOf(const Contender& contender) const {
+  std::optional<base::WallTime> since;
+  const auto& pending = contender.waiting->job->status.pending;
+  if (pending && pending->reservedSince && !keptByAnother(contender)) since = pending->reservedSince;
+  return {contender.waiting->job.get(), contender.priority, contender.queue,  contender.demand, since,
+          contender.belowShare,         contender.rank,     contender.overdue};
+}
+
+// Whether who makes room for it pays for it; then it starts at once, as a claim.
+bool Scheduler::claims(const Contender& contender, const GangShape& shape) {
+  if (contender.waiting->silent || !preemption_.anyRunning() || wouldFitWider(contender, shape)) return false;
+  Claimant claimant = claimantOf(contender);
+  // Others make room for the least that it can do with.
+  const JobPtr smallest = leastOf(*claimant.job, snapshot_.policy);
+  if (smallest) {
+    claimant.job = smallest.get();
+    claimant.demand = tree_.demandOf(*smallest);
+  }
+  const auto again = claimsAgainFrom(*claimant.job);
+  if (again && snapshot_.now < *again) wakeAt(again);
+  // Its equals ask the same, but who has a reservation, or failed before, and those of whom one may be in
+  // turn before another.
+  const bool equalsAsk =
+      !claimant.reservedSince && !again && !(takesTurns(snapshot_.policy) && preemption_.anyTakesTurns());
+  const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest};
+  if (equalsAsk && claimedInVain_.contains(asked)) return false;
+  auto claim = preemption_.claim(claimant, shape.relaxation.widest);
+  if (!claim) {
+    if (equalsAsk) claimedInVain_.insert(asked);
+    return false;
+  }
+  return carryOutUnlessKept(contender, std::move(*claim));
+}
+
+// An elastic gang for which there is no room is given as many members as its queue is guaranteed by whoever
+// borrows that, not its least alone.
+bool Scheduler::claimsGuaranteed(const Contender& contender, const GangShape& shape) {
+  const Job& job = *contender.waiting->job;
+  if (!mayStartSmaller(job, snapshot_.policy) || contender.waiting->silent) return false;
+  const auto& guaranteed = tree_.node(contender.queue).guaranteed;
+  if (std::none_of(guaranteed.begin(), guaranteed.end(), [](auto each) { return each > 0; })) return false;
+  if (!preemption_.anyRunning() || wouldFitWider(contender, shape)) return false;
+  const int least = job.spec.elastic->minReplicas;
+  int members = least;
+  for (int beyond = wishedMembers(job) + 1; beyond - members > 1;) {
+    const int size = members + (beyond - members) / 2;
+    const bool within = !tree_.beyondGuarantee(contender.queue, tree_.demandOf(*withWish(job, size)));
+    (within ? members : beyond) = size;
+  }
+  const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest};
+  if (members <= least || guaranteedInVain_.contains(asked)) return false;
+  if (placeWith(contender, members, shape.relaxation.widest)) return false;
+  const JobPtr sized = withWish(job, members);
+  Claimant claimant = claimantOf(contender);
+  claimant.job = sized.get();
+  claimant.demand = tree_.demandOf(*sized);
+  if (auto claim = preemption_.claim(claimant, shape.relaxation.widest))
+    return carryOutUnlessKept(contender, std::move(*claim));
+  guaranteedInVain_.insert(asked);
+  return false;
+}
+
+// An elastic gang for which there is no room is given more than its least by those of its queue that are
+// expected to take longer: its wish, or else half as much beyond its least, and so on.
+bool Scheduler::claimsMore(const Contender& contender, const GangShape& shape) {
+  const Job& job = *contender.waiting->job;
+  // It would never give back what it was given.
+  if (model::mayStartIncomplete(job.spec)) return false;
+  if (!mayStartSmaller(job, snapshot_.policy) || contender.waiting->silent) return false;
+  if (!preemption_.anyRunning() || wouldFitWider(contender, shape)) return false;
+  const int least = job.spec.elastic->minReplicas;
+  const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest};
+  const auto vain = noMoreFor_.find(asked);
+  if (vain != noMoreFor_.end() && contender.rank.expected >= vain->second) return false;
+  for (int members = wishedMembers(job); members > least; members = least + (members - least) / 2) {
+    if (auto free = placeWith(contender, members, shape.relaxation.widest)) {
+      if (judge(contender, free->assignments) != Reservation::Verdict::kPasses) break;
+      start(contender, std::move(*free));
+      return true;
+    }
+    const JobPtr sized = withWish(job, members);
+    Claimant claimant = claimantOf(contender);
+    claimant.job = sized.get();
+    claimant.demand = tree_.demandOf(*sized);
+    claimant.beyondLeast = true;
+    if (auto claim = preemption_.claimShrinking(claimant, shape.relaxation.widest))
+      return carryOutUnlessKept(contender, std::move(*claim));
+  }
+  noMoreFor_[asked] = contender.rank.expected;
+  return false;
+}
+
+// Whether others make room for it by going elsewhere; asked once, for the first that has to wait.
+bool Scheduler::movesOthers(const Contender& contender, const GangShape& shape) {
+  if (contender.waiting->silent || exhausted_) return false;
+  auto claim = preemption_.move(claimantOf(contender), shape.relaxation.widest);
+  if (!claim) return false;
+  carryOut(contender, std::move(*claim));
+  return true;
+}
+
+// Who makes others shrink passes a reservation by its rules, as who finds free places does.
+bool Scheduler::carryOutUnlessKept(const Contender& contender, Claim claim) {
+  const bool stops = std::any_of(claim.concessions.begin(), claim.concessions.end(),
+                                 [](const Change& each) { return each.kind != ChangeKind::kShrink; });
+  if (!stops && judge(contender, claim.placement.assignments) != Reservation::Verdict::kPasses) {
+    preemption_.withdraw(claim);
+    return false;
+  }
+  carryOut(contender, std::move(claim));
+  return true;
+}
+
+void Scheduler::carryOut(const Contender& contender, Claim claim) {
+  for (Change& change : claim.concessions) schedule_.changes.push_back(std::move(change));
+  noneSmaller_.clear();
+  const std::size_t first = schedule_.changes.size() - claim.concessions.size();
+  start(contender, std::move(claim.placement));
+  for (std::size_t i = first; i + 1 < schedule_.changes.size(); ++i) {
+    const Change& change = schedule_.changes[i];
+    if (change.kind == ChangeKind::kMove) take(*change.job, change.add);
+  }
+}
+
+void Scheduler::takeOverClaim(const Contender& contender, const GangShape& shape) {
+  if (!preemption_.anyClaiming()) return;
+  if (const auto from = preemption_.takeOver(claimantOf(contender), shape.relaxation.widest))
+    schedule_.yields.push_back({*from, contender.waiting->job->key});
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,114 @@
+#include <algorithm>
+
+#include "core/cycle/scheduler.h"
+#include "core/resize.h"
+#include "core/status/explain.h"
+#include "core/status/explain_queue.h"
+
+namespace trainyard::core {
+
+// What no cluster of these nodes could hold waits for no limit, and nobody waits behind it.
+bool Scheduler::neverStarts(const Contender& contender) {
+  const Job& job = *contender.waiting->job;
+  const GangShape shape = placer_.shapeOf(job, contender.demand[0], contender.position);
+  if (placer_.mayEverStart(job, shape.key)) return false;
+  words_.later(contender, shape, schedule_);
+  return true;
+}
+
+bool Scheduler::outOfQuota(const Contender& contender, QueueTree::Excess beyond) {
+  if (neverStarts(contender)) return false;
+  if (const auto least = leastOf(*contender.waiting->job, snapshot_.policy)) {
+    const auto leastBeyond = tree_.beyondLimit(contender.queue, tree_.demandOf(*least));
+    if (!leastBeyond) return waitsForLeast(contender, *least);
+    beyond = *leastBeyond;
+  }
+  const GangShape shape = placer_.shapeOf(*contender.waiting->job, contender.demand[0], contender.position);
+  if (claims(contender, shape)) return true;
+  const auto pending =
+      std::make_shared<Pending>(explainLimit(tree_, contender.queue, beyond, awaitedBy(contender)));
+  stopQueue(contender, *pending);
+  if (snapshot_.policy.backfill.enabled) holdBelowLimit(contender, beyond);
+  return words_.say(contender, pending, schedule_);
+}
+
+bool Scheduler::beyondWhatIsItsOwn(const Contender& contender, const QueueTree::Excess& beyond) {
+  if (neverStarts(contender)) return false;
+  const auto least = leastOf(*contender.waiting->job, snapshot_.policy);
+  if (least && !tree_.beyondNonPreemptible(contender.queue, tree_.demandOf(*least)))
+    return waitsForLeast(contender, *least);
+  return words_.say(contender, std::make_shared<Pending>(explainNonPreemptible(tree_, beyond)), schedule_);
+}
+
+// What has to be there for it to start: of an elastic gang its least.
+QueueTree::Amounts Scheduler::awaitedBy(const Contender& contender) const {
+  const auto least = leastOf(*contender.waiting->job, snapshot_.policy);
+  return least ? tree_.demandOf(*least) : contender.demand;
+}
+
+void Scheduler::stopQueue(const Contender& contender, const Pending& pending) {
+  auto behind = std::make_shared<Pending>(explainTurn(*contender.waiting->job, pending));
+  behind->delay = pending.delay;
+  stopped_.emplace(contender.queue, std::move(behind));
+}
+
+void Scheduler::stopQueueIfRoomIsShort(const Contender& contender, const GangShape& shape) {
+  if (exhausted_ || !words_.waitsForRoom(contender, shape)) return;
+  stopQueue(contender, words_.classified(contender, shape));
+}
+
+std::optional<QueueTree::Excess> Scheduler::keptBelowLimit(const Contender& contender,
+                                                           const QueueTree::Amounts& held) {
+  for (const LimitHold& hold : limitHolds_) {
+    if (hold.leavesRoom(tree_, contender.queue, held) || entitled(contender)) continue;
+    if (hold.own == contender.queue && contender.priority > hold.rank.priority) continue;
+    if (hold.endsInTime(cautiousRun(*contender.waiting->job, snapshot_.now, runs_), snapshot_.now)) continue;
+    keptBelow_ = hold.job;
+    const QueueTree::Node& node = tree_.node(hold.at);
+    return QueueTree::Excess{hold.at, hold.dimension, node.usage[hold.dimension], node.limit[hold.dimension]};
+  }
+  return std::nullopt;
+}
+
+bool Scheduler::entitled(const Contender& contender) const {
+  const auto& guaranteed = tree_.node(contender.queue).guaranteed;
+  return std::any_of(guaranteed.begin(), guaranteed.end(), [](auto each) { return each > 0; }) &&
+         !tree_.beyondGuarantee(contender.queue, contender.demand);
+}
+
+void Scheduler::keepBelowLimits(const Contender& contender, const QueueTree::Amounts& demand) {
+  for (const QueueTree::Index at : tree_.node(contender.queue).path) {
+    for (std::size_t d = 0; d < demand.size(); ++d) {
+      if (demand[d] <= 0 || tree_.node(at).limit[d] == QueueTree::kNoLimit) continue;
+      limitHolds_.push_back({.job = contender.waiting->job,
+                             .own = contender.queue,
+                             .rank = contender.rank,
+                             .at = at,
+                             .dimension = d,
+                             .demand = demand[d],
+                             .start = reservations_.back().start()});
+    }
+  }
+}
+
+void Scheduler::holdBelowLimit(const Contender& contender, const QueueTree::Excess& beyond) {
+  const auto same = [&](const LimitHold& each) {
+    return each.at == beyond.queue && each.dimension == beyond.dimension;
+  };
+  if (std::any_of(limitHolds_.begin(), limitHolds_.end(), same)) return;
+  // A type of GPU is nobody's demand: all that it asks for may be of it.
+  const QueueTree::Amounts awaited = awaitedBy(contender);
+  const std::int64_t demand = awaited[beyond.dimension] > 0 ? awaited[beyond.dimension] : awaited[0];
+  limitHolds_.push_back({contender.waiting->job, contender.queue, contender.rank, beyond.queue,
+                         beyond.dimension, demand,
+                         roomBelowLimit(tree_, beyond.queue, beyond.dimension, demand, ends_)});
+  words_.keepsLimit(contender);
+}
+
+Scheduler::PendingPtr Scheduler::limitWords(const Contender& contender) const {
+  if (keptBelow_)
+    return std::make_shared<Pending>(explainKeptBelowLimit(tree_, exhausted_->queue, *keptBelow_));
+  return std::make_shared<Pending>(explainLimit(tree_, contender.queue, *exhausted_, awaitedBy(contender)));
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,161 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "core/cycle/equals.h"
+#include "core/cycle/overdue.h"
+#include "core/cycle/queue_report.h"
+#include "core/cycle/schedule.h"
+#include "core/cycle/waiting_order.h"
+#include "core/cycle/waiting_words.h"
+#include "core/place/gang_placer.h"
+#include "core/preemption/preemption.h"
+#include "core/queues/priority.h"
+#include "core/queues/queue_tree.h"
+#include "core/timeline/ends.h"
+#include "core/timeline/limit_hold.h"
+#include "core/timeline/reservation.h"
+
+namespace trainyard::core {
+
+// One schedule() under way (core/cycle/schedule.h), whose phases are told of there. Each group of functions
+// is a file of its own; nobody else includes this.
+class Scheduler {
+ public:
+  using Job = model::Job;
+  using Pending = model::Pending;
+  using JobPtr = std::shared_ptr<const Job>;
+  using PendingPtr = std::shared_ptr<const Pending>;
+
+  explicit Scheduler(const ScheduleRequest& request);
+  Schedule run();
+
+ private:
+  // schedule.cpp: everybody in turn.
+  std::vector<Contender> listContenders();
+  JobNotes::Asks asksOf(const Job& job, const Priorities& priorities);
+  const QueueTree::Amounts& demandOf(const Job& job, std::uint32_t shape);
+  void keepTurns(std::vector<Contender>& contenders);
+  bool reached(const Contender& contender);
+  bool consider(const Contender& contender);
+  void resize();
+  void wakeAt(std::optional<base::WallTime> time) {
+    if (time && (!schedule_.wakeAt || *time < *schedule_.wakeAt)) schedule_.wakeAt = time;
+  }
+
+  // schedule_limits.cpp: what a contender is told whose queue is at its limit, and for whom room below a
+  // limit is kept.
+  bool neverStarts(const Contender& contender);
+  bool outOfQuota(const Contender& contender, QueueTree::Excess beyond);
+  bool beyondWhatIsItsOwn(const Contender& contender, const QueueTree::Excess& beyond);
+  [[nodiscard]] QueueTree::Amounts awaitedBy(const Contender& contender) const;
+  void stopQueue(const Contender& contender, const Pending& pending);
+  void stopQueueIfRoomIsShort(const Contender& contender, const GangShape& shape);
+  std::optional<QueueTree::Excess> keptBelowLimit(const Contender& contender, const QueueTree::Amounts& held);
+  [[nodiscard]] bool entitled(const Contender& contender) const;
+  void keepBelowLimits(const Contender& contender, const QueueTree::Amounts& demand);
+  void holdBelowLimit(const Contender& contender, const QueueTree::Excess& beyond);
+  [[nodiscard]] PendingPtr limitWords(const Contender& contender) const;
+
+  // schedule_places.cpp: phase 5: places in what is free, and the start on them.
+  bool findPlaces(const Contender& contender);
+  std::optional<Placement> placeInQuota(const Contender& contender, std::uint32_t shape, std::size_t widest);
+  std::optional<Placement> withinQuota(const Contender& contender, const Job& job, std::size_t widest,
+                                       std::optional<Placement> placement);
+  std::optional<std::size_t> widerThatPays(const Contender& contender, const GangShape& shape);
+  bool wouldFitWider(const Contender& contender, const GangShape& shape);
+  bool startOrHoldBack(const Contender& contender, const GangShape& shape, Placement placement);
+  void start(const Contender& contender, Placement placement);
+  void take(const Job& job, const Placement& placement);
+  std::optional<std::size_t> equalInVain(const Contender& contender);
+  void noteInVain(const Contender& contender, const GangShape& shape);
+  [[nodiscard]] static bool asksForRoomAlone(const Contender& contender);
+  [[nodiscard]] static Equals equalsOf(const Contender& contender, const GangShape& shape);
+
+  // schedule_smaller.cpp: phase 5 for an elastic gang: fewer members than it wishes for.
+  bool startsSmaller(const Contender& contender);
+  std::optional<Placement> placeSmaller(const Contender& contender, std::size_t widest,
+                                        const std::vector<model::NodeName>& avoid);
+  std::optional<Placement> placeWith(const Contender& contender, int members, std::size_t widest,
+                                     const std::vector<model::NodeName>& avoid = {});
+  bool waitsForLeast(const Contender& contender, const Job& least);
+
+  // schedule_claims.cpp: phase 6: others make room.
+  [[nodiscard]] Claimant claimantOf(const Contender& contender) const;
+  bool claims(const Contender& contender, const GangShape& shape);
+  bool claimsGuaranteed(const Contender& contender, const GangShape& shape);
+  bool claimsMore(const Contender& contender, const GangShape& shape);
+  bool movesOthers(const Contender& contender, const GangShape& shape);
+  bool carryOutUnlessKept(const Contender& contender, Claim claim);
+  void carryOut(const Contender& contender, Claim claim);
+  void takeOverClaim(const Contender& contender, const GangShape& shape);
+
+  // schedule_reservations.cpp: phase 7: what is kept for those who wait, and who may pass them.
+  // Who found places that are kept for others: queue, shape, how wide, whether it can be stopped and comes
+  // through that, and how its run is known.
+  using HeldBackKey = std::tuple<QueueTree::Index, std::uint32_t, std::size_t, bool, bool, Basis>;
+  struct HeldBack {
+    std::chrono::seconds run{0};
+    bool briefly = false;
+    std::size_t by = 0;  // index into reservations_
+  };
+  void keepPlaces(const Contender& contender, const GangShape& shape);
+  [[nodiscard]] bool keptByAnother(const Contender& contender) const;
+  Reservation::Verdict judge(const Contender& contender, const std::vector<model::Assignment>& places);
+  [[nodiscard]] bool givesWay(const Holder& holder, const Contender& contender) const;
+  [[nodiscard]] bool borrows(const Holder& holder, const Contender& contender) const;
+  std::optional<Placement> besideKept(const Contender& contender, const GangShape& shape,
+                                      const Placement& found);
+  std::optional<Placement> placeOff(std::vector<model::NodeName> nodes, const Contender& contender,
+                                    const GangShape& shape);
+  [[nodiscard]] std::vector<model::NodeName> keptNodes(const std::vector<model::Assignment>& places) const;
+  [[nodiscard]] static HeldBackKey heldBackKey(const Contender& contender, const GangShape& shape,
+                                               Basis basis);
+  bool equalWasHeldBack(const Contender& contender, const GangShape& shape);
+  void holdBack(const Contender& contender, const GangShape& shape, bool briefly);
+  void sayHeldBack(const Contender& contender, const GangShape& shape, const HeldBack& held);
+
+  const ScheduleRequest& request_;
+  const model::Snapshot& snapshot_;
+  Ledger& ledger_;
+  QueueTree& tree_;
+  GangPlacer placer_;
+  RunTimeModel runs_;
+  OrderSettings orderSettings_;
+  Ends ends_;
+  Preemption preemption_;
+  QueueReport report_;
+  Overdue overdue_;
+  WaitingWords words_;
+  Schedule schedule_;
+  std::int64_t starting_ = 0;
+  std::optional<model::ObjectKey> unreachedBefore_;
+  std::vector<std::unique_ptr<const QueueTree::Amounts>> demands_;  // by shape
+  // The limit for which the present one found no places, if that is why.
+  std::optional<QueueTree::Excess> exhausted_;
+  JobPtr keptBelow_;  // for whom room below it is kept, if that is why
+  // Since the last start: queue, priority, shape, how wide.
+  std::set<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t>> claimedInVain_;
+  std::set<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t>> guaranteedInVain_;
+  // Likewise; what was expected of the elastic gang that none gave more than its least.
+  std::map<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t>, double> noMoreFor_;
+  // Elastic gangs that found no places even with their least: queue, shape, how wide, least.
+  std::set<std::tuple<QueueTree::Index, std::uint32_t, std::size_t, int>> noneSmaller_;
+  std::map<HeldBackKey, HeldBack> heldBack_;
+  std::unordered_map<Equals, std::size_t, HashOfEquals> inVain_;  // likewise; WaitingWords::lastLater()
+  std::map<QueueTree::Index, PendingPtr> stopped_;                // queues whose first is out of quota
+  std::vector<Reservation> reservations_;
+  std::set<std::uint32_t> pools_;  // PlacementCache::poolOf, for which somebody keeps one
+  std::size_t keeper_ = 0;         // of what the present one was refused
+  std::vector<LimitHold> limitHolds_;
+};
+
+}  // namespace trainyard::core
