@@ -40,7 +40,7 @@ THIRD_PARTY = {
     "base": ("re2/",),
     "model": (),
     "core": (),
-    "codec": ("nlohmann/", "simdjson.h", "yaml-cpp/", "openssl/"),
+    "codec": ("nlohmann/", "simdjson.h", "yaml-cpp/"),
     "net": ("boost/", "cpprest/", "openssl/", "pplx/"),
     "kube": (),
     "telemetry": ("prometheus/",),

@@ -85,21 +85,18 @@ struct ScheduleRequest {
 // cycle. Phases, as numbered in docs/architecture.md:
 //  3 shares    the queue tree with what each queue holds (core/queues/queue_tree.h, core/queues/fair_share.h)
 //  4 order     between queues whoever keeps a reservation first, the oldest before the others; then the
-//  smallest
-//              weighted dominant share above the guarantee, counted with the job in question, branch by
-//              branch from the top; in a queue priority, then the policy's order, then earlier creation.
+//              smallest weighted dominant share above the guarantee, counted with the job in question, branch
+//              by branch from the top; in a queue priority, then the policy's order, then earlier creation.
 //              Ties: earlier creation, then namespace and name.
 //  5 place     whole gangs only (core/place/place.h); an elastic one with as many members as its user wishes,
 //              else with as many as find room, down to its least
 //  6 make room for a job that has no places: who shrinks for it (core/preemption/shrinks.h); where it is
-//  entitled to
-//              (core/queues/eligibility.h) the fewest, cheapest who stop for it (core/preemption/stops.h);
-//              its places are then kept, but for a job of higher priority in the same queue that would fit
-//              there. For the first job that has to wait, where room is free but lies apart: whoever goes
-//              elsewhere for it (core/preemption/moves.h)
+//              entitled to (core/queues/eligibility.h) the fewest, cheapest who stop for it
+//              (core/preemption/stops.h); its places are then kept, but for a job of higher priority in the
+//              same queue that would fit there. For the first job that has to wait, where room is free but
+//              lies apart: whoever goes elsewhere for it (core/preemption/moves.h)
 //  7 reserve   the first job that has to wait for room in a pool of nodes, or below a limit, keeps a
-//  reservation;
-//              others pass it only where it lets them (core/timeline/reservation.h,
+//              reservation; others pass it only where it lets them (core/timeline/reservation.h,
 //              core/timeline/limit_hold.h)
 //  8 resize    elastic gangs get what nobody waits for (core/cycle/resizes.h)
 //  9 explain   everyone who still waits, by what is left when all have had their turn

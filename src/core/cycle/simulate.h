@@ -23,7 +23,7 @@ struct Forecast {
   };
   struct Stop {
     std::shared_ptr<const model::Job> job;
-    std::int64_t lostGpuSeconds = 0;  // core/queues/eligibility.h
+    std::int64_t lostGpuSeconds = 0;  // core/order/stop_cost.h
     std::string goesTo = {};          // "2 nodes in rack zone-a/block-1/rack-3"; empty: it waits again
   };
   std::shared_ptr<const model::Job> job;

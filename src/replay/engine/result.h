@@ -58,7 +58,7 @@ struct ReplayPartitions {
 };
 
 // Times are in seconds, shares of the cluster between 0 and 1. The names of the JSON keys are those of the
-// members (replay_text.cpp).
+// members (engine/text.cpp).
 struct ReplayResult {
   std::size_t jobs = 0;
   double meanCompletionSeconds = 0;

@@ -1,7 +1,7 @@
 #pragma once
 
 // Internal to src/sim: the one header that shows the JSON type to this library's .cpp files. No public header
-// (api_server.h, api_transport.h, api_gc.h) includes it.
+// (server.h, transport.h, gc.h) includes it.
 
 #include <optional>
 #include <string>

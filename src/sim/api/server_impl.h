@@ -1,7 +1,7 @@
 #pragma once
 
-// Internal to src/sim: the parts of ApiServer, spread over api_read.cpp, api_write.cpp, api_delete.cpp,
-// api_patch.cpp.
+// Internal to src/sim: the parts of ApiServer, spread over read.cpp, write.cpp, delete.cpp,
+// patch.cpp.
 
 #include <string>
 #include <vector>

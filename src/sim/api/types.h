@@ -47,7 +47,7 @@ struct StructType {
 
 class TypeTable {
  public:
-  // The text of api_builtin_types.cpp; a mistake in it is a bug, found by the first test that starts a
+  // The text of builtin_types.cpp; a mistake in it is a bug, found by the first test that starts a
   // server.
   explicit TypeTable(std::string_view text);
   TypeTable(const TypeTable&) = delete;
