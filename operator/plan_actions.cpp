@@ -171,7 +171,7 @@ void PlanExecutor::patchFinalizers(const StepPtr& step, bool present) {
                       // The last finalizer takes the object with it.
                       const auto meta = codec::decodeObjectMeta(answer->body);
                       if (!present && meta && !meta->hasFinalizers)
-                        deps_.cache.jobs.forget(owner.key, owner.uid.str());
+                        deps_.cache.jobs.forgetForGood(owner.key, owner.uid.str());
                       else
                         deps_.cache.jobs.applyWrite(answer->body);
                       return partDone(step, true);

@@ -89,13 +89,20 @@ class ObjectCache final : public ReflectorSink {
     return true;
   }
 
-  // The API answered "not found" for an object of ours: drops that incarnation, if it is still here. A watch
-  // that lags, or begins again at an older version, still tells of how it was: that does not bring it back.
+  // The API answered "not found" for an object of ours: drops that incarnation, if it is still here. What the
+  // watch shows later counts: a type that is not served for a moment is "not found" as well.
   bool forget(const Key& key, std::string_view uid) {
     const Pointer before = find(key);
     if (!before || before->uid.str() != uid) return false;
-    gone_[key] = {std::string(uid)};
     take(key);
+    return true;
+  }
+
+  // The answer to a write of ours was its end. A watch that lags, or begins again at an older version, still
+  // tells of how it was: that does not bring it back.
+  bool forgetForGood(const Key& key, std::string_view uid) {
+    if (!forget(key, uid)) return false;
+    gone_[key] = {std::string(uid)};
     return true;
   }
 
@@ -198,13 +205,13 @@ class ObjectCache final : public ReflectorSink {
   // back, with its uid, from a backup.
   void dropGone(std::map<Key, Pointer>& listed) {
     for (auto gone = gone_.begin(); gone != gone_.end();) {
-      if (gone->second.listed) {
+      const auto shown = listed.find(gone->first);
+      const bool late = shown != listed.end() && isGone(gone->first, *shown->second);
+      if (!late || std::exchange(gone->second.listed, true)) {
         gone = gone_.erase(gone);
         continue;
       }
-      gone->second.listed = true;
-      const auto shown = listed.find(gone->first);
-      if (shown != listed.end() && isGone(gone->first, *shown->second)) listed.erase(shown);
+      listed.erase(shown);
       ++gone;
     }
   }
@@ -337,9 +344,9 @@ class ObjectCache final : public ReflectorSink {
   std::uint64_t delivered_ = 0;  // the newest version that list or watch delivered
   struct Gone {
     std::string uid;
-    bool listed = false;  // a list has come to its end since
+    bool listed = false;  // a list has shown it since
   };
-  std::map<Key, Gone> gone_;       // known to be gone by an answer to us; the watch has not told
+  std::map<Key, Gone> gone_;       // ended by a write of ours; the watch has not told
   std::map<Key, Pointer> listed_;  // of the pages of a list under way
   std::uint64_t listedVersion_ = 0;
   std::size_t undecodable_ = 0;

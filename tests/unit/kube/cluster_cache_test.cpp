@@ -202,10 +202,17 @@ TEST_CASE("the deletion of an earlier incarnation does not remove a newly create
   CHECK(f.version("a").empty());
 }
 
-TEST_CASE("what is known to be gone is not brought back by a watch that begins again at an older version") {
+TEST_CASE(
+    "what a write of ours has ended is not brought back by a watch that begins again at an older version") {
   Fixture f;
   f.cache.pods.replace({object("a", "u1", 10)});
-  CHECK(f.cache.pods.forget({"ml", "a"}, "u1"));
+  SECTION("but what was only not found is") {
+    CHECK(f.cache.pods.forget({"ml", "a"}, "u1"));
+    f.cache.pods.upsert(object("a", "u1", 12));
+    CHECK(f.version("a") == "12");
+    return;
+  }
+  CHECK(f.cache.pods.forgetForGood({"ml", "a"}, "u1"));
   f.cache.pods.upsert(object("a", "u1", 12));
   CHECK(f.version("a").empty());
   CHECK_FALSE(f.cache.pods.applyWrite(object("a", "u1", 13), WriteKind::kCreate));
