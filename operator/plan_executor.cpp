@@ -38,7 +38,7 @@ kube::ApiCallback PlanExecutor::guarded(std::function<void(const Answer&)> callb
 
 void PlanExecutor::execute(const core::Plan& plan) {
   const base::Instant now = deps_.executor.now();
-  deferredWrites_.beginCycle(now);
+  deferredWrites_.beginCycle(now, singles_.unbound(), plan.roomWanted);
   std::erase_if(deletesSent_, [&](const auto& entry) { return now - entry.second > kDeleteMemory; });
   forgetGoneJobs();
   for (const core::DeletePod& orphan : plan.orphans) {
@@ -70,6 +70,7 @@ void PlanExecutor::start(const core::JobDecision& decision) {
     } else {
       step->decision.status.reset();
       step->decision.events.clear();
+      if (decision.job->recordUnwritten && decision.urgency != core::Urgency::kSpare) noteHeld(*decision.job);
       if (step->decision.actions.empty()) return;
     }
   }
@@ -78,6 +79,7 @@ void PlanExecutor::start(const core::JobDecision& decision) {
   if (state.uid != decision.job->uid) state = JobState();
   state.busy = true;
   state.uid = decision.job->uid;
+  if (step->decision.status) state.newsHeld = false;
   if (step->decision.status && !decision.podIsRecord) return writeStatus(step);
   runActions(step);
 }
@@ -85,10 +87,18 @@ void PlanExecutor::start(const core::JobDecision& decision) {
 bool PlanExecutor::mayWriteNow(const core::JobDecision& decision, base::Instant now) {
   switch (decision.urgency) {
     case core::Urgency::kNow: return true;
-    case core::Urgency::kSoon: return deferredWrites_.ripe(decision.job->key, now);
+    case core::Urgency::kSoon: return deferredWrites_.ripe(decision.job->key, core::HeldNews::kComesUp, now);
+    case core::Urgency::kPaced: return deferredWrites_.ripe(decision.job->key, core::HeldNews::kRuns, now);
     case core::Urgency::kSpare: return deferredWrites_.allow(decision.job->key, now);
   }
   return true;
+}
+
+void PlanExecutor::noteHeld(const model::Job& job) {
+  JobState& state = jobs_[job.key];
+  if (state.uid != job.uid) state = JobState();
+  state.uid = job.uid;
+  state.newsHeld = true;
 }
 
 void PlanExecutor::writeStatus(const StepPtr& step) {
@@ -248,6 +258,7 @@ std::map<model::ObjectKey, core::JobFeedback> PlanExecutor::feedback(const model
     const bool waits = !gang.placed && !gang.proposal && !job->finished();
     if (!known && (!waits || fine(*job))) continue;
     core::JobFeedback feedback = known ? feedbackOn(*job, state->second, now) : core::JobFeedback();
+    if (known && state->second.newsHeld) feedback.held = deferredWrites_.heldOf(job->key, now);
     if (waits) {
       feedback.templateError = templateChecks_.outcome(*job, now);
       feedback.templateAsked = !feedback.templateError && templateChecks_.asked(*job);

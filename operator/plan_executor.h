@@ -79,6 +79,7 @@ class PlanExecutor {
   // plan_executor.cpp: the way of a decision
   void start(const core::JobDecision& decision);
   [[nodiscard]] bool mayWriteNow(const core::JobDecision& decision, base::Instant now);
+  void noteHeld(const model::Job& job);
   void writeStatus(const StepPtr& step);
   void tell(const Step& step);
   void statusWritten(const StepPtr& step, const Answer& answer);

@@ -14,6 +14,7 @@ namespace trainyard::operator_ {
 
 struct PlanExecutor::JobState {
   bool busy = false;
+  bool newsHeld = false;  // of the first ones, which can wait
   model::Uid uid;
   int failures = 0;
   base::Instant notBefore = base::Instant::min();
@@ -47,7 +48,7 @@ struct PlanExecutor::JobState {
 
   // As good as no state: most jobs have none, so that what goes over all states goes over few.
   [[nodiscard]] bool saysNothing() const {
-    return !busy && failures == 0 && !writing && auxiliariesEpoch == 0 && refusedEpoch == 0 &&
+    return !busy && !newsHeld && failures == 0 && !writing && auxiliariesEpoch == 0 && refusedEpoch == 0 &&
            releasedEpoch == 0 && failedEpoch == 0 && toldEpoch == 0;
   }
 

@@ -65,6 +65,7 @@ const model::GangRecord* SingleRecords::made(const model::ObjectKey& job) const 
 }
 
 void SingleRecords::overlay(model::Snapshot& snapshot) {
+  unbound_ = 0;
   for (auto entry = entries_.begin(); entry != entries_.end();) {
     const auto& jobs = snapshot.jobs.items();
     const auto at = std::lower_bound(jobs.begin(), jobs.end(), entry->first,
@@ -76,6 +77,7 @@ void SingleRecords::overlay(model::Snapshot& snapshot) {
       continue;
     }
     if (job && job != *at) snapshot.jobs.edit()[static_cast<std::size_t>(at - jobs.begin())] = std::move(job);
+    if (entry->second.made && !entry->second.bound) ++unbound_;
     ++entry;
   }
 }
@@ -96,6 +98,8 @@ bool SingleRecords::apply(Entry& entry, std::shared_ptr<const model::Job>& job) 
   if (entry.seenAs.from != job || entry.seenAs.by != by) {
     auto copy = std::make_shared<model::Job>(*job);
     copy->status.gang = isBound ? core::recordOfPod(*job, *entry.bound, settings_) : *entry.made;
+    // What the job says by now is nothing that it was admitted as.
+    if (isBound && entry.made) copy->status.gang.charge = entry.made->charge;
     copy->recordUnwritten = true;
     entry.seenAs = {job, std::move(copy), by};
   }

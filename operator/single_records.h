@@ -26,6 +26,9 @@ class SingleRecords {
   // The place that was chosen for the job's pod; null when this leader makes none.
   [[nodiscard]] const model::GangRecord* made(const model::ObjectKey& job) const;
 
+  // Pods of this leader's that were not bound yet when the last snapshot was overlaid.
+  [[nodiscard]] std::size_t unbound() const { return unbound_; }
+
   // Gives the snapshot's jobs their records. The same object for the same job, pod and plan, so that it
   // counts as a change once only.
   void overlay(model::Snapshot& snapshot);
@@ -49,6 +52,7 @@ class SingleRecords {
   kube::ClusterCache& cache_;
   core::Settings settings_;
   std::map<model::ObjectKey, Entry> entries_;  // by job
+  std::size_t unbound_ = 0;
 };
 
 }  // namespace trainyard::operator_

@@ -1,6 +1,19 @@
 #include "kube/api_client.h"
 
+#include <algorithm>
+
 namespace trainyard::kube {
+namespace {
+
+// The default looks for fields that are not known and answers with warnings, which nobody here reads.
+Query unwarned(Query query) {
+  const bool asks = std::any_of(query.begin(), query.end(),
+                                [](const auto& option) { return option.first == "fieldValidation"; });
+  if (!asks) query.emplace_back("fieldValidation", "Ignore");
+  return query;
+}
+
+}  // namespace
 
 std::string_view contentTypeOf(PatchType type) {
   switch (type) {
@@ -19,7 +32,7 @@ void ApiClient::get(std::string path, ApiCallback done) {
 void ApiClient::create(std::string collectionPath, std::string body, ApiCallback done, Query query) {
   request({.method = net::Method::kPost,
            .path = std::move(collectionPath),
-           .query = std::move(query),
+           .query = unwarned(std::move(query)),
            .body = std::move(body)},
           std::move(done));
 }
@@ -27,7 +40,7 @@ void ApiClient::create(std::string collectionPath, std::string body, ApiCallback
 void ApiClient::patch(PatchType type, std::string path, std::string body, ApiCallback done, Query query) {
   request({.method = net::Method::kPatch,
            .path = std::move(path),
-           .query = std::move(query),
+           .query = unwarned(std::move(query)),
            .body = std::move(body),
            .contentType = std::string(contentTypeOf(type))},
           std::move(done));

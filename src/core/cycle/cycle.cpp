@@ -89,7 +89,7 @@ void Cycle::decide(const JobPtr& job) {
   if (!waits) chargeLeaving(*job);
   if (feedback_->busy) return keepTurn(job);
   if (waits && !admitTemplate(*feedback_)) return wait(job);
-  if (model::leftToOthers(*job)) return;
+  if (model::leftToOthers(*job) || staysHeld(*job)) return;
   if (job->status.gang.proposal) return job->status.gang.proposal->movesFor ? awaitMove(job) : stepOn(job);
   if (job->deleting) return drainDeleted(job);
   if (job->finished()) return cleanUpFinished(job);

@@ -29,6 +29,7 @@ struct CycleInput {
 enum class Urgency {
   kNow,
   kSoon,   // better news is expected within moments: one write may tell both
+  kPaced,  // nobody waits for it as long as others' pods still have to be made: those go first
   kSpare,  // it only refreshes words or counts: it may wait for its turn in the write budget
 };
 
@@ -51,6 +52,7 @@ struct Plan {
   std::vector<DeletePod> orphans;        // pods to sweep whose TrainingJob is gone
   std::optional<base::WallTime> wakeAt;  // look again then, though nothing changes
   std::size_t waiting = 0;               // jobs that have no places yet
+  bool roomWanted = false;               // some of them not only because others are started first
   std::optional<SizeTerms> sizes;  // utilization, fairness loss, adjustments; absent without elastic gangs
   friend bool operator==(const Plan&, const Plan&) = default;
 };

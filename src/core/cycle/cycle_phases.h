@@ -51,6 +51,8 @@ class Cycle {
   void tellPlanAtSize(const Job& job, JobDecision& decision) const;
   bool staysUnwritten(const Job& job);
   [[nodiscard]] bool comesUp(const Job& job, const GangRecord& record) const;
+  [[nodiscard]] bool runsAlone(const Job& job) const;
+  [[nodiscard]] bool staysHeld(const Job& job) const;
   void awaitMove(const JobPtr& job);
   [[nodiscard]] bool isClaimedBy(const model::ObjectKey& claimant, const JobPods& pods) const;
 

@@ -43,7 +43,9 @@ void Cycle::stepOn(const JobPtr& job) {
   news.where = placesText(record);
   JobDecision& decision = derive(job, std::move(record), news);
   if (step.record) {
-    decision.urgency = comesUp(*job, *step.record) ? Urgency::kSoon : Urgency::kNow;
+    decision.urgency = comesUp(*job, *step.record) ? Urgency::kSoon
+                       : runsAlone(*job)           ? Urgency::kPaced
+                                                   : Urgency::kNow;
   } else if (job->recordUnwritten) {
     decision.urgency = Urgency::kSoon;  // kube-scheduler takes its time with thousands of pods
   }
@@ -81,6 +83,27 @@ bool Cycle::staysUnwritten(const Job& job) {
   if (input_.snapshot.now >= patience) return false;
   wakeAt(patience);
   return true;
+}
+
+// A gang of one of which nothing is written yet, and whose pod runs in peace.
+bool Cycle::runsAlone(const Job& job) const {
+  const JobPods& pods = podsOf(job);
+  return job.recordUnwritten && !job.deleting && !job.spec.run.suspend && pods.size() == 1 &&
+         pods.front()->phase == model::PodPhase::kRunning && !pods.front()->terminating;
+}
+
+// What is held back is still all that there is to tell.
+bool Cycle::staysHeld(const Job& job) const {
+  const JobPods& pods = podsOf(job);
+  switch (feedback_->held) {
+    case HeldNews::kNone: return false;
+    case HeldNews::kRuns: return runsAlone(job);
+    case HeldNews::kComesUp:
+      return job.recordUnwritten && !job.deleting && !job.spec.run.suspend && pods.size() == 1 &&
+             pods.front()->bound() && pods.front()->phase == model::PodPhase::kPending &&
+             !pods.front()->terminating;
+  }
+  return false;
 }
 
 // A gang that is bound and about to run: being placed and running are then told by one write.

@@ -44,6 +44,7 @@ void Cycle::placeWaiting() {
     payments.clear();
   }
   for (const GangWait& wait : schedule.waits) {
+    plan_.roomWanted = plan_.roomWanted || !wait.behindStarting;
     if (wait.silent || staysTold(wait) || timedOut(wait)) continue;
     if (wait.behindStarting) {
       explainStarting(wait);
@@ -61,7 +62,9 @@ void Cycle::placeWaiting() {
 void Cycle::countStarting() {
   for (const JobPtr& job : cache_.notes().proposing()) {
     const model::Proposal& proposal = *job->status.gang.proposal;
-    if (proposal.phase == model::ProposalPhase::kReserved) starting_ += memberCount(proposal.add);
+    const bool boundAlready = job->recordUnwritten && !podsOf(*job).empty() && podsOf(*job).front()->bound();
+    if (proposal.phase == model::ProposalPhase::kReserved && !boundAlready)
+      starting_ += memberCount(proposal.add);
   }
 }
 

@@ -89,6 +89,13 @@ struct JobEvent {
   friend bool operator==(const JobEvent&, const JobEvent&) = default;
 };
 
+// Which news of a gang of one whose record is not written yet.
+enum class HeldNews {
+  kNone,
+  kComesUp,  // it is bound, and not running yet
+  kRuns,
+};
+
 // What the executor learnt that no watch shows. Lost with the process, and then learnt again by repeating.
 struct JobFeedback {
   // Actions or a status write are still under way: leave the job alone.
@@ -111,6 +118,8 @@ struct JobFeedback {
   std::optional<CreationRefused> creationRefused = std::nullopt;
   // What the gang that is placed failed of; absent: not yet known.
   std::optional<Failure> failure = std::nullopt;
+  // News of a gang of one that its writer holds back still, so that nobody need find them again.
+  HeldNews held = HeldNews::kNone;
 };
 
 }  // namespace trainyard::core

@@ -6,6 +6,7 @@
 
 using namespace std::chrono_literals;
 using trainyard::base::Instant;
+using trainyard::core::HeldNews;
 using trainyard::model::ObjectKey;
 using trainyard::operator_::DeferredWrites;
 
@@ -18,7 +19,7 @@ int ripeOf(DeferredWrites& writes, int jobs, Instant now, Instant::duration apar
   writes.beginCycle(now);
   int ripe = 0;
   for (int i = 0; i < jobs; ++i) {
-    if (!writes.ripe(job(i), now + i * apart)) continue;
+    if (!writes.ripe(job(i), HeldNews::kComesUp, now + i * apart)) continue;
     writes.note(job(i), now + i * apart);
     ++ripe;
   }
@@ -60,5 +61,48 @@ TEST_CASE("Words that change all the time do not hold up the news of a job that 
   int spare = 0;
   for (int i = 1; i < 1000; ++i) spare += writes.allow(job(i), start + 1s) ? 1 : 0;
   CHECK(spare == 20);
-  CHECK(writes.ripe(job(0), start + 1s));
+  CHECK(writes.ripe(job(0), HeldNews::kComesUp, start + 1s));
+}
+
+TEST_CASE("A job that runs is told of at once") {
+  DeferredWrites writes;
+  const Instant start = Instant{} + 1h;
+  ripeOf(writes, 1, start);
+  CHECK(writes.heldOf(job(0), start) == HeldNews::kComesUp);
+  CHECK(writes.ripe(job(0), HeldNews::kRuns, start + 100ms));
+}
+
+TEST_CASE("In a rush pods go before news, which are told when it is over") {
+  DeferredWrites writes;
+  const Instant start = Instant{} + 1h;
+  writes.beginCycle(start, 1000);
+  CHECK_FALSE(writes.ripe(job(0), HeldNews::kRuns, start));
+  writes.beginCycle(start + 10s, 21);
+  CHECK_FALSE(writes.ripe(job(1), HeldNews::kRuns, start + 10s));
+  CHECK(writes.heldOf(job(1), start + 10s) == HeldNews::kRuns);
+  REQUIRE(writes.nextWake() == start + 12s);
+  writes.beginCycle(start + 12s, 20);
+  // The cycle that this is the end of has passed them over yet.
+  CHECK(writes.nextWake() == start + 12s);
+  CHECK(writes.heldOf(job(1), start + 12s) == HeldNews::kNone);
+  CHECK(writes.ripe(job(1), HeldNews::kRuns, start + 12s));
+}
+
+TEST_CASE("A rush that does not end keeps nobody's news longer than a minute") {
+  DeferredWrites writes;
+  const Instant start = Instant{} + 1h;
+  writes.beginCycle(start, 1000);
+  CHECK_FALSE(writes.ripe(job(0), HeldNews::kRuns, start));
+  writes.beginCycle(start + 59s, 1000);
+  CHECK_FALSE(writes.ripe(job(0), HeldNews::kRuns, start + 59s));
+  REQUIRE(writes.nextWake() == start + 60s);
+  writes.beginCycle(start + 60s, 1000);
+  CHECK(writes.ripe(job(0), HeldNews::kRuns, start + 60s));
+}
+
+TEST_CASE("Nothing is held back while somebody waits for room") {
+  DeferredWrites writes;
+  const Instant start = Instant{} + 1h;
+  writes.beginCycle(start, 1000, true);
+  CHECK(writes.ripe(job(0), HeldNews::kRuns, start));
 }
