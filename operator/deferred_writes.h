@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "base/executor.h"
 #include "core/gang/action.h"
@@ -26,39 +27,40 @@ class DeferredWrites {
   // once only, and waiting jobs' words, which change all the time, must not hold it up.
   //
   // Who runs is told of at once, who comes up after a second and then for as long as others use up a budget:
-  // where thousands of pods come up slowly, telling of each twice would slow them further. In a rush both
-  // wait until it is over, a minute at most.
-  bool ripe(const model::ObjectKey& job, core::HeldNews news, base::Instant now) {
-    Held& held = held_.try_emplace(job, Held{now, news}).first->second;
+  // where thousands of pods come up slowly, telling of each twice would slow them further. In a rush a gang
+  // whose pod `isRecord` waits with both until that is over, a minute at most.
+  bool ripe(const model::ObjectKey& job, core::HeldNews news, bool isRecord, base::Instant now) {
+    Held& held = held_.try_emplace(job, Held{now}).first->second;
     held.news = news;
+    held.isRecord = isRecord;
     const base::Instant due = dueOf(held);
-    if (!rush_ && news == core::HeldNews::kComesUp) return soon_.take(due, now, next_);
-    if (now < due) wakeAt(due);
-    return now >= due;
+    if (now < due) wakeAt(wakeFor(held));
+    if (news == core::HeldNews::kRuns || (rush_ && isRecord)) return now >= due;
+    return soon_.take(due, now, next_);
   }
   // What of the job's news would not be ripe yet.
   [[nodiscard]] core::HeldNews heldOf(const model::ObjectKey& job, base::Instant now) const {
     const auto held = held_.find(job);
     return held == held_.end() || now >= dueOf(held->second) ? core::HeldNews::kNone : held->second.news;
   }
+  // Its status is written.
+  void told(const model::ObjectKey& job) { held_.erase(job); }
   // Every write counts for its own job, also those that needed no permission.
-  void note(const model::ObjectKey& job, base::Instant now) {
-    lastWrite_[job] = now;
-    held_.erase(job);
-  }
+  void note(const model::ObjectKey& job, base::Instant now) { lastWrite_[job] = now; }
   // A new cycle asks anew. There is a rush while more pods are on their way (to be made or bound yet) than
-  // are told of in a second, and a moment longer; and never while somebody waits for room, who may have to
-  // stop a job that has to be told of before it can be stopped.
+  // are told of in a second, and a moment longer; and not while somebody waits for room, nor a moment longer,
+  // since who has no record cannot be stopped.
   void beginCycle(base::Instant now, std::size_t podsOnTheirWay = 0, bool roomWanted = false) {
     next_.reset();
     if (podsOnTheirWay > kPerWindow) rushEnds_ = now + kRushFades;
-    const bool rush = now < rushEnds_ && !roomWanted;
-    if (rush && !held_.empty()) wakeAt(rushEnds_);
-    if (rush_ && !rush && !held_.empty()) wakeAt(now);
-    rush_ = rush;
+    if (roomWanted) calmUntil_ = now + kCalm;
+    const bool rushed = std::exchange(rush_, now < rushEnds_ && now >= calmUntil_);
+    if (rushed && !rush_ && !held_.empty()) wakeAt(now);
     for (const auto& [job, held] : held_) {
-      if (now < dueOf(held)) wakeAt(dueOf(held));
+      // This cycle may have begun when it was not due yet.
+      if (lastCycle_ < dueOf(held)) wakeAt(std::max(now, wakeFor(held)));
     }
+    lastCycle_ = now;
     if (now - cleaned_ < kPerJob) return;
     cleaned_ = now;
     std::erase_if(lastWrite_, [now](const auto& entry) { return now - entry.second >= kPerJob; });
@@ -69,7 +71,8 @@ class DeferredWrites {
  private:
   struct Held {
     base::Instant since;
-    core::HeldNews news;
+    core::HeldNews news = core::HeldNews::kNone;
+    bool isRecord = false;
   };
 
   // Twenty writes a second, counted from when they are made: to carry out a plan of thousands of pods takes
@@ -97,14 +100,18 @@ class DeferredWrites {
   };
 
   [[nodiscard]] base::Instant dueOf(const Held& held) const {
-    if (rush_) return held.since + kLongest;
+    if (rush_ && held.isRecord) return held.since + kLongest;
     return held.news == core::HeldNews::kComesUp ? held.since + kHold : held.since;
+  }
+  [[nodiscard]] base::Instant wakeFor(const Held& held) const {
+    return rush_ && held.isRecord ? std::min(dueOf(held), rushEnds_) : dueOf(held);
   }
   void wakeAt(base::Instant when) { next_ = next_ ? std::min(*next_, when) : when; }
 
   static constexpr base::Instant::duration kWindow = std::chrono::seconds(1);
   static constexpr base::Instant::duration kPerJob = std::chrono::seconds(1);
   static constexpr base::Instant::duration kHold = std::chrono::seconds(1);
+  static constexpr base::Instant::duration kCalm = std::chrono::seconds(5);
   static constexpr base::Instant::duration kRushFades = std::chrono::seconds(2);
   static constexpr base::Instant::duration kLongest = std::chrono::minutes(1);
   static constexpr base::Instant::duration kForget = std::chrono::minutes(2);
@@ -114,6 +121,8 @@ class DeferredWrites {
   std::map<model::ObjectKey, Held> held_;
   bool rush_ = false;
   base::Instant rushEnds_{};
+  base::Instant calmUntil_{};
+  base::Instant lastCycle_{};
   base::Instant cleaned_{};
   Budget spare_;
   Budget soon_;

@@ -329,8 +329,10 @@ void OperatorMetrics::noteTransition(const model::Job& before, const model::JobS
 void OperatorMetrics::notePlacement(const model::Job& before, const model::JobStatus& after,
                                     base::WallTime now) {
   if (!after.gang.placed || hadPlaces(before)) return;
+  // A gang of one may be told of later than it was placed.
+  const base::WallTime placed = before.recordUnwritten ? after.service.updatedAt : now;
   const auto waited = [&](base::WallTime since) {
-    return std::chrono::duration<double>(std::max(now - since, base::WallTime::duration::zero())).count();
+    return std::chrono::duration<double>(std::max(placed - since, base::WallTime::duration::zero())).count();
   };
   const std::string& queue = before.spec.queue.str();
   auto found = queueWaits_.find(queue);

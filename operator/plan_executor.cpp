@@ -38,7 +38,7 @@ kube::ApiCallback PlanExecutor::guarded(std::function<void(const Answer&)> callb
 
 void PlanExecutor::execute(const core::Plan& plan) {
   const base::Instant now = deps_.executor.now();
-  deferredWrites_.beginCycle(now, singles_.unbound(), plan.roomWanted);
+  deferredWrites_.beginCycle(now, singles_.onTheirWay(), plan.roomWanted);
   std::erase_if(deletesSent_, [&](const auto& entry) { return now - entry.second > kDeleteMemory; });
   forgetGoneJobs();
   for (const core::DeletePod& orphan : plan.orphans) {
@@ -61,7 +61,7 @@ void PlanExecutor::start(const core::JobDecision& decision) {
   auto step = std::make_shared<Step>();
   step->decision = decision;
   if (decision.podIsRecord) {
-    singles_.making(*decision.job, decision.status->gang);
+    singles_.making(*decision.job, decision.status->gang, deps_.executor.wallNow());
     tell(*step);
   } else if (decision.status) {
     const base::Instant now = deps_.executor.now();
@@ -85,10 +85,14 @@ void PlanExecutor::start(const core::JobDecision& decision) {
 }
 
 bool PlanExecutor::mayWriteNow(const core::JobDecision& decision, base::Instant now) {
+  // Of a pod that is not bound it is high time to tell.
+  const bool isRecord = decision.job->recordUnwritten && decision.status->gang.placed.has_value();
   switch (decision.urgency) {
     case core::Urgency::kNow: return true;
-    case core::Urgency::kSoon: return deferredWrites_.ripe(decision.job->key, core::HeldNews::kComesUp, now);
-    case core::Urgency::kPaced: return deferredWrites_.ripe(decision.job->key, core::HeldNews::kRuns, now);
+    case core::Urgency::kSoon:
+      return deferredWrites_.ripe(decision.job->key, core::HeldNews::kComesUp, isRecord, now);
+    case core::Urgency::kPaced:
+      return deferredWrites_.ripe(decision.job->key, core::HeldNews::kRuns, isRecord, now);
     case core::Urgency::kSpare: return deferredWrites_.allow(decision.job->key, now);
   }
   return true;
@@ -122,6 +126,7 @@ void PlanExecutor::statusWritten(const StepPtr& step, const Answer& answer) {
   if (answer) {
     deps_.cache.jobs.applyWrite(answer->body);
     jobs_[job.key].writing.reset();
+    deferredWrites_.told(job.key);
     step->good = tookEffect(*step);
     const auto& proposal = step->decision.status->gang.proposal;
     if (proposal && proposal->phase == model::ProposalPhase::kAborting) templateChecks_.forget(job);

@@ -11,6 +11,9 @@
 namespace trainyard::operator_ {
 namespace {
 
+// A thousand pods, which are the most at a time, are bound sooner; what is not has another reason.
+constexpr std::chrono::seconds kOnItsWay{30};
+
 // It wants a record: else what is written counts, or nothing does.
 bool unrecorded(const model::Job& job) {
   const model::GangRecord& gang = job.status.gang;
@@ -46,10 +49,11 @@ void SingleRecords::podChanged(const std::shared_ptr<const model::Pod>& before,
   if (!entry->second.made) entries_.erase(entry);
 }
 
-void SingleRecords::making(const model::Job& job, model::GangRecord record) {
+void SingleRecords::making(const model::Job& job, model::GangRecord record, base::WallTime now) {
   Entry& entry = entries_[job.key];
   entry.uid = job.uid;
   entry.made = std::make_shared<const model::GangRecord>(std::move(record));
+  entry.madeAt = now;
 }
 
 void SingleRecords::forget(const model::ObjectKey& job) {
@@ -65,7 +69,7 @@ const model::GangRecord* SingleRecords::made(const model::ObjectKey& job) const 
 }
 
 void SingleRecords::overlay(model::Snapshot& snapshot) {
-  unbound_ = 0;
+  onTheirWay_ = 0;
   for (auto entry = entries_.begin(); entry != entries_.end();) {
     const auto& jobs = snapshot.jobs.items();
     const auto at = std::lower_bound(jobs.begin(), jobs.end(), entry->first,
@@ -77,7 +81,8 @@ void SingleRecords::overlay(model::Snapshot& snapshot) {
       continue;
     }
     if (job && job != *at) snapshot.jobs.edit()[static_cast<std::size_t>(at - jobs.begin())] = std::move(job);
-    if (entry->second.made && !entry->second.bound) ++unbound_;
+    const Entry& kept = entry->second;
+    if (kept.made && !kept.bound && snapshot.now - kept.madeAt < kOnItsWay) ++onTheirWay_;
     ++entry;
   }
 }

@@ -20,14 +20,14 @@ class SingleRecords {
   SingleRecords(kube::ClusterCache& cache, core::Settings settings);
 
   // This leader makes the job's pod, for this record.
-  void making(const model::Job& job, model::GangRecord record);
+  void making(const model::Job& job, model::GangRecord record, base::WallTime now);
   // Another pod came first: what it is counts, once it is bound.
   void forget(const model::ObjectKey& job);
   // The place that was chosen for the job's pod; null when this leader makes none.
   [[nodiscard]] const model::GangRecord* made(const model::ObjectKey& job) const;
 
-  // Pods of this leader's that were not bound yet when the last snapshot was overlaid.
-  [[nodiscard]] std::size_t unbound() const { return unbound_; }
+  // Pods that this leader made lately, and that were not bound when the last snapshot was overlaid.
+  [[nodiscard]] std::size_t onTheirWay() const { return onTheirWay_; }
 
   // Gives the snapshot's jobs their records. The same object for the same job, pod and plan, so that it
   // counts as a change once only.
@@ -37,6 +37,7 @@ class SingleRecords {
   struct Entry {
     model::Uid uid;  // of the job that `made` is for
     std::shared_ptr<const model::GangRecord> made = nullptr;
+    base::WallTime madeAt{};
     std::shared_ptr<const model::Pod> bound = nullptr;
     struct {
       std::shared_ptr<const model::Job> from, to;
@@ -52,7 +53,7 @@ class SingleRecords {
   kube::ClusterCache& cache_;
   core::Settings settings_;
   std::map<model::ObjectKey, Entry> entries_;  // by job
-  std::size_t unbound_ = 0;
+  std::size_t onTheirWay_ = 0;
 };
 
 }  // namespace trainyard::operator_

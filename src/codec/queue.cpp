@@ -91,7 +91,6 @@ model::QueueStatus readStatus(const Field& field) {
   status.fairShare = field["fairShare"].integer(0, 0, kMost);
   status.waiting = field["waiting"].smallInteger(0, 0);
   status.admitted = field["admitted"].smallInteger(0, 0);
-  status.backfillPasses = field["backfillPasses"].integer(0, 0, kMost);
   status.conditions = readConditions(field["conditions"]);
   return status;
 }
@@ -136,7 +135,6 @@ std::string encodeQueueStatus(const model::QueueStatus& status) {
       .member("fairShare", status.fairShare)
       .member("waiting", status.waiting)
       .member("admitted", status.admitted);
-  if (status.backfillPasses != 0) out.member("backfillPasses", status.backfillPasses);
   writeConditions(status.conditions, out);
   out.endObject();
   return std::move(out).take();

@@ -96,12 +96,6 @@ struct ResizePolicy {
   friend bool operator==(const ResizePolicy&, const ResizePolicy&) = default;
 };
 
-// Orders for the agents on the nodes, docs/network.md.
-struct NetworkPolicy {
-  bool spreadServers = true;  // parameter servers of different jobs go to different nodes where they can
-  friend bool operator==(const NetworkPolicy&, const NetworkPolicy&) = default;
-};
-
 // What the administrators of a cluster decide: one YAML file, docs/policy.md.
 struct Policy {
   std::vector<TopologyLevel> topology = defaultTopologyLevels();
@@ -135,7 +129,6 @@ struct Policy {
   FailureHandling failures;
   Preflight preflight;
   ResizePolicy resize;
-  NetworkPolicy network;
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 

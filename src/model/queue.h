@@ -70,7 +70,6 @@ struct QueueStatus {
   std::int64_t fairShare = 0;  // entitled to now, in the same unit
   int waiting = 0;
   int admitted = 0;
-  std::int64_t backfillPasses = 0;
   std::vector<Condition> conditions = {};
   friend bool operator==(const QueueStatus&, const QueueStatus&) = default;
 };

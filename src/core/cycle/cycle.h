@@ -52,7 +52,7 @@ struct Plan {
   std::vector<DeletePod> orphans;        // pods to sweep whose TrainingJob is gone
   std::optional<base::WallTime> wakeAt;  // look again then, though nothing changes
   std::size_t waiting = 0;               // jobs that have no places yet
-  bool roomWanted = false;               // some of them not only because others are started first
+  bool roomWanted = false;               // some of them wait for what others hold
   std::optional<SizeTerms> sizes;  // utilization, fairness loss, adjustments; absent without elastic gangs
   friend bool operator==(const Plan&, const Plan&) = default;
 };

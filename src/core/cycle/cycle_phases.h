@@ -52,6 +52,7 @@ class Cycle {
   bool staysUnwritten(const Job& job);
   [[nodiscard]] bool comesUp(const Job& job, const GangRecord& record) const;
   [[nodiscard]] bool runsAlone(const Job& job) const;
+  [[nodiscard]] static bool wantsRoom(const GangWait& wait);
   [[nodiscard]] bool staysHeld(const Job& job) const;
   void awaitMove(const JobPtr& job);
   [[nodiscard]] bool isClaimedBy(const model::ObjectKey& claimant, const JobPods& pods) const;

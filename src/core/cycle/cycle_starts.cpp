@@ -18,6 +18,13 @@
 
 namespace trainyard::core {
 
+// Who waits for what others hold, and so may have to stop them.
+bool Cycle::wantsRoom(const GangWait& wait) {
+  if (wait.behindStarting || wait.pending == nullptr) return false;
+  return wait.pending->reason == model::PendingReason::kWaitingForCapacity ||
+         wait.pending->reason == model::PendingReason::kWaitingForTopology;
+}
+
 void Cycle::placeWaiting() {
   countStarting();
   Schedule schedule = core::schedule({.snapshot = input_.snapshot,
@@ -44,7 +51,7 @@ void Cycle::placeWaiting() {
     payments.clear();
   }
   for (const GangWait& wait : schedule.waits) {
-    plan_.roomWanted = plan_.roomWanted || !wait.behindStarting;
+    plan_.roomWanted = plan_.roomWanted || wantsRoom(wait);
     if (wait.silent || staysTold(wait) || timedOut(wait)) continue;
     if (wait.behindStarting) {
       explainStarting(wait);

@@ -279,13 +279,22 @@ void addDelay(const JobStatus& before, JobStatus& after, base::WallTime now) {
   }
 }
 
+// A gang of one may be told of long after its pod has taken the place. Not before what is known of the job:
+// the pod's labels and owner may have been written by anybody.
+base::WallTime placedAt(const Job& job, const std::vector<Member>& members, base::WallTime now) {
+  if (!job.recordUnwritten || members.empty() || members.front().pod == nullptr) return now;
+  const base::WallTime known = std::max({job.created, job.status.service.updatedAt,
+                                         job.status.pending ? job.status.pending->since : base::WallTime{}});
+  return std::min(now, std::max(known, members.front().pod->created));
+}
+
 // GPUs count while the gang has its places, whether it computes or starts. Added up whenever it is stopped or
 // has another size.
 void addService(const model::JobSpec& spec, const JobStatus& before, JobStatus& after, Outcome outcome,
-                base::WallTime now) {
+                base::WallTime placed, base::WallTime now) {
   const bool held = before.gang.placed.has_value() && !before.completionTime;
   const bool holds = after.gang.placed.has_value() && !before.completionTime;
-  if (!held && holds) after.service.updatedAt = now;
+  if (!held && holds) after.service.updatedAt = placed;
   if (!held || before.service.updatedAt == base::WallTime{}) return;
   const std::int64_t gpus = model::placedGpus(spec, before.gang);
   const bool stops = !holds || outcome == Outcome::kSucceeded || outcome == Outcome::kFailed;
@@ -321,8 +330,9 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
                             job.status.pending->delay == status.pending->delay;
     status.pending->since = sameReason ? job.status.pending->since : now;
   }
-  addDelay(job.status, status, now);
-  addService(job.spec, job.status, status, news.verdict.outcome, now);
+  const base::WallTime placed = placedAt(job, members, now);
+  addDelay(job.status, status, placed);
+  addService(job.spec, job.status, status, news.verdict.outcome, placed, now);
   if (news.failure) status.lastFailure = news.failure;
   if (news.restarts != RestartNews::kNone)
     status.restarts.add(news.failure->failure, news.restarts == RestartNews::kCounted);
@@ -361,7 +371,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
                        resizeUnderWay(job.spec, status.gang));
   } else if (status.gang.placed && !news.suspended) {
     describePlaced(write, news, tally, members);
-    if (!status.startTime) status.startTime = now;
+    if (!status.startTime) status.startTime = placed;
   } else if (status.gang.proposal) {
     describeStarting(write, *status.gang.proposal, news);
   } else {

@@ -137,7 +137,6 @@ TEST_CASE("a status reads as it was written") {
   status.share = 250;
   status.fairShare = 333;
   status.waiting = 3;
-  status.backfillPasses = 4;
   status.conditions = {{"Ready", model::ConditionStatus::kFalse, "ParentNotFound", "no queue \"x\"",
                         base::WallTime(std::chrono::seconds(1'700'000'000)), 2}};
   const std::string text = codec::encodeQueueStatus(status);
@@ -147,7 +146,7 @@ TEST_CASE("a status reads as it was written") {
       R"("gpu-type.trainyard.dev/H100":"8","memory":"3221225473","nvidia.com/gpu":"0"},)"
       R"("decayedUsage":{"cpu":"9223372036854775807m","memory":"9223372036854775807",)"
       R"("nvidia.com/gpu":"9223372036854775807"},"decayedAt":"2023-11-14T22:13:20.123456Z",)"
-      R"("share":250,"fairShare":333,"waiting":3,"admitted":0,"backfillPasses":4,)"
+      R"("share":250,"fairShare":333,"waiting":3,"admitted":0,)"
       R"("conditions":[{"type":"Ready","status":"False","reason":"ParentNotFound",)"
       R"("message":"no queue \"x\"","lastTransitionTime":"2023-11-14T22:13:20Z","observedGeneration":2}]})");
   CHECK(decoded("{}", text).status == status);

@@ -19,8 +19,8 @@ int ripeOf(DeferredWrites& writes, int jobs, Instant now, Instant::duration apar
   writes.beginCycle(now);
   int ripe = 0;
   for (int i = 0; i < jobs; ++i) {
-    if (!writes.ripe(job(i), HeldNews::kComesUp, now + i * apart)) continue;
-    writes.note(job(i), now + i * apart);
+    if (!writes.ripe(job(i), HeldNews::kComesUp, false, now + i * apart)) continue;
+    writes.told(job(i));
     ++ripe;
   }
   return ripe;
@@ -61,7 +61,7 @@ TEST_CASE("Words that change all the time do not hold up the news of a job that 
   int spare = 0;
   for (int i = 1; i < 1000; ++i) spare += writes.allow(job(i), start + 1s) ? 1 : 0;
   CHECK(spare == 20);
-  CHECK(writes.ripe(job(0), HeldNews::kComesUp, start + 1s));
+  CHECK(writes.ripe(job(0), HeldNews::kComesUp, false, start + 1s));
 }
 
 TEST_CASE("A job that runs is told of at once") {
@@ -69,40 +69,77 @@ TEST_CASE("A job that runs is told of at once") {
   const Instant start = Instant{} + 1h;
   ripeOf(writes, 1, start);
   CHECK(writes.heldOf(job(0), start) == HeldNews::kComesUp);
-  CHECK(writes.ripe(job(0), HeldNews::kRuns, start + 100ms));
+  CHECK(writes.ripe(job(0), HeldNews::kRuns, true, start + 100ms));
 }
 
 TEST_CASE("In a rush pods go before news, which are told when it is over") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   writes.beginCycle(start, 1000);
-  CHECK_FALSE(writes.ripe(job(0), HeldNews::kRuns, start));
+  CHECK_FALSE(writes.ripe(job(0), HeldNews::kRuns, true, start));
   writes.beginCycle(start + 10s, 21);
-  CHECK_FALSE(writes.ripe(job(1), HeldNews::kRuns, start + 10s));
+  CHECK_FALSE(writes.ripe(job(1), HeldNews::kRuns, true, start + 10s));
   CHECK(writes.heldOf(job(1), start + 10s) == HeldNews::kRuns);
   REQUIRE(writes.nextWake() == start + 12s);
   writes.beginCycle(start + 12s, 20);
   // The cycle that this is the end of has passed them over yet.
   CHECK(writes.nextWake() == start + 12s);
   CHECK(writes.heldOf(job(1), start + 12s) == HeldNews::kNone);
-  CHECK(writes.ripe(job(1), HeldNews::kRuns, start + 12s));
+  CHECK(writes.ripe(job(1), HeldNews::kRuns, true, start + 12s));
 }
 
 TEST_CASE("A rush that does not end keeps nobody's news longer than a minute") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   writes.beginCycle(start, 1000);
-  CHECK_FALSE(writes.ripe(job(0), HeldNews::kRuns, start));
+  CHECK_FALSE(writes.ripe(job(0), HeldNews::kRuns, true, start));
   writes.beginCycle(start + 59s, 1000);
-  CHECK_FALSE(writes.ripe(job(0), HeldNews::kRuns, start + 59s));
+  CHECK_FALSE(writes.ripe(job(0), HeldNews::kRuns, true, start + 59s));
   REQUIRE(writes.nextWake() == start + 60s);
   writes.beginCycle(start + 60s, 1000);
-  CHECK(writes.ripe(job(0), HeldNews::kRuns, start + 60s));
+  CHECK(writes.ripe(job(0), HeldNews::kRuns, true, start + 60s));
 }
 
 TEST_CASE("Nothing is held back while somebody waits for room") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   writes.beginCycle(start, 1000, true);
-  CHECK(writes.ripe(job(0), HeldNews::kRuns, start));
+  CHECK(writes.ripe(job(0), HeldNews::kRuns, true, start));
+  // Nor a moment longer: who waits may be behind those that start in the next cycle.
+  writes.beginCycle(start + 4s, 1000);
+  CHECK(writes.ripe(job(1), HeldNews::kRuns, true, start + 4s));
+  writes.beginCycle(start + 5s, 1000);
+  CHECK_FALSE(writes.ripe(job(2), HeldNews::kRuns, true, start + 5s));
+}
+
+TEST_CASE("A gang that has a record is told of in a rush as usual") {
+  DeferredWrites writes;
+  const Instant start = Instant{} + 1h;
+  writes.beginCycle(start, 1000);
+  CHECK_FALSE(writes.ripe(job(0), HeldNews::kComesUp, false, start));
+  writes.beginCycle(start + 1s, 1000);
+  CHECK(writes.ripe(job(0), HeldNews::kComesUp, false, start + 1s));
+}
+
+TEST_CASE("News that fall due while a cycle thinks are asked for once more") {
+  DeferredWrites writes;
+  const Instant start = Instant{} + 1h;
+  ripeOf(writes, 1, start);
+  // The cycle began when they were not due, and passed them over.
+  writes.beginCycle(start + 1001ms);
+  CHECK(writes.nextWake() == start + 1001ms);
+  writes.beginCycle(start + 1002ms);
+  CHECK_FALSE(writes.nextWake());
+}
+
+TEST_CASE("A write that fails does not begin the minute anew") {
+  DeferredWrites writes;
+  const Instant start = Instant{} + 1h;
+  writes.beginCycle(start, 1000);
+  CHECK_FALSE(writes.ripe(job(0), HeldNews::kRuns, true, start));
+  writes.beginCycle(start + 60s, 1000);
+  CHECK(writes.ripe(job(0), HeldNews::kRuns, true, start + 60s));
+  writes.note(job(0), start + 60s);
+  writes.beginCycle(start + 61s, 1000);
+  CHECK(writes.ripe(job(0), HeldNews::kRuns, true, start + 61s));
 }

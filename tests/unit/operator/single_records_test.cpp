@@ -1,6 +1,7 @@
 #include "operator/single_records.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -55,11 +56,13 @@ struct Scene {
 
   void dropPod(std::string_view uid) { cache.pods.forget({"ml", "solo-worker-0"}, uid); }
 
-  void make(std::string_view node) {
+  void make(std::string_view node, std::optional<model::Charge> charge = std::nullopt) {
     const auto job = cache.jobs.find(kJob);
-    singles.making(*job, core::propose(*job, model::ProposalKind::kStart,
-                                       {{model::NodeName(std::string(node)), "worker", model::IndexSet({0})}},
-                                       {}, {}, {1, {}, &settings}));
+    model::GangRecord record = core::propose(
+        *job, model::ProposalKind::kStart,
+        {{model::NodeName(std::string(node)), "worker", model::IndexSet({0})}}, {}, {}, {1, {}, &settings});
+    record.charge = std::move(charge);
+    singles.making(*job, std::move(record), {});
   }
 
   [[nodiscard]] std::shared_ptr<const model::Job> seen() {
@@ -90,6 +93,19 @@ TEST_CASE("what this leader makes counts from the plan on") {
   CHECK(scene.seen() == once);
   scene.putPod("p1", "u1", 1, "", "n1");
   CHECK(scene.place() == "n1");
+}
+
+TEST_CASE("it is charged as what it was admitted as until that is written") {
+  Scene scene;
+  scene.putJob("u1");
+  scene.make("n1", model::Charge{.queue = model::QueueName("poor"), .preemptible = true, .priority = 7});
+  scene.putPod("p1", "u1", 1, "n1");
+  scene.putJob("u1");  // edited
+  const auto seen = scene.seen();
+  REQUIRE(seen->status.gang.charge);
+  CHECK(seen->status.gang.charge->queue.str() == "poor");
+  CHECK(seen->status.gang.charge->preemptible);
+  CHECK(scene.singles.onTheirWay() == 0);
 }
 
 TEST_CASE("nothing unbound is believed that this leader did not make") {
