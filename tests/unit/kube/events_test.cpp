@@ -42,7 +42,7 @@ TEST_CASE_METHOD(Fixture, "one occurrence is one POST with everything the API wa
   loop.runFor(1s);
   REQUIRE(http.sent.size() == 1);
   CHECK(last().method == net::Method::kPost);
-  CHECK(last().target == "/apis/events.k8s.io/v1/namespaces/ml/events");
+  CHECK(last().target == "/apis/events.k8s.io/v1/namespaces/ml/events?fieldValidation=Ignore");
   CHECK(
       last().body ==
       R"({"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":"bert.17fb16d83be00001",)"
@@ -61,7 +61,8 @@ TEST_CASE_METHOD(Fixture, "the second occurrence begins a series, later ones onl
   loop.runFor(1s);
   REQUIRE(http.sent.size() == 2);
   CHECK(last().method == net::Method::kPatch);
-  CHECK(last().target == "/apis/events.k8s.io/v1/namespaces/ml/events/bert.17fb16d83be00001");
+  CHECK(last().target ==
+        "/apis/events.k8s.io/v1/namespaces/ml/events/bert.17fb16d83be00001?fieldValidation=Ignore");
   CHECK(last().body == R"({"series":{"count":2,"lastObservedTime":"2024-10-04T00:00:01.000000Z"}})");
   for (int i = 0; i < 100; ++i) {
     loop.runFor(1s);
@@ -98,7 +99,7 @@ TEST_CASE_METHOD(Fixture, "other reasons, types, actions, notes and objects are 
                   EventType::kNormal, "Waiting", "Schedule", "");
   loop.runFor(1s);
   REQUIRE(http.sent.size() == 6);
-  CHECK(last().target == "/apis/events.k8s.io/v1/namespaces/default/events");
+  CHECK(last().target == "/apis/events.k8s.io/v1/namespaces/default/events?fieldValidation=Ignore");
   std::set<std::string> names;
   for (const auto& sent : http.sent) names.insert(sent.request.body.substr(70, 50));
   CHECK(names.size() == 6);

@@ -50,7 +50,8 @@ TEST_CASE_METHOD(Fixture, "requests carry path, query, headers and body") {
   const net::HttpRequest& request = http.sent[0].request;
   CHECK(request.method == net::Method::kPatch);
   CHECK(request.target ==
-        "/k8s/c1/api/v1/namespaces/ml/pods/a-worker-0/status?fieldManager=train%20yard%2F%C3%BC");
+        "/k8s/c1/api/v1/namespaces/ml/pods/a-worker-0/status?fieldManager=train%20yard%2F%C3%BC"
+        "&fieldValidation=Ignore");
   CHECK(header(request, "Content-Type") == "application/strategic-merge-patch+json");
   CHECK(header(request, "Authorization") == "Bearer t0");
   CHECK(header(request, "User-Agent") == "trainyard");
