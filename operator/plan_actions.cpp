@@ -61,6 +61,7 @@ constexpr base::Instant::duration kReadAgain = std::chrono::seconds(1);
 // Whether the same request may well be answered in a moment.
 bool passes(ErrorCode code) {
   switch (code) {
+    case ErrorCode::kExpired:  // of a single object: a proxy's word, or a server's that does not know yet
     case ErrorCode::kUnauthorized:
     case ErrorCode::kThrottled:
     case ErrorCode::kUnavailable:
