@@ -468,6 +468,9 @@ void Preemption::listRunning() {
 
 void Preemption::listElastic(const JobPtr& job, int priority) {
   if (!snapshot_.policy.resize.enabled || !givesMembers(*job)) return;
+  // It ends within moments, and what its ended members held is free already: nobody gains that twice.
+  const auto& pods = ledger_.pods().of(*job);
+  if (std::any_of(pods.begin(), pods.end(), [](const auto& pod) { return pod->finished(); })) return;
   if (elasticMembers(*job) <= job->spec.elastic->minReplicas) return;
   // What all its members lose by the pause, for each that it could give: who has many gives first.
   const auto pause = std::chrono::duration_cast<std::chrono::seconds>(resizePause(*job, snapshot_));
