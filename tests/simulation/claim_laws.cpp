@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/gang/outcome.h"
+#include "core/ledger/members.h"
 #include "model/job.h"
 #include "model/names.h"
 #include "sim/api/paths.h"
@@ -203,6 +205,26 @@ std::int64_t ClaimLaws::heldBelow(const model::QueueName& queue) const {
     }
     return gpus;
   };
+  // One that has ended, though its record may not say so yet: what its pods have not left.
+  const auto hasEnded = [&](const model::Job& job, const core::JobPods& pods) {
+    const auto outcome = core::judge(job, core::placedMembers(job, *job.status.gang.placed, pods)).outcome;
+    return outcome == core::Outcome::kSucceeded || outcome == core::Outcome::kFailed;
+  };
+  const auto stillHeld = [&](const core::JobPods& pods) {
+    std::int64_t gpus = 0;
+    for (const auto& pod : pods) {
+      if (pod->bound() && !pod->finished() && !claimed_.contains(pod->uid))
+        gpus += pod->shape.requests.gpus();
+    }
+    return gpus;
+  };
+  const auto podsOf = [&](const model::Job& job) {
+    core::JobPods pods;
+    for (const auto& pod : truth_.cache().pods.all()) {
+      if (pod->controllerUid == job.uid) pods.push_back(pod);
+    }
+    return pods;
+  };
   std::int64_t gpus = 0;
   for (const auto& job : truth_.cache().jobs.all()) {
     if (job->finished() || job->deleting || !below(job->spec.queue)) continue;
@@ -211,6 +233,8 @@ std::int64_t ClaimLaws::heldBelow(const model::QueueName& queue) const {
     if (gang.proposal && gang.proposal->phase == model::ProposalPhase::kReserved &&
         (restarts || !gang.placed)) {
       gpus += gpusOf(*job, gang.proposal->add);
+    } else if (gang.placed && !gang.proposal && hasEnded(*job, podsOf(*job))) {
+      gpus += stillHeld(podsOf(*job));
     } else if (gang.placed && !restarts && !gone(job->uid)) {
       gpus += gpusOf(*job, gang.placed->assignments);
       if (gang.proposal && gang.proposal->kind == model::ProposalKind::kShrink) gpus -= left(*job);

@@ -68,7 +68,6 @@ class Cycle {
   [[nodiscard]] bool mayStartAnewHere(const Job& job) const;
   void take(const Job& job, const std::vector<model::Assignment>& assignments);
   void evict(const JobPtr& job, const model::ObjectKey& claimant);
-  void discharge(const Job& job);
 
   // cycle_removal.cpp: pods that go: of a job that is deleted, suspended or has ended.
   void drainDeleted(const JobPtr& job);

@@ -55,7 +55,7 @@ void Cycle::watchPlaced(const JobPtr& job) {
   }
   decision.urgency = Urgency::kNow;
   decision.events.push_back({false, news.verdict.reason, news.verdict.message});
-  discharge(*job);
+  queues_.endHoldings(*job, podsOf(*job));
 }
 
 // Members ended with an error. What of is asked first: it decides what follows.
@@ -90,7 +90,7 @@ void Cycle::follow(const JobPtr& job, FailedGang gang) {
   JobDecision& decision = derive(job, std::move(gang.record), gang.news);
   decision.urgency = Urgency::kNow;
   decision.events.push_back(std::move(gang.event));
-  if (gang.news.verdict.outcome == Outcome::kFailed) discharge(*job);
+  if (gang.news.verdict.outcome == Outcome::kFailed) queues_.endHoldings(*job, podsOf(*job));
 }
 
 // Once, when it begins.
@@ -150,12 +150,6 @@ void Cycle::evict(const JobPtr& job, const model::ObjectKey& claimant) {
       news);
   decision.urgency = Urgency::kNow;
   decision.events.push_back({true, "Preempted", fmt::format("makes room for {}; waits again", claimant)});
-}
-
-// Whoever starts in this cycle on the places of a job that has ended must not look like more of the
-// queue's.
-void Cycle::discharge(const Job& job) {
-  queues_.discharge(queues_.queueOf(job), queues_.holdingsOf(job), !model::chargedPreemptible(job));
 }
 
 }  // namespace trainyard::core

@@ -48,11 +48,10 @@ void Cycle::leaveOutClaimed() {
                 [&](const JobPtr& job) { return claimed.contains(job->key) || paying_.contains(job->key); });
 }
 
-// A gang of which a member has ended well is about to end: whoever joined it would find nobody.
+// A gang of which a member has ended is about to end, or to start anew: whoever joined it would find nobody.
 bool Cycle::someEnded(const Job& job) {
   const auto& pods = podsOf(job);
-  return std::any_of(pods.begin(), pods.end(),
-                     [](const auto& pod) { return pod->phase == model::PodPhase::kSucceeded; });
+  return std::any_of(pods.begin(), pods.end(), [](const auto& pod) { return pod->finished(); });
 }
 
 // The gang gets another size: more members on `add`, or without those on `remove`.

@@ -34,6 +34,17 @@ bool touches(const NodeAmounts& frees, const std::vector<char>& pool) {
   return std::any_of(frees.begin(), frees.end(), [&](const auto& each) { return pool[each.first] != 0; });
 }
 
+// What ended members held is free already: nobody gains that twice, and a gang that starts anew with its
+// other size wants it back.
+bool mayGiveMembers(const model::Job& job, const Ledger& ledger) {
+  if (!givesMembers(job)) return false;
+  const bool anew = resizeWay(job.spec) == ResizeWay::kAnew;
+  const auto& pods = ledger.pods().of(job);
+  return std::none_of(pods.begin(), pods.end(), [&](const auto& pod) {
+    return pod->finished() && pod->member && (anew || pod->member->role == job.spec.elastic->role);
+  });
+}
+
 }  // namespace
 
 std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t widest) {
@@ -204,7 +215,7 @@ int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
 void Preemption::spareMembers(const Claimant& claimant, std::size_t widest, Claim& claim) {
   for (auto at = claim.concessions.rbegin(); at != claim.concessions.rend(); ++at) {
     Change& stop = *at;
-    if (!givesMembers(*stop.job)) continue;
+    if (!mayGiveMembers(*stop.job, ledger_)) continue;
     const int has = elasticMembers(*stop.job);
     int enough = has - stop.job->spec.elastic->minReplicas + 1;
     int tooFew = 0;
@@ -444,7 +455,8 @@ void Preemption::listRunning() {
   const Priorities priorities(snapshot_);
   const auto claimed = claimedGangs(notes_.proposing(), snapshot_.pods);
   for (const auto& [job, facts] : notes_.holders()) {
-    if (!core::stoppable(*job) || (!claimed.empty() && claimed.contains(job->key))) continue;
+    if (!core::stoppable(*job) || tree_.hasEnded(*job)) continue;
+    if (!claimed.empty() && claimed.contains(job->key)) continue;
     if (job->spec.elastic) listElastic(job, priorities.of(*job));
     const base::WallTime placed = facts.placedSince.value_or(snapshot_.now);
     const base::WallTime from = placed + snapshot_.policy.preemption.minRuntime;
@@ -467,10 +479,7 @@ void Preemption::listRunning() {
 }
 
 void Preemption::listElastic(const JobPtr& job, int priority) {
-  if (!snapshot_.policy.resize.enabled || !givesMembers(*job)) return;
-  // It ends within moments, and what its ended members held is free already: nobody gains that twice.
-  const auto& pods = ledger_.pods().of(*job);
-  if (std::any_of(pods.begin(), pods.end(), [](const auto& pod) { return pod->finished(); })) return;
+  if (!snapshot_.policy.resize.enabled || !mayGiveMembers(*job, ledger_)) return;
   if (elasticMembers(*job) <= job->spec.elastic->minReplicas) return;
   // What all its members lose by the pause, for each that it could give: who has many gives first.
   const auto pause = std::chrono::duration_cast<std::chrono::seconds>(resizePause(*job, snapshot_));

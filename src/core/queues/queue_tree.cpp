@@ -340,16 +340,32 @@ void QueueTree::addHeldOn(const model::NodeName& node, const model::Resources& r
   }
 }
 
-Amounts QueueTree::leavingOf(const model::Job& job, const JobPods& pods) const {
+Amounts QueueTree::heldBy(const JobPods& pods) const {
   Amounts amounts(dimensions_.size(), 0);
   for (const auto& pod : pods) {
     if (pod->bound() && !pod->finished()) addHeldOn(pod->node, pod->shape.requests, 1, amounts);
   }
+  return amounts;
+}
+
+Amounts QueueTree::leavingOf(const model::Job& job, const JobPods& pods) const {
+  Amounts amounts = heldBy(pods);
   if (job.finished()) return amounts;
   const Amounts recorded = holdingsOf(job);
   for (std::size_t d = 0; d < amounts.size(); ++d)
     amounts[d] = std::max<std::int64_t>(base::saturatingSubtract(amounts[d], recorded[d]), 0);
   return amounts;
+}
+
+void QueueTree::endHoldings(const model::Job& job, const JobPods& pods) {
+  ended_.insert(&job);
+  const Index queue = queueOf(job);
+  const Amounts recorded = holdingsOf(job);
+  discharge(queue, recorded, !model::chargedPreemptible(job));
+  // What they hold beyond the record counts as leaving already.
+  Amounts left = heldBy(pods);
+  for (std::size_t d = 0; d < left.size(); ++d) left[d] = std::min(left[d], recorded[d]);
+  chargeLeaving(queue, left);
 }
 
 // A proposal that takes away and adds holds the larger of both in the end; until then its pods may be on

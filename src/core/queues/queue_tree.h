@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/ledger/pod_groups.h"
@@ -103,12 +104,19 @@ class QueueTree {
   // What the job holds by its record, placed and proposed.
   [[nodiscard]] Amounts holdingsOf(const model::Job& job) const;
 
-  // What the job's pods hold beyond that: bound ones that have not ended.
+  // What pods hold: bound ones that have not ended.
+  [[nodiscard]] Amounts heldBy(const JobPods& pods) const;
+  // What the job's pods hold beyond its record.
   [[nodiscard]] Amounts leavingOf(const model::Job& job, const JobPods& pods) const;
 
   void charge(Index queue, const Amounts& amounts, bool nonPreemptible);
   void discharge(Index queue, const Amounts& amounts, bool nonPreemptible);
   void chargeLeaving(Index queue, const Amounts& amounts);
+  // The job, charged by its record until now, has ended: what its pods still hold is leaving, and whoever
+  // starts in this cycle on its other places must not look like more of the queue's.
+  void endHoldings(const model::Job& job, const JobPods& pods);
+  // Whether it ended in this cycle: what it held counts no more and cannot be given up.
+  [[nodiscard]] bool hasEnded(const model::Job& job) const { return ended_.contains(&job); }
 
   struct Excess {
     Index queue = kCluster;
@@ -204,6 +212,7 @@ class QueueTree {
   std::size_t cpu_ = 0;        // dimensions before it are the resources that are GPUs, after it comes memory
   std::size_t firstType_ = 0;  // dimensions from here on are types of GPUs
   Amounts capacity_;
+  std::unordered_set<const model::Job*> ended_;
   std::uint64_t version_ = 0;
   // Dimension of each node's GPU type where some quota names it.
   std::shared_ptr<const std::map<model::NodeName, std::size_t>> typeOf_;
