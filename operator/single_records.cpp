@@ -5,6 +5,9 @@
 
 #include "core/gang/gang_proposals.h"
 #include "core/ledger/members.h"
+#include "core/queues/namespaces.h"
+#include "core/queues/priority.h"
+#include "model/charge.h"
 #include "model/gang_size.h"
 #include "model/names.h"
 
@@ -32,21 +35,32 @@ SingleRecords::SingleRecords(kube::ClusterCache& cache, core::Settings settings)
   cache.pods.onChange([this](const auto& before, const auto& after) { podChanged(before, after); });
 }
 
-void SingleRecords::podChanged(const std::shared_ptr<const model::Pod>& before,
-                               const std::shared_ptr<const model::Pod>& after) {
+void SingleRecords::podChanged(const PodPtr& before, const PodPtr& after) {
   const model::Pod& pod = after ? *after : *before;
   if (!pod.member || pod.controllerKind != model::names::kTrainingJobKind) return;
   const model::ObjectKey key{pod.key.ns, pod.member->jobName};
-  if (after && after->bound()) {
-    const auto job = cache_.jobs.find(key);
-    // Nearly all pods of a cluster are of jobs whose record is written.
-    if (!job || unrecorded(*job)) entries_[key].bound = after;
-    return;
-  }
-  const auto entry = entries_.find(key);
-  if (entry == entries_.end() || !entry->second.bound || entry->second.bound->key != pod.key) return;
-  entry->second.bound.reset();
-  if (!entry->second.made) entries_.erase(entry);
+  const bool replaced = before && (!after || after->uid != before->uid);
+  if (replaced && before->bound()) podGone(key, *before);
+  if (!after || !after->bound()) return;
+  const auto job = cache_.jobs.find(key);
+  // Nearly all pods of a cluster are of jobs whose record is written.
+  if (job && !unrecorded(*job)) return;
+  std::vector<PodPtr>& bound = entries_[key].bound;
+  std::erase_if(bound, [&](const PodPtr& each) { return each->key == after->key; });
+  bound.push_back(after);
+}
+
+void SingleRecords::podGone(const model::ObjectKey& job, const model::Pod& pod) {
+  const auto found = entries_.find(job);
+  if (found == entries_.end()) return;
+  Entry& entry = found->second;
+  const auto at = std::find_if(entry.bound.begin(), entry.bound.end(),
+                               [&](const PodPtr& each) { return each->uid == pod.uid; });
+  if (at == entry.bound.end()) return;
+  const auto known = cache_.jobs.find(job);
+  if (known && unrecorded(*known) && isNextPodOf(pod, *known)) entry.lost = *at;
+  entry.bound.erase(at);
+  if (!entry.made && !entry.lost && entry.bound.empty()) entries_.erase(found);
 }
 
 void SingleRecords::making(const model::Job& job, model::GangRecord record, base::WallTime now) {
@@ -60,7 +74,7 @@ void SingleRecords::forget(const model::ObjectKey& job) {
   const auto entry = entries_.find(job);
   if (entry == entries_.end()) return;
   entry->second.made.reset();
-  if (!entry->second.bound) entries_.erase(entry);
+  if (entry->second.bound.empty()) entries_.erase(entry);
 }
 
 const model::GangRecord* SingleRecords::made(const model::ObjectKey& job) const {
@@ -76,40 +90,58 @@ void SingleRecords::overlay(model::Snapshot& snapshot) {
                                      [](const auto& job, const auto& key) { return job->key < key; });
     const bool found = at != jobs.end() && (*at)->key == entry->first;
     auto job = found ? *at : nullptr;
-    if (!apply(entry->second, job)) {
+    if (!apply(entry->second, job, snapshot)) {
       entry = entries_.erase(entry);
       continue;
     }
     if (job && job != *at) snapshot.jobs.edit()[static_cast<std::size_t>(at - jobs.begin())] = std::move(job);
     const Entry& kept = entry->second;
-    if (kept.made && !kept.bound && snapshot.now - kept.madeAt < kOnItsWay) ++onTheirWay_;
+    if (kept.made && kept.bound.empty() && snapshot.now - kept.madeAt < kOnItsWay) ++onTheirWay_;
     ++entry;
   }
 }
 
-bool SingleRecords::apply(Entry& entry, std::shared_ptr<const model::Job>& job) const {
+bool SingleRecords::apply(Entry& entry, std::shared_ptr<const model::Job>& job,
+                          const model::Snapshot& snapshot) const {
   // The list of jobs may be behind that of pods.
   if (!job) {
     entry.made.reset();
-    return entry.bound != nullptr;
+    entry.lost.reset();
+    return !entry.bound.empty();
   }
   if (!unrecorded(*job)) return false;
   const bool current =
       entry.made && entry.uid == job->uid && entry.made->lastEpoch == job->status.gang.lastEpoch + 1;
   if (!current) entry.made.reset();
-  const bool isBound = entry.bound && isNextPodOf(*entry.bound, *job);
-  if (!isBound && !entry.made) return entry.bound != nullptr;
-  const void* by = isBound ? static_cast<const void*>(entry.bound.get()) : entry.made.get();
+  if (entry.lost && !isNextPodOf(*entry.lost, *job)) entry.lost.reset();
+  const auto at = std::find_if(entry.bound.begin(), entry.bound.end(),
+                               [&](const PodPtr& each) { return isNextPodOf(*each, *job); });
+  const PodPtr bound = at == entry.bound.end() ? nullptr : *at;
+  if (!bound && !entry.lost && !entry.made) return !entry.bound.empty();
+  const void* by = bound        ? static_cast<const void*>(bound.get())
+                   : entry.lost ? static_cast<const void*>(&entry.lost)
+                                : entry.made.get();
   if (entry.seenAs.from != job || entry.seenAs.by != by) {
     auto copy = std::make_shared<model::Job>(*job);
-    copy->status.gang = isBound ? core::recordOfPod(*job, *entry.bound, settings_) : *entry.made;
-    // What the job says by now is nothing that it was admitted as.
-    if (isBound && entry.made) copy->status.gang.charge = entry.made->charge;
+    copy->status.gang = recordOf(entry, *job, bound, snapshot);
+    // It was placed, and has lost its member: else the pod would be made again as if it had never been.
+    if (!bound && entry.lost) copy->status.gang = core::mergeProposal(*copy);
     copy->recordUnwritten = true;
     entry.seenAs = {job, std::move(copy), by};
   }
   job = entry.seenAs.to;
   return true;
+}
+
+model::GangRecord SingleRecords::recordOf(const Entry& entry, const model::Job& job, const PodPtr& bound,
+                                          const model::Snapshot& snapshot) const {
+  if (!bound && !entry.lost) return *entry.made;
+  model::GangRecord record = core::recordOfPod(job, bound ? *bound : *entry.lost, settings_);
+  // What the job says by now is nothing that it was admitted as; a successor knows no better.
+  record.charge = entry.made ? entry.made->charge
+                             : model::makeCharge(job.spec, core::askedQueue(job, snapshot),
+                                                 core::Priorities(snapshot).of(job));
+  return record;
 }
 
 }  // namespace trainyard::operator_

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/gang/settings.h"
 #include "kube/cluster_cache.h"
@@ -34,21 +35,28 @@ class SingleRecords {
   void overlay(model::Snapshot& snapshot);
 
  private:
+  using PodPtr = std::shared_ptr<const model::Pod>;
   struct Entry {
     model::Uid uid;  // of the job that `made` is for
     std::shared_ptr<const model::GangRecord> made = nullptr;
     base::WallTime madeAt{};
-    std::shared_ptr<const model::Pod> bound = nullptr;
+    // All that are bound and say that they are the job's, which anybody can write: which of them is, its
+    // name, owner and epoch tell. Another one may be of the job that had the name before.
+    std::vector<PodPtr> bound = {};
+    PodPtr lost = nullptr;  // the job's, that was bound and is gone: its gang has to start anew
     struct {
       std::shared_ptr<const model::Job> from, to;
       const void* by = nullptr;  // pod or record
     } seenAs = {};
   };
 
-  void podChanged(const std::shared_ptr<const model::Pod>& before,
-                  const std::shared_ptr<const model::Pod>& after);
+  void podChanged(const PodPtr& before, const PodPtr& after);
+  void podGone(const model::ObjectKey& job, const model::Pod& pod);
   // False: nothing is left to be known of it.
-  [[nodiscard]] bool apply(Entry& entry, std::shared_ptr<const model::Job>& job) const;
+  [[nodiscard]] bool apply(Entry& entry, std::shared_ptr<const model::Job>& job,
+                           const model::Snapshot& snapshot) const;
+  [[nodiscard]] model::GangRecord recordOf(const Entry& entry, const model::Job& job, const PodPtr& bound,
+                                           const model::Snapshot& snapshot) const;
 
   kube::ClusterCache& cache_;
   core::Settings settings_;

@@ -183,12 +183,12 @@ std::int64_t ClaimLaws::heldBelow(const model::QueueName& queue) const {
     }
     return false;
   };
-  // One whose pods went for another one holds nothing, though its record may not say so yet.
+  // One whose pods went for another one holds nothing, though its record may not say so yet; as long as they
+  // are there it does, whoever claims them.
   const auto gone = [&](const model::Uid& job) {
     const auto& pods = truth_.cache().pods.all();
-    return std::none_of(pods.begin(), pods.end(), [&](const auto& pod) {
-      return pod->controllerUid == job && !claimed_.contains(pod->uid);
-    });
+    return std::none_of(pods.begin(), pods.end(),
+                        [&](const auto& pod) { return pod->controllerUid == job && !pod->finished(); });
   };
   // Neither do members who have left for another one's sake, of a gang that shrinks.
   const auto left = [&](const model::Job& job) {
@@ -198,8 +198,7 @@ std::int64_t ClaimLaws::heldBelow(const model::QueueName& queue) const {
       for (const int index : each.indices.values()) {
         const auto pod =
             truth_.cache().pods.find({job.key.ns, model::podName(job.key.name, each.role, index)});
-        const bool holds =
-            pod && pod->controllerUid == job.uid && !pod->finished() && !claimed_.contains(pod->uid);
+        const bool holds = pod && pod->controllerUid == job.uid && !pod->finished();
         if (role != nullptr && !holds) gpus += role->shape.requests.gpus();
       }
     }
@@ -213,8 +212,7 @@ std::int64_t ClaimLaws::heldBelow(const model::QueueName& queue) const {
   const auto stillHeld = [&](const core::JobPods& pods) {
     std::int64_t gpus = 0;
     for (const auto& pod : pods) {
-      if (pod->bound() && !pod->finished() && !claimed_.contains(pod->uid))
-        gpus += pod->shape.requests.gpus();
+      if (pod->bound() && !pod->finished()) gpus += pod->shape.requests.gpus();
     }
     return gpus;
   };

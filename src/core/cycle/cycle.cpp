@@ -27,12 +27,22 @@ Cycle::Cycle(const CycleInput& input, CycleCache& cache)
 Plan Cycle::run() {
   cache_.begin(input_.snapshot);
   evictions_ = claimedGangs(standingClaims(), input_.snapshot.pods);
+  claimed_ = claimedGangs(claims(), input_.snapshot.pods);
   decideAll();
   placeWaiting();
   plan_.orphans = sweepOrphans(input_.snapshot, settings_);
   dropNothings();
   cache_.end(input_.snapshot.jobs.size());
   return std::move(plan_);
+}
+
+std::vector<Cycle::JobPtr> Cycle::claims() const {
+  std::vector<JobPtr> claims = cache_.notes().proposing();
+  std::erase_if(claims, [](const JobPtr& job) {
+    const model::Proposal& proposal = *job->status.gang.proposal;
+    return proposal.victims.empty() || proposal.phase == model::ProposalPhase::kAborting;
+  });
+  return claims;
 }
 
 // Nobody stops for a claim whose write is under way, which may fail yet, nor for one that may not be of

@@ -34,6 +34,7 @@ class Cycle {
 
  private:
   // cycle.cpp: phase 2, one job at a time.
+  [[nodiscard]] std::vector<JobPtr> claims() const;
   [[nodiscard]] std::vector<JobPtr> standingClaims() const;
   [[nodiscard]] GangContext contextOf(const JobFeedback& feedback) const;
   void decideAll();
@@ -67,6 +68,7 @@ class Cycle {
   void replaceLostMembers(const JobPtr& job, const std::vector<Member>& members, StatusNews news);
   [[nodiscard]] bool mayStartAnewHere(const Job& job) const;
   void take(const Job& job, const std::vector<model::Assignment>& assignments);
+  [[nodiscard]] int claimedOfElastic(const Job& job, const model::ObjectKey& claimant) const;
   void evict(const JobPtr& job, const model::ObjectKey& claimant);
 
   // cycle_removal.cpp: pods that go: of a job that is deleted, suspended or has ended.
@@ -136,6 +138,8 @@ class Cycle {
   QueueTree queues_;
   std::map<model::ObjectKey, model::ObjectKey> evictions_;  // gangs that others' claims name, and whose
   std::vector<WaitingJob> waiting_;
+  std::map<model::ObjectKey, model::ObjectKey> claimed_;  // those that any claim names, standing or not
+  std::set<const Job*> changing_;      // placed gangs whose record this cycle changes, or that end
   std::set<model::ObjectKey> paying_;  // gangs that make room for a start of this plan
   std::vector<JobPtr> scaling_;        // gangs in peace that are asked to have another size
   int planned_ = 0;                    // shapes that this cycle has chosen

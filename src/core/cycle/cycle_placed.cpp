@@ -7,6 +7,7 @@
 #include "core/cycle/user_scale.h"
 #include "core/gang/gang_proposals.h"
 #include "core/gang/lost_members.h"
+#include "core/resize.h"
 #include "core/status/describe.h"
 #include "model/charge.h"
 #include "model/conditions.h"
@@ -22,6 +23,12 @@ void Cycle::watchPlaced(const JobPtr& job) {
   news.verdict = judge(*job, members);
   const bool ended = news.verdict.outcome == Outcome::kSucceeded || news.verdict.outcome == Outcome::kFailed;
   if (const auto claimant = evictions_.find(job->key); claimant != evictions_.end() && !ended) {
+    if (const int gives = claimedOfElastic(*job, claimant->second); gives > 0)
+      return resize({.job = job,
+                     .kind = ChangeKind::kShrink,
+                     .remove = lastMembers(*job, gives),
+                     .pays = claimant->second},
+                    model::SizeOwner::kPreemption);
     return evict(job, claimant->second);
   }
   const std::optional<base::WallTime> deadline = deadlineOf(*job, input_.snapshot.now);
@@ -127,9 +134,10 @@ void Cycle::replaceLostMembers(const JobPtr& job, const std::vector<Member>& mem
 }
 
 // Not where it was suspended, edited and resumed while its pods were still ending: what it is now nobody
-// has admitted, to a queue that may not even be open to it.
+// has admitted, to a queue that may not even be open to it. Nor where its places are promised to another one.
 bool Cycle::mayStartAnewHere(const Job& job) const {
-  return job.specError.empty() && model::sameToItsQueue(job, queues_.askedQueueOf(job));
+  return job.specError.empty() && !claimed_.contains(job.key) &&
+         model::sameToItsQueue(job, queues_.askedQueueOf(job));
 }
 
 void Cycle::take(const Job& job, const std::vector<model::Assignment>& assignments) {
@@ -138,6 +146,29 @@ void Cycle::take(const Job& job, const std::vector<model::Assignment>& assignmen
     ledger_.take(*ledger_.find(assignment.node), role->shape.requests,
                  static_cast<int>(assignment.indices.size()), &job);
   }
+}
+
+// How many of the elastic gang's last members the claim names, where it names nothing else and leaves the
+// gang its least: the record that says so could not be written with the claim. 0: it has to go as a whole.
+int Cycle::claimedOfElastic(const Job& job, const model::ObjectKey& claimant) const {
+  if (!givesMembers(job) || resizeWay(job.spec) == ResizeWay::kAnew) return 0;
+  const auto& jobs = input_.snapshot.jobs;
+  const auto at = std::lower_bound(jobs.begin(), jobs.end(), claimant,
+                                   [](const auto& each, const auto& key) { return each->key < key; });
+  if (at == jobs.end() || (*at)->key != claimant || !(*at)->status.gang.proposal) return 0;
+  const auto& victims = (*at)->status.gang.proposal->victims;
+  const int has = elasticMembers(job);
+  int gives = 0;
+  int first = has;
+  for (const auto& pod : podsOf(job)) {
+    const bool named = std::any_of(victims.begin(), victims.end(),
+                                   [&](const model::Victim& each) { return each.uid == pod->uid; });
+    if (!named) continue;
+    if (!pod->member || pod->member->role != job.spec.elastic->role) return 0;
+    ++gives;
+    first = std::min(first, pod->member->index);
+  }
+  return first == has - gives && first >= job.spec.elastic->minReplicas ? gives : 0;
 }
 
 // Another gang's claim names its pods: it makes room as a whole and waits again.

@@ -41,11 +41,8 @@ void Cycle::scale(const Schedule& schedule) {
 // Whoever has to go for another one, now or when that one's claim stands, does not change before.
 void Cycle::leaveOutClaimed() {
   if (scaling_.empty()) return;
-  std::vector<JobPtr> claimants = cache_.notes().proposing();
-  std::erase_if(claimants, [](const JobPtr& job) { return job->status.gang.proposal->victims.empty(); });
-  const auto claimed = claimedGangs(claimants, input_.snapshot.pods);
   std::erase_if(scaling_,
-                [&](const JobPtr& job) { return claimed.contains(job->key) || paying_.contains(job->key); });
+                [&](const JobPtr& job) { return claimed_.contains(job->key) || paying_.contains(job->key); });
 }
 
 // A gang of which a member has ended is about to end, or to start anew: whoever joined it would find nobody.

@@ -33,6 +33,7 @@ void Cycle::placeWaiting() {
                                       .queues = queues_,
                                       .cache = cache_.schedule(),
                                       .waiting = std::move(waiting_),
+                                      .changing = changing_,
                                       .startingMembers = starting_,
                                       .mostStartingMembers = input_.settings.startingMembers});
   std::vector<Change> payments;  // for the next start
@@ -135,7 +136,9 @@ std::string Cycle::describe(const std::vector<Change>& payments) {
 void Cycle::startAlone(JobDecision& decision) const {
   const model::Proposal& start = *decision.status->gang.proposal;
   // One that could be larger is not known by its pod alone.
-  if (memberCount(start.add) != 1 || model::gangMembers(*decision.job) != 1) return;
+  const auto& elastic = decision.job->spec.elastic;
+  const bool mayGrow = elastic && elastic->maxReplicas > 1;
+  if (mayGrow || memberCount(start.add) != 1 || model::gangMembers(*decision.job) != 1) return;
   decision.podIsRecord = true;
   decision.actions.emplace_back(CreateMember{start.add.front().role,
                                              start.add.front().indices.values().front(), start.epoch,

@@ -18,6 +18,9 @@ JobDecision& Cycle::derive(const JobPtr& job, GangRecord record, const StatusNew
   decision.status = deriveStatus(*job, std::move(record), members, news, input_.snapshot.now);
   tellCharged(*job, *decision.status);
   decision.urgency = decision.status->phase == job->status.phase ? Urgency::kSpare : Urgency::kNow;
+  const bool begins = decision.status->gang.proposal && !job->status.gang.proposal;
+  const bool ends = news.verdict.outcome == Outcome::kSucceeded || news.verdict.outcome == Outcome::kFailed;
+  if (job->status.gang.placed && (begins || ends)) changing_.insert(job.get());
   return decision;
 }
 

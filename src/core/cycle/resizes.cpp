@@ -39,7 +39,7 @@ class Resizes {
 
   ResizeAnswer run() {
     for (const JobPtr& job : in_.gangs) {
-      if (!job->spec.elastic || !resizable(*job)) continue;
+      if (!job->spec.elastic || !resizable(*job) || in_.takesPart(*job)) continue;
       ++elastic_;
       if (elasticMembers(*job) < wishedMembers(*job)) missing_.push_back(job);
       if (mayChange(*job)) gangs_.push_back(job);
@@ -66,7 +66,6 @@ class Resizes {
     const int wish = wishedMembers(job);
     // Below its wish it is its user who asks for more: core/cycle/user_scale.h.
     if (has < wish || (has == wish && job.spec.elastic->maxReplicas <= wish)) return false;
-    if (in_.takesPart(job)) return false;
     // As it is now nobody has admitted it: core/cycle/user_scale.h.
     if (!model::sameToItsQueue(job, in_.queues.askedQueueOf(job))) return false;
     // To give anything back later would cost it all its work.

@@ -31,7 +31,7 @@ struct ResizeRequest {
   const std::vector<std::shared_ptr<const model::Job>>& gangs;  // preemptible, placed and at peace
   // Whether anybody who waits could use these places: they are kept for him then.
   std::function<bool(const model::Job&, const std::vector<model::Assignment>&)> wanted;
-  // Those that this plan resizes already, or stops.
+  // Those that this plan changes or stops already, and those whose places somebody claims.
   std::function<bool(const model::Job&)> takesPart;
 };
 

@@ -6,6 +6,7 @@
 
 #include "core/cycle/scheduler.h"
 #include "core/cycle/type_seekers.h"
+#include "core/preemption/claims.h"
 #include "core/queues/priority.h"
 #include "core/resize.h"
 #include "core/status/explain_queue.h"
@@ -21,8 +22,10 @@ Scheduler::Scheduler(const ScheduleRequest& request)
       runs_(snapshot_, request.cache.liveRuns),
       orderSettings_(orderSettings(snapshot_.policy)),
       ends_(snapshot_, request.cache.notes, ledger_, runs_),
-      preemption_(snapshot_, request.cache.notes, ledger_, tree_, placer_, ends_, runs_,
-                  [this](const Job& job, int priority) { return rankOf(job, priority, snapshot_, runs_); }),
+      preemption_(
+          snapshot_, request.cache.notes, ledger_, tree_, placer_, ends_, runs_,
+          [this](const Job& job, int priority) { return rankOf(job, priority, snapshot_, runs_); },
+          request.changing),
       report_(tree_),
       overdue_({snapshot_, placer_, request.cache, report_, runs_}),
       words_({snapshot_, ledger_, tree_, placer_, request.cache, report_, ends_, runs_, overdue_}),
@@ -157,8 +160,9 @@ bool Scheduler::consider(const Contender& contender) {
 
 void Scheduler::resize() {
   if (!snapshot_.policy.resize.enabled) return;
-  std::set<const Job*> changed;
+  std::set<const Job*> changed = request_.changing;
   for (const Change& each : schedule_.changes) changed.insert(each.job.get());
+  const auto claimed = claimedGangs(request_.cache.notes.proposing(), snapshot_.pods);
   ResizeAnswer answer = resizeGangs(
       {.snapshot = snapshot_,
        .ledger = ledger_,
@@ -174,7 +178,7 @@ void Scheduler::resize() {
                       return !each.leavesRoom(tree_, tree_.queueOf(job), held);
                     });
            },
-       .takesPart = [&](const Job& job) { return changed.contains(&job); }});
+       .takesPart = [&](const Job& job) { return changed.contains(&job) || claimed.contains(job.key); }});
   for (Change& each : answer.changes) schedule_.changes.push_back(std::move(each));
   schedule_.sizes = answer.terms;
   wakeAt(answer.wakeAt);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "core/cycle/resizes.h"
@@ -75,7 +76,10 @@ struct ScheduleRequest {
   const Domains& domains;
   QueueTree& queues;  // of this snapshot; what starts is charged to it
   PlacementCache& cache;
-  std::vector<WaitingJob> waiting;       // jobs of the snapshot
+  std::vector<WaitingJob> waiting;  // jobs of the snapshot
+  // Placed gangs whose record this cycle changes already, or that end: none of them is asked for room, or
+  // gets another size.
+  std::set<const model::Job*> changing = {};
   std::int64_t startingMembers = 0;      // on their way already, from Reserve to bound
   std::int64_t mostStartingMembers = 0;  // no further gang starts once so many are
 };

@@ -88,14 +88,14 @@ bool Preemption::hasNobody(QueueTree::Index queue, int priority, double expected
 void Preemption::giveAway(const Claim& claim) {
   for (const Change& each : claim.concessions) {
     stopped_.insert(each.job.get());
-    tree_.discharge(tree_.queueOf(*each.job), tree_.heldBy(*each.job, each.remove), false);
+    tree_.giveUp(tree_.queueOf(*each.job), tree_.heldBy(*each.job, each.remove));
   }
 }
 
 void Preemption::withdraw(const Claim& claim) {
   for (const Change& each : claim.concessions) {
     stopped_.erase(each.job.get());
-    tree_.charge(tree_.queueOf(*each.job), tree_.heldBy(*each.job, each.remove), false);
+    tree_.takeBack(tree_.queueOf(*each.job), tree_.heldBy(*each.job, each.remove));
   }
 }
 
@@ -455,8 +455,7 @@ void Preemption::listRunning() {
   const Priorities priorities(snapshot_);
   const auto claimed = claimedGangs(notes_.proposing(), snapshot_.pods);
   for (const auto& [job, facts] : notes_.holders()) {
-    if (!core::stoppable(*job) || tree_.hasEnded(*job)) continue;
-    if (!claimed.empty() && claimed.contains(job->key)) continue;
+    if (!core::stoppable(*job) || (!claimed.empty() && claimed.contains(job->key))) continue;
     if (job->spec.elastic) listElastic(job, priorities.of(*job));
     const base::WallTime placed = facts.placedSince.value_or(snapshot_.now);
     const base::WallTime from = placed + snapshot_.policy.preemption.minRuntime;

@@ -43,9 +43,10 @@ class Preemption {
   // Where a running job stands in its queue.
   using RankOf = std::function<Rank(const model::Job&, int priority)>;
 
-  // `notes` follow the snapshot.
+  // `notes` follow the snapshot. Nobody asks those that are `changing` for anything.
   Preemption(const model::Snapshot& snapshot, const JobNotes& notes, Ledger& ledger, QueueTree& tree,
-             GangPlacer& placer, Ends& ends, RunTimeModel& runs, RankOf rankOf)
+             GangPlacer& placer, Ends& ends, RunTimeModel& runs, RankOf rankOf,
+             std::set<const model::Job*> changing)
       : snapshot_(snapshot),
         notes_(notes),
         ledger_(ledger),
@@ -54,7 +55,8 @@ class Preemption {
         placer_(placer),
         ends_(ends),
         runs_(runs),
-        rankOf_(std::move(rankOf)) {}
+        rankOf_(std::move(rankOf)),
+        stopped_(std::move(changing)) {}
 
   // Whether anybody may be stopped or shrunk, and whether anybody has a claim under way; else nobody need
   // ask.
@@ -157,7 +159,7 @@ class Preemption {
   // By queue and priority, the merit of the best claimant whose turn it was not: nor is it that of a lesser
   // one.
   std::map<std::pair<QueueTree::Index, int>, double> noTurnFor_;
-  std::set<const model::Job*> stopped_;
+  std::set<const model::Job*> stopped_;                // or changing
   std::unordered_map<const model::Job*, Rank> ranks_;  // of those that run, as far as anybody asked
   std::optional<base::WallTime> wakeAt_;
 };

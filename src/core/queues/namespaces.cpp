@@ -3,18 +3,40 @@
 #include <algorithm>
 
 #include "core/ledger/fit.h"
+#include "model/names.h"
 
 namespace trainyard::core {
+
+namespace {
+
+const model::Namespace* findNamespace(const std::string& ns, const model::Snapshot& snapshot) {
+  const auto found =
+      std::lower_bound(snapshot.namespaces.begin(), snapshot.namespaces.end(), ns,
+                       [](const auto& each, const std::string& name) { return each->name < name; });
+  return found == snapshot.namespaces.end() || (*found)->name != ns ? nullptr : found->get();
+}
+
+}  // namespace
+
+const std::string* defaultQueueOf(const model::Namespace& space) {
+  const std::string* named = space.labels.find(model::names::kDefaultQueueLabel);
+  return named == nullptr || named->empty() ? nullptr : named;
+}
+
+model::QueueName askedQueue(const model::Job& job, const model::Snapshot& snapshot) {
+  if (job.spec.queue.str() != model::names::kDefaultQueue) return job.spec.queue;
+  const model::Namespace* space = findNamespace(job.key.ns, snapshot);
+  const std::string* named = space == nullptr ? nullptr : defaultQueueOf(*space);
+  return named == nullptr ? job.spec.queue : model::QueueName(*named);
+}
 
 bool namespaceAllowed(const model::Queue& queue, const std::string& ns, const model::Snapshot& snapshot) {
   const auto& requirements = queue.namespaceSelector.requirements;
   if (requirements.empty()) return true;
-  const auto found =
-      std::lower_bound(snapshot.namespaces.begin(), snapshot.namespaces.end(), ns,
-                       [](const auto& each, const std::string& name) { return each->name < name; });
-  if (found == snapshot.namespaces.end() || (*found)->name != ns) return false;
+  const model::Namespace* space = findNamespace(ns, snapshot);
+  if (space == nullptr) return false;
   return std::all_of(requirements.begin(), requirements.end(),
-                     [&](const auto& requirement) { return labelsMeet(requirement, (*found)->labels); });
+                     [&](const auto& requirement) { return labelsMeet(requirement, space->labels); });
 }
 
 }  // namespace trainyard::core

@@ -11,4 +11,9 @@ namespace trainyard::core {
 [[nodiscard]] bool namespaceAllowed(const model::Queue& queue, const std::string& ns,
                                     const model::Snapshot& snapshot);
 
+// The queue that its namespace says jobs without any are of; nullptr where it says none.
+[[nodiscard]] const std::string* defaultQueueOf(const model::Namespace& space);
+// The queue that a job asks for: its own, else its namespace's default one.
+[[nodiscard]] model::QueueName askedQueue(const model::Job& job, const model::Snapshot& snapshot);
+
 }  // namespace trainyard::core

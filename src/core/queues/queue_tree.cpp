@@ -111,8 +111,8 @@ void QueueTree::readQueues(const model::Snapshot& snapshot) {
 
 void QueueTree::readNamespaces(const model::Snapshot& snapshot) {
   for (const auto& space : snapshot.namespaces) {
-    const std::string* named = space->labels.find(model::names::kDefaultQueueLabel);
-    if (named != nullptr && !named->empty()) defaultOf_.emplace(space->name, model::QueueName(*named));
+    if (const std::string* named = defaultQueueOf(*space))
+      defaultOf_.emplace(space->name, model::QueueName(*named));
   }
 }
 
@@ -358,7 +358,6 @@ Amounts QueueTree::leavingOf(const model::Job& job, const JobPods& pods) const {
 }
 
 void QueueTree::endHoldings(const model::Job& job, const JobPods& pods) {
-  ended_.insert(&job);
   const Index queue = queueOf(job);
   const Amounts recorded = holdingsOf(job);
   discharge(queue, recorded, !model::chargedPreemptible(job));
@@ -386,6 +385,18 @@ Amounts QueueTree::holdingsOf(const model::Job& job) const {
   }
   for (std::int64_t& amount : amounts) amount = std::max<std::int64_t>(amount, 0);
   return amounts;
+}
+
+void QueueTree::giveUp(Index queue, const Amounts& amounts) {
+  discharge(queue, amounts, false);
+  chargeLeaving(queue, amounts);
+}
+
+void QueueTree::takeBack(Index queue, const Amounts& amounts) {
+  charge(queue, amounts, false);
+  Amounts negated = amounts;
+  for (std::int64_t& amount : negated) amount = -amount;
+  chargeLeaving(queue, negated);
 }
 
 void QueueTree::charge(Index queue, const Amounts& amounts, bool nonPreemptible) {

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "core/ledger/pod_groups.h"
@@ -115,8 +114,10 @@ class QueueTree {
   // The job, charged by its record until now, has ended: what its pods still hold is leaving, and whoever
   // starts in this cycle on its other places must not look like more of the queue's.
   void endHoldings(const model::Job& job, const JobPods& pods);
-  // Whether it ended in this cycle: what it held counts no more and cannot be given up.
-  [[nodiscard]] bool hasEnded(const model::Job& job) const { return ended_.contains(&job); }
+  // Preemptible ones are asked to give this up: nobody's but what is leaving.
+  void giveUp(Index queue, const Amounts& amounts);
+  // They are not, after all.
+  void takeBack(Index queue, const Amounts& amounts);
 
   struct Excess {
     Index queue = kCluster;
@@ -212,7 +213,6 @@ class QueueTree {
   std::size_t cpu_ = 0;        // dimensions before it are the resources that are GPUs, after it comes memory
   std::size_t firstType_ = 0;  // dimensions from here on are types of GPUs
   Amounts capacity_;
-  std::unordered_set<const model::Job*> ended_;
   std::uint64_t version_ = 0;
   // Dimension of each node's GPU type where some quota names it.
   std::shared_ptr<const std::map<model::NodeName, std::size_t>> typeOf_;

@@ -338,7 +338,9 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
     status.restarts.add(news.failure->failure, news.restarts == RestartNews::kCounted);
   if (news.preemptedBy) status.preemptions = {job.status.preemptions.count + 1, now};
 
-  ConditionWriter write(status.conditions, now, job.generation);
+  // Whoever counts from a condition counts from the pod as well, however late it is told of.
+  const bool toldLate = job.recordUnwritten && news.verdict.outcome == Outcome::kRunning;
+  ConditionWriter write(status.conditions, toldLate ? placed : now, job.generation);
   // A lost member of a gang that runs on is to be replaced later.
   const bool replacesLater = status.gang.placed && !status.gang.proposal && news.pending.has_value();
   if (replacesLater) {

@@ -32,6 +32,8 @@ std::optional<ExpectedTime> roomBelowLimit(const QueueTree& tree, QueueTree::Ind
   std::int64_t missing = base::saturatingAdd(node.usage[dimension], demand) - node.limit[dimension];
   Basis basis = Basis::kStated;
   for (const Ending& ending : ends.all()) {
+    // What has ended is not charged any more.
+    if (ending.job->finished()) continue;
     const QueueTree::Index queue = tree.queueOf(*ending.job);
     if (queue == QueueTree::kCluster || !isBelow(tree, queue, at)) continue;
     const std::int64_t held = tree.holdingsOf(*ending.job)[dimension];

@@ -35,7 +35,7 @@ struct Scene {
   }
 
   void putPod(std::string_view uid, std::string_view ofJob, int epoch, std::string_view node,
-              std::string_view pinned = "") {
+              std::string_view pinned = "", std::string_view name = "solo-worker-0") {
     const std::string affinity =
         pinned.empty()
             ? ""
@@ -45,13 +45,13 @@ struct Scene {
                   R"("values":["{}"]}}]}}]}}}}}},)",
                   pinned);
     cache.pods.upsert(fmt::format(
-        R"({{"metadata":{{"namespace":"ml","name":"solo-worker-0","uid":"{}","resourceVersion":"{}",)"
+        R"({{"metadata":{{"namespace":"ml","name":"{}","uid":"{}","resourceVersion":"{}",)"
         R"("creationTimestamp":"2024-10-04T00:00:09Z","labels":{{"trainyard.dev/job-name":"solo",)"
         R"("trainyard.dev/role":"worker","trainyard.dev/index":"0","trainyard.dev/epoch":"{}"}},)"
         R"("ownerReferences":[{{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","name":"solo",)"
         R"("uid":"{}","controller":true}}]}},"spec":{{{}"nodeName":"{}","containers":[{{"name":"main"}}]}}}})",
-        uid, ++version, epoch, ofJob, affinity, node));
-    REQUIRE(cache.pods.find({"ml", "solo-worker-0"}));
+        name, uid, ++version, epoch, ofJob, affinity, node));
+    REQUIRE(cache.pods.find({"ml", std::string(name)}));
   }
 
   void dropPod(std::string_view uid) { cache.pods.forget({"ml", "solo-worker-0"}, uid); }
@@ -122,8 +122,43 @@ TEST_CASE("a bound pod is where it is, whoever made it") {
   CHECK(scene.place() == "n2");
   scene.make("n1");
   CHECK(scene.place() == "n2");
-  scene.dropPod("p1");
+}
+
+TEST_CASE("a bound pod that is gone was a start: its gang has lost its member, and begins another attempt") {
+  Scene scene;
+  scene.putJob("u1");
+  scene.make("n1");
+  scene.putPod("p1", "u1", 1, "n1");
   CHECK(scene.place() == "n1");
+  scene.dropPod("p1");
+  const auto seen = scene.seen();
+  CHECK(seen->recordUnwritten);
+  CHECK(!seen->status.gang.proposal);
+  REQUIRE(seen->status.gang.placed);
+  CHECK(seen->status.gang.placed->epoch == 1);
+  CHECK(seen->status.gang.lastEpoch == 1);
+  CHECK(scene.seen() == seen);
+}
+
+TEST_CASE("a pod that only says that it is the job's does not hide the one that is") {
+  Scene scene;
+  scene.putJob("u1");
+  scene.putPod("p1", "u1", 1, "n1");
+  scene.putPod("p2", "u1", 1, "n2", "", "forged");
+  CHECK(scene.place() == "n1");
+  scene.cache.pods.forget({"ml", "forged"}, "p2");
+  CHECK(scene.place() == "n1");
+}
+
+TEST_CASE("whoever finds a bound pod charges it to the queue that its namespace names") {
+  Scene scene;
+  scene.cache.namespaces.upsert(
+      R"({"metadata":{"name":"ml","uid":"ns","resourceVersion":"1","labels":{"trainyard.dev/default-queue":"team"}}})");
+  scene.putJob("u1");
+  scene.putPod("p1", "u1", 1, "n1");
+  const auto seen = scene.seen();
+  REQUIRE(seen->status.gang.charge);
+  CHECK(seen->status.gang.charge->queue.str() == "team");
 }
 
 TEST_CASE("a pod of another epoch, of another job of that name, or of a larger gang is no record") {
