@@ -23,7 +23,8 @@ bool LimitHold::leavesRoom(const QueueTree& tree, QueueTree::Index queue,
 }
 
 bool LimitHold::endsInTime(const ExpectedRun& run, base::WallTime now) const {
-  return start && run.basis != Basis::kGuess && now + run.time <= start->at;
+  const bool guess = !start || start->basis == Basis::kGuess || run.basis == Basis::kGuess;
+  return !guess && now + run.time <= start->at;
 }
 
 std::optional<ExpectedTime> roomBelowLimit(const QueueTree& tree, QueueTree::Index at, std::size_t dimension,
