@@ -60,6 +60,7 @@ class Cycle {
 
   // cycle_placed.cpp: a gang that has its places: what has become of its members, and what follows.
   void watchPlaced(const JobPtr& job);
+  void recordLost(const JobPtr& job);
   void followFailed(const JobPtr& job, const std::vector<Member>& members, const Verdict& verdict);
   void resumeFailed(const JobPtr& job, const std::vector<Member>& members, const Verdict& verdict);
   FailedGang anew(const Job& job, FailedGang gang);

@@ -15,6 +15,7 @@
 namespace trainyard::core {
 
 void Cycle::watchPlaced(const JobPtr& job) {
+  if (job->recordUnwritten) return recordLost(job);
   if (job->spec.run.suspend) return stopForSuspension(job);
   const auto& placed = *job->status.gang.placed;
   const std::vector<Member> members = placedMembers(*job, placed, podsOf(*job));
@@ -63,6 +64,14 @@ void Cycle::watchPlaced(const JobPtr& job) {
   decision.urgency = Urgency::kNow;
   decision.events.push_back({false, news.verdict.reason, news.verdict.message});
   queues_.endHoldings(*job, podsOf(*job));
+}
+
+// A gang of one whose pod was bound and is gone before anything was written: that it had its place is written
+// first, so that the next attempt follows it.
+void Cycle::recordLost(const JobPtr& job) {
+  StatusNews news;
+  news.where = placesText(job->status.gang);
+  derive(job, job->status.gang, news).urgency = Urgency::kNow;
 }
 
 // Members ended with an error. What of is asked first: it decides what follows.

@@ -226,6 +226,18 @@ TEST_CASE("a lost member restarts the whole gang, which may keep the places it h
   CHECK(decisionFor(plan, "ml/bert")->status->phase == "Restarting");
 }
 
+TEST_CASE("a pod that was lost before its record was written is recorded first") {
+  model::Job solo = job("ml/solo").role("worker", 1, gpus(8)).placed("n1", "worker", "0");
+  solo.status.gang.lastEpoch = 1;
+  solo.recordUnwritten = true;
+  const Plan plan = cycle(input(threeNodes().add(solo)));
+  REQUIRE(decisionFor(plan, "ml/solo") != nullptr);
+  REQUIRE(decisionFor(plan, "ml/solo")->status);
+  CHECK(decisionFor(plan, "ml/solo")->status->gang.placed);
+  CHECK(proposalFor(plan, "ml/solo") == nullptr);
+  CHECK(decisionFor(plan, "ml/solo")->urgency == Urgency::kNow);
+}
+
 TEST_CASE("a lost member is replaced alone where the job asks for it") {
   model::Job bert = running();
   bert.spec.failure.scope = model::RestartScope::kPod;
