@@ -118,6 +118,7 @@ bool SingleRecords::apply(Entry& entry, std::shared_ptr<const model::Job>& job,
                                [&](const PodPtr& each) { return isNextPodOf(*each, *job); });
   const PodPtr bound = at == entry.bound.end() ? nullptr : *at;
   if (!bound && !entry.lost && !entry.made) return !entry.bound.empty();
+  // The lost one's address has stood for it while it was bound.
   const void* by = bound        ? static_cast<const void*>(bound.get())
                    : entry.lost ? static_cast<const void*>(&entry.lost)
                                 : entry.made.get();

@@ -48,9 +48,8 @@ std::vector<Cycle::JobPtr> Cycle::claims() const {
 // Nobody stops for a claim whose write is under way, which may fail yet, nor for one that may not be of
 // use.
 std::vector<Cycle::JobPtr> Cycle::standingClaims() const {
-  std::vector<JobPtr> standing = cache_.notes().proposing();
+  std::vector<JobPtr> standing = claims();
   std::erase_if(standing, [&](const JobPtr& job) {
-    if (job->status.gang.proposal->victims.empty()) return true;
     const auto told = input_.feedback.find(job->key);
     const JobFeedback& feedback = told == input_.feedback.end() ? input_.otherFeedback : told->second;
     return feedback.busy || !stepProposal(*job, podsOf(*job), contextOf(feedback)).evicts;
