@@ -28,6 +28,11 @@ bool isNextPodOf(const model::Pod& pod, const model::Job& job) {
          pod.member->epoch == job.status.gang.lastEpoch + 1;
 }
 
+// The record that the pod is the next of may be on its way: the list of jobs may be behind that of pods.
+bool mayBeUnrecorded(const model::Pod& pod, const model::Job& job) {
+  return unrecorded(job) || (model::gangMembers(job) == 1 && !job.finished() && isNextPodOf(pod, job));
+}
+
 }  // namespace
 
 SingleRecords::SingleRecords(kube::ClusterCache& cache, core::Settings settings)
@@ -44,7 +49,7 @@ void SingleRecords::podChanged(const PodPtr& before, const PodPtr& after) {
   if (!after || !after->bound()) return;
   const auto job = cache_.jobs.find(key);
   // Nearly all pods of a cluster are of jobs whose record is written.
-  if (job && !unrecorded(*job)) return;
+  if (job && !mayBeUnrecorded(*after, *job)) return;
   std::vector<PodPtr>& bound = entries_[key].bound;
   std::erase_if(bound, [&](const PodPtr& each) { return each->key == after->key; });
   bound.push_back(after);
@@ -109,7 +114,12 @@ bool SingleRecords::apply(Entry& entry, std::shared_ptr<const model::Job>& job,
     entry.lost.reset();
     return !entry.bound.empty();
   }
-  if (!unrecorded(*job)) return false;
+  if (!unrecorded(*job)) {
+    entry.made.reset();
+    entry.lost.reset();
+    std::erase_if(entry.bound, [&](const PodPtr& each) { return !mayBeUnrecorded(*each, *job); });
+    return !entry.bound.empty();
+  }
   const bool current =
       entry.made && entry.uid == job->uid && entry.made->lastEpoch == job->status.gang.lastEpoch + 1;
   if (!current) entry.made.reset();

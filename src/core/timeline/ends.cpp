@@ -99,7 +99,11 @@ const std::vector<Ending>& Ends::all() {
 
 const NodeAmounts& Ends::holds(std::size_t index) {
   Ending& ending = all_[index];
-  if (!ending.holds) ending.holds = roomHeldBy(*ending.job, ledger_);
+  if (ending.holds) return *ending.holds;
+  if (!promised_) promised_ = promisedRoom(notes_.proposing(), ledger_);
+  ending.holds = roomHeldBy(*ending.job, ledger_);
+  if (const auto passed = promised_->find(ending.job->uid); passed != promised_->end())
+    ending.holds->insert(ending.holds->end(), passed->second.begin(), passed->second.end());
   return *ending.holds;
 }
 

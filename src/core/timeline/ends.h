@@ -10,6 +10,7 @@
 #include "core/order/run_facts.h"
 #include "core/order/run_time_model.h"
 #include "core/place/job_notes.h"
+#include "core/timeline/promised_room.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -72,7 +73,8 @@ class Ends {
       : snapshot_(snapshot), notes_(notes), ledger_(ledger), runs_(runs) {}
 
   [[nodiscard]] const std::vector<Ending>& all();
-  // What the one at `index` leaves.
+  // What the one at `index` leaves to others than the claims that stand; per node the sum of its entries, of
+  // which some may be negative.
   [[nodiscard]] const NodeAmounts& holds(std::size_t index);
   // A gang that the same plan starts.
   void add(const model::Job& job, const std::vector<model::Assignment>& places);
@@ -83,6 +85,7 @@ class Ends {
   const Ledger& ledger_;
   RunTimeModel& runs_;
   bool listed_ = false;
+  std::optional<PromisedRoom> promised_;
   std::vector<Ending> all_;
 };
 

@@ -110,6 +110,27 @@ TEST_CASE("nothing is told where nothing is known") {
   CHECK(starts == std::map<std::string, std::int64_t>{{"first", 0}, {"second", 0}});
 }
 
+TEST_CASE("what a victim leaves is its claimant's, until that one ends") {
+  model::Job victim = running("victim", "n1", 5'000);
+  const model::Pod held = pod("").memberOf(victim, "worker", 0).gpus(8).on("n1");
+  victim.status.gang.proposal = model::Proposal{.id = "stop", .kind = model::ProposalKind::kRestart};
+  model::Job claimant = job("claimant")
+                            .role("worker", 1, gpus(6))
+                            .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
+                            .victim(held);
+  claimant.spec.estimatedDuration = seconds(400);
+  SnapshotBuilder claimed = nodes(2).add(victim).add(held).add(claimant).add(running("b", "n2", 9'000));
+  using Starts = std::map<std::string, std::int64_t>;
+  SECTION("who wants the node whole waits for both") {
+    CHECK(told(claimed.add(waiting("whole", 1, 1))) == Starts{{"whole", kNow + 400}});
+  }
+  SECTION("who can do with what the claimant leaves waits for the victim") {
+    model::Job rest = waiting("rest", 1, 1);
+    rest.spec.roles.front().shape.requests = gpus(2);
+    CHECK(told(claimed.add(rest)) == Starts{{"rest", kNow + 10}});
+  }
+}
+
 TEST_CASE("a shown estimate stays while it is about right") {
   model::Job shown = waiting("first", 1, 1);
   const auto now = at(kNow);

@@ -174,6 +174,17 @@ TEST_CASE("a pod of another epoch, of another job of that name, or of a larger g
   CHECK(scene.place().empty());
 }
 
+TEST_CASE("a bound pod of the next epoch is kept while the job still shows the record before") {
+  Scene scene;
+  scene.putJob("u1",
+               R"({"gang":{"lastEpoch":1,"placed":{"epoch":1,"assignments":[{"node":"n1","role":"worker",)"
+               R"("indices":"0"}]}}})");
+  scene.putPod("p2", "u1", 2, "n2");
+  CHECK(scene.place().empty());
+  scene.putJob("u1", R"({"gang":{"lastEpoch":1}})");
+  CHECK(scene.place() == "n2");
+}
+
 TEST_CASE("what is written ends it") {
   Scene scene;
   scene.putJob("u1");
