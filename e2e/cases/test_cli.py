@@ -2,10 +2,13 @@
 import json
 import subprocess
 import tarfile
+import tempfile
 import unittest
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import support
+from lib import relay
 from support import given, job, kubectl, wait_phase
 
 import yaml
@@ -60,6 +63,22 @@ class CommandsTest(support.Case):
             kubectl("cordon", node)
             self.addCleanup(kubectl, "uncordon", node)
             support.await_value(lambda: trainyard("nodes"), lambda said: "cordoned" in said, "it is told as cordoned")
+
+    def test_a_proxy_or_an_ipv6_address_leads_to_the_api_server(self):
+        def with_cluster(**changes):
+            config = yaml.safe_load(Path(given().kubeconfig).read_text())
+            config["clusters"][0]["cluster"].update(changes)
+            path = Path(self.enterContext(tempfile.TemporaryDirectory())) / "kubeconfig"
+            path.write_text(yaml.safe_dump(config))
+            return f"--kubeconfig={path}"
+
+        server = urlsplit(yaml.safe_load(Path(given().kubeconfig).read_text())["clusters"][0]["cluster"]["server"])
+        with relay.proxy() as proxy:
+            self.assertIn("4 nodes", trainyard("nodes", with_cluster(**{"proxy-url": proxy.url})))
+            self.assertEqual({server.netloc}, set(proxy.asked))
+        with relay.to((server.hostname, server.port), host="::1") as six:
+            flag = with_cluster(**{"server": f"https://[::1]:{six.port}", "tls-server-name": "kubernetes"})
+            self.assertIn("4 nodes", trainyard("nodes", flag))
 
     def test_watching_prints_what_changes(self):
         command = subprocess.Popen([PROGRAM, "status", "-w", "-n", self.namespace], text=True, stdout=subprocess.PIPE,

@@ -79,7 +79,6 @@ Result<void> useCluster(const codec::KubeconfigCluster& cluster, ConnectionConfi
   const std::string at = fmt::format("{}: cluster {}", cluster.file, cluster.name);
   auto server = splitServer(cluster.server);
   if (!server) return refuse(fmt::format("{}: server: {}", at, server.error().message));
-  if (!cluster.proxyUrl.empty()) return refuse(fmt::format("{}: proxy-url is not supported", at));
   auto ca = dataOrFile(cluster.certificateAuthorityData, cluster.certificateAuthority, cluster.file,
                        fmt::format("cluster {}: certificate-authority", cluster.name), config.tlsFiles.ca);
   if (!ca) return base::fail(ca.error());
@@ -88,6 +87,7 @@ Result<void> useCluster(const codec::KubeconfigCluster& cluster, ConnectionConfi
   }
   config.server = std::move(server->url);
   config.pathPrefix = std::move(server->pathPrefix);
+  config.proxy = cluster.proxyUrl;
   config.tls.caPem = std::move(*ca);
   config.tls.serverName = cluster.tlsServerName;
   config.tls.insecureSkipVerify = cluster.insecureSkipTlsVerify;
@@ -238,9 +238,9 @@ Result<ConnectionConfig> inCluster(const ConfigSources& sources, const std::stri
   if (!fs::exists(folder + "/token", error))
     return refuse(fmt::format("in cluster: {}/token: no such file", folder));
   ConnectionConfig config{.source = "in cluster", .server = {}};
-  // The HTTP client cannot dial IPv6 literals; the name is in every cluster's DNS and in the certificate.
   const bool isIpv6 = host.find(':') != std::string::npos;
-  config.server = fmt::format("https://{}:{}", isIpv6 ? "kubernetes.default.svc" : host, port);
+  config.server =
+      isIpv6 ? fmt::format("https://[{}]:{}", host, port) : fmt::format("https://{}:{}", host, port);
   config.tls.caPem = std::move(*ca);
   config.tlsFiles.ca = caFile;
   config.tokenFile = folder + "/token";

@@ -34,6 +34,7 @@ struct ConnectionConfig {
   std::string source;           // for messages: "kubeconfig /h/.kube/config, context dev" or "in cluster"
   std::string server;           // "https://10.0.0.1:6443": no path
   std::string pathPrefix = {};  // "/k8s/clusters/c1" where a proxy serves several clusters
+  std::string proxy = {};       // "http://proxy:3128", as proxy-url has it; empty: none
   net::TlsClientConfig tls = {};
   TlsFiles tlsFiles = {};                         // to be read again by rereadTls
   std::string authorization = {};                 // header value that never changes

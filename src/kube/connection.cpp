@@ -21,7 +21,7 @@ using HttpPtr = std::unique_ptr<net::ReloadableHttpClient>;
 
 base::Result<HttpPtr> makeHttp(const ConnectionConfig& config, std::size_t threads,
                                base::Executor& executor) {
-  net::ClientOptions options{.url = config.server, .threads = threads};
+  net::ClientOptions options{.url = config.server, .proxy = config.proxy, .threads = threads};
   if (config.server.starts_with("https://")) options.tls = config.tls;
   auto http = net::makeHttpClient(std::move(options), executor);
   if (http) return http;

@@ -13,7 +13,8 @@
 namespace trainyard::net {
 
 struct ClientOptions {
-  std::string url;                                    // "https://host:port", no path
+  std::string url;         // "https://host:port", no path
+  std::string proxy = {};  // "http://host:port": TLS goes through its tunnel (CONNECT); empty: directly
   std::optional<TlsClientConfig> tls = std::nullopt;  // required for https
   std::size_t threads = 4;     // of the pool that all clients of the process share: the first client decides
   std::size_t maxActive = 32;  // requests under way, a connection each; further ones wait their turn
@@ -31,8 +32,7 @@ class ReloadableHttpClient : public HttpClient {
 };
 
 // Client over cpprestsdk. Callbacks are posted to `executor`, which must outlive the client. Streams are not
-// counted in maxActive. IPv6 addresses are refused: cpprestsdk cannot connect to them. kInvalid when the URL
-// or the PEM texts cannot be used; the message says which.
+// counted in maxActive. kInvalid when a URL or the PEM texts cannot be used; the message says which.
 [[nodiscard]] base::Result<std::unique_ptr<ReloadableHttpClient>> makeHttpClient(ClientOptions options,
                                                                                  base::Executor& executor);
 

@@ -205,12 +205,41 @@ class Operation {
 
 class SendOperation;
 
+// Without the brackets around an IPv6 address.
+std::string bareHost(const std::string& url) {
+  std::string host = web::uri(url).host();
+  return host.starts_with('[') && host.ends_with(']') ? host.substr(1, host.size() - 2) : host;
+}
+
+bool isIpv6(const std::string& host) { return host.find(':') != std::string::npos; }
+
+// cpprestsdk hands the host to the resolver as it stands, which takes an IPv6 address without brackets only.
+// A proxy resolves it itself.
+web::uri dialledUrl(const ClientOptions& options) {
+  const web::uri url(options.url);
+  const std::string host = bareHost(options.url);
+  if (!isIpv6(host) || !options.proxy.empty()) return url;
+  return web::uri_builder(url).set_host(host).to_uri();
+}
+
+// The Host header where it is not what cpprestsdk writes. It holds the certificate against that name as well,
+// so that over TLS an IPv6 address stands there without brackets and port; API servers do not look.
+std::string hostHeader(const ClientOptions& options) {
+  if (options.tls && !options.tls->serverName.empty()) return options.tls->serverName;
+  const std::string host = bareHost(options.url);
+  if (!isIpv6(host)) return {};
+  if (options.url.starts_with("https")) return host;
+  const web::uri url(options.url);
+  return url.port() > 0 ? fmt::format("[{}]:{}", host, url.port()) : fmt::format("[{}]", host);
+}
+
 // What a client and its operations share. It outlives the client until the last continuation has run.
 class Core : public std::enable_shared_from_this<Core> {
  public:
   Core(ClientOptions clientOptions, base::Executor& loop, std::shared_ptr<const TlsMaterial> tls)
       : options(std::move(clientOptions)),
         executor(loop),
+        hostHeader_(hostHeader(options)),
         verdict_(std::make_shared<TlsVerdict>()),
         client_(makeClient(std::move(tls))) {}
 
@@ -250,13 +279,14 @@ class Core : public std::enable_shared_from_this<Core> {
   [[nodiscard]] web::http::client::http_client_config makeConfig(
       std::shared_ptr<const TlsMaterial> tls) const;
   [[nodiscard]] std::shared_ptr<Client> makeClient(std::shared_ptr<const TlsMaterial> tls) const {
-    return std::make_shared<Client>(options.url, makeConfig(std::move(tls)));
+    return std::make_shared<Client>(dialledUrl(options), makeConfig(std::move(tls)));
   }
   [[nodiscard]] std::shared_ptr<Client> client() {
     const std::lock_guard lock(mutex_);
     return client_;
   }
 
+  const std::string hostHeader_;
   const std::shared_ptr<TlsVerdict> verdict_;
 
   std::mutex mutex_;
@@ -596,12 +626,13 @@ web::http::client::http_client_config Core::makeConfig(std::shared_ptr<const Tls
   config.set_chunksize(kChunkBytes);
   // Following a redirect would send the Authorization header to whatever host it names.
   config.set_max_redirects(0);
+  if (!options.proxy.empty()) config.set_proxy(web::web_proxy(web::uri(options.proxy)));
   if (!tls) return config;
   const bool verify = !options.tls->insecureSkipVerify;
   config.set_validate_certificates(verify);
   const std::string& name = options.tls->serverName;
   boost::system::error_code notAnAddress;
-  boost::asio::ip::make_address(name.empty() ? web::uri(options.url).host() : name, notAnAddress);
+  boost::asio::ip::make_address(name.empty() ? bareHost(options.url) : name, notAnAddress);
   config.set_tlsext_sni_enabled(notAnAddress.failed());
   config.set_ssl_context_callback(
       [tls = std::move(tls), verdict = verdict_](boost::asio::ssl::context& context) {
@@ -626,9 +657,7 @@ pplx::task<web::http::http_response> Core::start(const HttpRequest& request,
     }
     for (const auto& [name, value] : request.headers) message.headers().add(name, value);
     if (!message.headers().has("User-Agent")) message.headers().add("User-Agent", "trainyard");
-    // Its name is also what cpprestsdk holds the certificate against.
-    if (options.tls && !options.tls->serverName.empty())
-      message.headers().add("Host", options.tls->serverName);
+    if (!hostHeader_.empty()) message.headers().add("Host", hostHeader_);
     message.set_response_stream(
         Concurrency::streams::streambuf<std::uint8_t>(std::make_shared<BodySink>(std::move(take)))
             .create_ostream());
@@ -650,7 +679,10 @@ base::Error Core::errorFrom(std::exception_ptr exception, const BodySource& sour
     std::rethrow_exception(std::move(exception));
   } catch (const web::http::http_exception& problem) {
     error.message = problem.what();
-    if (std::find(kBeforeSending.begin(), kBeforeSending.end(), error.message) != kBeforeSending.end()) {
+    // With the answer that the proxy gave to CONNECT behind it.
+    const bool byProxy = error.message.starts_with("Expected a 200 response from proxy");
+    if (byProxy ||
+        std::find(kBeforeSending.begin(), kBeforeSending.end(), error.message) != kBeforeSending.end()) {
       error.code = ErrorCode::kUnavailable;
     }
     if (error.message == kBeforeSending.back()) {
@@ -793,14 +825,29 @@ Result<void> checkUrl(const ClientOptions& options) {
   const web::uri url(options.url);
   if (url.scheme() != "http" && url.scheme() != "https") return invalid("the scheme must be http or https");
   if (url.host().empty()) return invalid("it names no host");
-  if (url.host().find(':') != std::string::npos) {
-    return invalid("cpprestsdk cannot connect to an IPv6 address; use a DNS name of the server");
-  }
   if (!url.user_info().empty()) return invalid("credentials in the URL are not supported");
   if ((!url.path().empty() && url.path() != "/") || !url.query().empty() || !url.fragment().empty()) {
     return invalid("a path, query or fragment is not supported");
   }
   if (url.scheme() == "https" && !options.tls) return invalid("https needs a TLS configuration");
+  return {};
+}
+
+// "http://host:port", optionally with a final slash.
+Result<void> checkProxy(const std::string& proxy) {
+  const auto invalid = [&](std::string_view why) {
+    return fail(ErrorCode::kInvalid, fmt::format("proxy \"{}\": {}", proxy, why));
+  };
+  if (proxy.empty()) return {};
+  if (!web::uri::validate(proxy)) return invalid("not a URL");
+  const web::uri url(proxy);
+  if (url.scheme() != "http") return invalid("the scheme must be http; others are not supported");
+  if (url.host().empty()) return invalid("it names no host");
+  if (isIpv6(url.host())) return invalid("an IPv6 address is not supported; use a name");
+  if (!url.user_info().empty()) return invalid("credentials in the URL are not supported");
+  if ((!url.path().empty() && url.path() != "/") || !url.query().empty() || !url.fragment().empty()) {
+    return invalid("a path, query or fragment is not supported");
+  }
   return {};
 }
 
@@ -810,6 +857,7 @@ Result<std::unique_ptr<ReloadableHttpClient>> makeHttpClient(ClientOptions optio
                                                              base::Executor& executor) {
   try {
     if (auto valid = checkUrl(options); !valid) return fail(std::move(valid.error()));
+    if (auto valid = checkProxy(options.proxy); !valid) return fail(std::move(valid.error()));
     while (options.url.ends_with('/')) options.url.pop_back();
     std::shared_ptr<const TlsMaterial> tls;
     if (options.tls && options.url.starts_with("https")) {

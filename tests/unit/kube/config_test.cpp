@@ -103,6 +103,11 @@ TEST_CASE_METHOD(Fixture, "paths start from the kubeconfig's folder") {
   CHECK(config->authorization.empty());
 }
 
+TEST_CASE_METHOD(Fixture, "a proxy is the cluster's") {
+  CHECK(load(writeSimple("    proxy-url: http://p:3128\n", ""))->proxy == "http://p:3128");
+  CHECK(load(writeSimple("", ""))->proxy.empty());
+}
+
 TEST_CASE_METHOD(Fixture, "ways to say who we are") {
   CHECK(load(writeSimple("", "    token: 12345\n"))->authorization == "Bearer 12345");
   CHECK(load(writeSimple("", "    username: ann\n    password: p:w\n"))->authorization ==
@@ -148,7 +153,6 @@ TEST_CASE_METHOD(Fixture, "what cannot be used is named by file and key") {
         ": clusters[0].cluster.insecure-skip-tls-verify: expected true or false");
   CHECK(problem("    insecure-skip-tls-verify: true\n    certificate-authority-data: Q0E=\n", "") ==
         ": cluster k: insecure-skip-tls-verify contradicts certificate-authority");
-  CHECK(problem("    proxy-url: http://p\n", "") == ": cluster k: proxy-url is not supported");
   CHECK(problem("    tls-server-name: [a]\n", "") ==
         ": clusters[0].cluster.tls-server-name: expected a text");
   CHECK(problem("    server: https://other\n", "") == ": clusters[0].cluster: key \"server\" is there twice");
@@ -253,7 +257,7 @@ TEST_CASE_METHOD(Fixture, "in a pod") {
   CHECK(config->tokenFile == (folder / "sa/token").string());
   CHECK(config->ns == "trainyard-system");
   environment["KUBERNETES_SERVICE_HOST"] = "fd00::1";
-  CHECK(load()->server == "https://kubernetes.default.svc:443");
+  CHECK(load()->server == "https://[fd00::1]:443");
 }
 
 TEST_CASE_METHOD(Fixture, "the order of sources") {

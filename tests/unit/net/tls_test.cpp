@@ -2,6 +2,7 @@
 
 #include "tests/unit/net/harness.h"
 #include "tests/unit/net/pki.h"
+#include "tests/unit/net/raw_socket.h"
 
 namespace trainyard::net::test {
 namespace {
@@ -71,6 +72,37 @@ TEST_CASE("A certificate for another host is not accepted") {
   REQUIRE_FALSE(answer);
   CHECK(answer.error().code == base::ErrorCode::kUnavailable);
   CHECK_THAT(answer.error().message, Catch::Contains("not for this name"));
+}
+
+TEST_CASE("An IPv6 address is verified like every other host") {
+  const Pki pki;
+  const auto answerOf = [&](const std::string& name) {
+    const auto server =
+        startServer(echoName(), {.address = "[::1]", .tls = serverTls(pki.issue("server", {name}))});
+    TestClient client({.url = "https://[::1]:" + std::to_string(server->port()), .tls = trusting(pki)});
+    return client.get("/");
+  };
+  CHECK(answerOf("IP:::1"));
+  const auto other = answerOf("IP:::2");
+  REQUIRE_FALSE(other);
+  CHECK_THAT(other.error().message, Catch::Contains("not for this name"));
+}
+
+TEST_CASE("TLS goes through a proxy's tunnel to the server itself, or nowhere") {
+  const Pki pki;
+  std::promise<std::string> asked;
+  RawServer proxy([&](RawConnection& connection) {
+    asked.set_value(connection.readRequest());
+    connection.send("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n");
+  });
+  TestClient client({.url = "https://api.example:6443", .proxy = proxy.url(), .tls = trusting(pki)});
+  const auto answer = client.get("/secret");
+  const std::string request = await(asked.get_future());
+  CHECK_THAT(request, Catch::StartsWith("CONNECT api.example:6443 HTTP/1.1\r\n"));
+  CHECK_THAT(request, !Catch::Contains("secret"));
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().code == base::ErrorCode::kUnavailable);
+  CHECK_THAT(answer.error().message, Catch::Contains("403"));
 }
 
 TEST_CASE("The name to verify can differ from the host") {
