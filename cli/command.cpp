@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/plain_text.h"
+
 namespace trainyard::cli {
 namespace {
 
@@ -31,7 +33,7 @@ int printResult(const std::string& program, const base::Result<std::string>& tex
     fmt::print(stderr, "{}: {}\n", program, text.error().message);
     return 1;
   }
-  fmt::print("{}", *text);
+  fmt::print("{}", plainText(*text, true));
   return 0;
 }
 
@@ -43,7 +45,7 @@ int printWhile(bool watch, const std::string& program,
     const auto text = look();
     if (!text) return printResult(program, text);
     if (*text != last) {
-      fmt::print("{}{}", last.empty() ? "" : "\n", *text);
+      fmt::print("{}{}", last.empty() ? "" : "\n", plainText(*text, true));
       std::fflush(stdout);
       last = *text;
     }

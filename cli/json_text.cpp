@@ -76,9 +76,16 @@ void cleanEnvironment(Json& list) {
   }
 }
 
+// "--token" and its value are two words.
 void cleanWords(Json& list) {
+  static const re2::RE2 flag(
+      R"re((?i)-{1,2}[-_a-z0-9]*(?:passwo?r?d|secret|token|api[-_]?key|access[-_]?key|credential)[-_a-z0-9]*)re");
+  bool isValue = false;
   for (Json& each : list) {
-    if (each.is_string()) each = lineWithoutSecrets(each.get_ref<const std::string&>());
+    if (!each.is_string()) continue;
+    const std::string word = each.get<std::string>();
+    each = isValue && !word.starts_with('-') ? std::string(kRemoved) : lineWithoutSecrets(word);
+    isValue = re2::RE2::FullMatch(word, flag);
   }
 }
 
@@ -142,10 +149,14 @@ base::Result<std::string> withoutSecrets(std::string_view json) {
 std::string lineWithoutSecrets(std::string_view line) {
   static const re2::RE2 named(
       R"re((?i)([-_a-z0-9]*(?:passwo?r?d|secret|token|api[-_]?key|access[-_]?key|credential)[-_a-z0-9]*["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&"']+))re");
+  // As a flag with its value: "tokens per second" is no secret.
+  static const re2::RE2 flag(
+      R"re((?i)((?:^|\s)-{1,2}[-_a-z0-9]*(?:passwo?r?d|secret|token|api[-_]?key|access[-_]?key|credential)[-_a-z0-9]*\s+)("[^"]*"|'[^']*'|[^-\s"'][^\s,;&"']*))re");
   static const re2::RE2 bearer(R"re((?i)(bearer|basic)\s+[-A-Za-z0-9._~+/=]{8,})re");
   static const re2::RE2 inUrl(R"re(([a-zA-Z][-+.a-zA-Z0-9]*://[^/\s:@]+):[^/\s@]+@)re");
   std::string text(line);
   re2::RE2::GlobalReplace(&text, named, "\\1(removed)");
+  re2::RE2::GlobalReplace(&text, flag, "\\1(removed)");
   re2::RE2::GlobalReplace(&text, bearer, "\\1 (removed)");
   re2::RE2::GlobalReplace(&text, inUrl, "\\1:(removed)@");
   return text;

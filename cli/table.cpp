@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/plain_text.h"
+
 namespace trainyard::cli {
 namespace {
 
@@ -11,7 +13,10 @@ constexpr std::size_t kGap = 3;
 
 }  // namespace
 
-std::string formatTable(const std::vector<std::vector<std::string>>& rows) {
+std::string formatTable(std::vector<std::vector<std::string>> rows) {
+  for (auto& row : rows) {
+    for (std::string& cell : row) cell = plainText(cell, false);
+  }
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     if (widths.size() < row.size()) widths.resize(row.size(), 0);

@@ -8,7 +8,7 @@
 namespace trainyard::cli {
 
 // Columns as wide as their widest cell, three spaces apart, without trailing spaces; a line for each row.
-[[nodiscard]] std::string formatTable(const std::vector<std::vector<std::string>>& rows);
+[[nodiscard]] std::string formatTable(std::vector<std::vector<std::string>> rows);
 
 // As kubectl shows ages: "45s", "12m", "3h20m", "5d". Times to come count as now.
 [[nodiscard]] std::string formatAge(base::WallTime since, base::WallTime now);

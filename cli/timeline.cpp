@@ -39,8 +39,11 @@ void addConditions(std::vector<Moment>& moments, const Json& status) {
   }
 }
 
-void addEvents(std::vector<Moment>& moments, const Json& events) {
+// Of this job: one that had the name before it left its own.
+void addEvents(std::vector<Moment>& moments, const Json& events, const std::string& uid) {
   for (const Json& each : events.value("items", Json::array())) {
+    const std::string about = textOf(each.value("involvedObject", Json::object()), "uid");
+    if (!uid.empty() && !about.empty() && about != uid) continue;
     std::string time = textOf(each, "eventTime");
     if (time.empty()) time = textOf(each, "firstTimestamp");
     int count = 1;
@@ -62,7 +65,7 @@ base::Result<std::string> timelineText(const std::string& job, const std::string
   std::vector<Moment> moments;
   moments.push_back({textOf(object.value("metadata", Json::object()), "creationTimestamp"), "Created", ""});
   addConditions(moments, status);
-  addEvents(moments, list);
+  addEvents(moments, list, textOf(object.value("metadata", Json::object()), "uid"));
   const Json pending = status.value("pending", Json::object());
   if (const auto start = textOf(pending, "estimatedStartTime"); !start.empty())
     moments.push_back({start, "expected start", textOf(pending, "message")});

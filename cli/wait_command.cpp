@@ -28,6 +28,11 @@ bool reached(const model::Job& job, const std::string& until) {
   return job.status.phase == until || job.conditionTrue(until);
 }
 
+bool isPassing(base::ErrorCode code) {
+  return code == base::ErrorCode::kUnavailable || code == base::ErrorCode::kOutcomeUnknown ||
+         code == base::ErrorCode::kThrottled;
+}
+
 int wait(const Flags& flags, const std::string& program) {
   const auto fail = [&](const base::Error& error) { return printResult(program, base::fail(error)); };
   const auto client = ClusterClient::connect(flags.connect);
@@ -37,8 +42,8 @@ int wait(const Flags& flags, const std::string& program) {
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     const auto body = (*client)->read(kube::kTrainingJobs.object(key->ns, key->name), {});
-    // A server that does not answer for a moment ends no wait of hours; one that says no does.
-    if (!body && body.error().code != base::ErrorCode::kUnavailable) return fail(body.error());
+    // A server that is overloaded, or away for a moment, ends no wait of hours; one that says no does.
+    if (!body && !isPassing(body.error().code)) return fail(body.error());
     if (body) {
       const auto job = codec::decodeJob(*body);
       if (!job) return fail(job.error());

@@ -15,9 +15,11 @@ let dirty = false;
 function take(name, value) {
   const [kind, part] = name.split('/');
   if (kind === 'jobs') {
-    for (const key of jobSections.get(part) ?? []) data.jobs.delete(key);
+    // One of the same name that came after it may be told of in another section, before this one.
+    const kept = (key) => data.jobs.get(key)?.section !== part;
+    for (const key of jobSections.get(part) ?? []) if (!kept(key)) data.jobs.delete(key);
     jobSections.set(part, value.map((job) => `${job.ns}/${job.name}`));
-    for (const job of value) data.jobs.set(`${job.ns}/${job.name}`, job);
+    for (const job of value) data.jobs.set(`${job.ns}/${job.name}`, { ...job, section: part });
   } else if (kind === 'nodes') {
     value.forEach((node, i) => { data.nodes[Number(part) * 64 + i] = node; });
   } else if (kind in data) {

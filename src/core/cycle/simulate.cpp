@@ -13,6 +13,7 @@
 #include "core/preemption/claims.h"
 #include "core/preemption/preemption.h"
 #include "core/queues/priority.h"
+#include "core/queues/queue_tree.h"
 #include "core/status/describe.h"
 #include "model/conditions.h"
 #include "model/managed_by.h"
@@ -80,9 +81,11 @@ void countQueue(Forecast& forecast, const model::Snapshot& snapshot, const Plan&
   const Priorities priorities(snapshot);
   LiveRuns live;
   RunTimeModel runs(snapshot, live);
+  const QueueTree tree(snapshot);
+  const model::QueueName& asked = tree.askedQueueOf(*forecast.job);
   const Rank own = rankOf(*forecast.job, priorities.of(*forecast.job), snapshot, runs);
   for (const JobPtr& job : snapshot.jobs) {
-    if (job->spec.queue != forecast.job->spec.queue || !waits(*job, plan)) continue;
+    if (tree.queueNameOf(*job) != asked || !waits(*job, plan)) continue;
     ++forecast.waiting;
     if (rankOf(*job, priorities.of(*job), snapshot, runs).before(own)) ++forecast.ahead;
   }

@@ -1,5 +1,6 @@
 #include "core/lifecycle/classify.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include "base/cut_text.h"
 #include "core/lifecycle/failure_class.h"
 #include "core/lifecycle/failure_rules.h"
+#include "core/lifecycle/log_lines.h"
 #include "core/lifecycle/root_cause.h"
 
 namespace trainyard::core {
@@ -14,10 +16,13 @@ namespace {
 
 constexpr std::size_t kShownBytes = 256;
 
-std::string shown(std::string_view line) {
+// One line, without what a program might write to whoever reads it on a terminal.
+std::string shown(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of("\r\n"), text.size()));
+  const std::string line = withoutControls(text.substr(0, text.find_first_of("\r\n")));
   const std::size_t first = line.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return std::string(base::cutText(line.substr(first), kShownBytes));
+  if (first == std::string::npos) return {};
+  return std::string(base::cutText(std::string_view(line).substr(first), kShownBytes));
 }
 
 }  // namespace

@@ -18,34 +18,13 @@ std::size_t escapeLength(std::string_view text) {
   return std::min(at + 1, text.size());
 }
 
-// Tabs stay; other control characters, escape sequences and broken UTF-8 go.
-std::string cleaned(std::string_view line) {
-  // Most lines have nothing to leave out.
-  const bool plain =
-      std::all_of(line.begin(), line.end(), [](char c) { return c == '\t' || (c >= ' ' && c < 0x7f); });
-  if (plain) return std::string(line);
-  std::string text;
-  text.reserve(std::min(line.size(), kLineBytes));
-  while (!line.empty()) {
-    const auto first = static_cast<unsigned char>(line.front());
-    if (first == 0x1b) {
-      line.remove_prefix(escapeLength(line));
-      continue;
-    }
-    const std::size_t length = base::utf8Length(line);
-    if (length == 1 && (first >= 0x20 || first == '\t') && first != 0x7f) text += line.front();
-    if (length > 1) text += line.substr(0, length);
-    line.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return text;
-}
-
 // The beginning and the end of what is too long. Cut before it is cleaned, so that a line of megabytes costs
 // no more.
 std::string bounded(std::string_view line) {
-  if (line.size() <= kLineBytes) return cleaned(line);
+  if (line.size() <= kLineBytes) return withoutControls(line);
   constexpr std::size_t kEnd = kLineBytes / 4;
-  return cleaned(line.substr(0, kLineBytes - kEnd - 5)) + " ... " + cleaned(line.substr(line.size() - kEnd));
+  return withoutControls(line.substr(0, kLineBytes - kEnd - 5)) + " ... " +
+         withoutControls(line.substr(line.size() - kEnd));
 }
 
 // Of a terminal's line that is drawn again and again (progress bars), what would be seen last.
@@ -123,6 +102,27 @@ std::string_view withoutMarks(std::string_view text) {
 }
 
 }  // namespace
+
+std::string withoutControls(std::string_view line) {
+  // Most lines have nothing to leave out.
+  const bool plain =
+      std::all_of(line.begin(), line.end(), [](char c) { return c == '\t' || (c >= ' ' && c < 0x7f); });
+  if (plain) return std::string(line);
+  std::string text;
+  text.reserve(std::min(line.size(), kLineBytes));
+  while (!line.empty()) {
+    const auto first = static_cast<unsigned char>(line.front());
+    if (first == 0x1b) {
+      line.remove_prefix(escapeLength(line));
+      continue;
+    }
+    const std::size_t length = base::utf8Length(line);
+    if (length == 1 && (first >= 0x20 || first == '\t') && first != 0x7f) text += line.front();
+    if (length > 1) text += line.substr(0, length);
+    line.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return text;
+}
 
 std::vector<LogLine> lastLines(std::string_view log) {
   if (log.size() > kLogBytes) {

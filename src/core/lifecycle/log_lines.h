@@ -19,6 +19,9 @@ struct LogLine {
   bool indented = false;
 };
 
+// Tabs stay; other control characters, escape sequences and broken UTF-8 go.
+[[nodiscard]] std::string withoutControls(std::string_view line);
+
 // The last lines of a log of any bytes. Control characters and what is no UTF-8 are left out, blank lines as
 // well.
 [[nodiscard]] std::vector<LogLine> lastLines(std::string_view log);

@@ -82,11 +82,12 @@ TEST_CASE("Queues and jobs are told by what they hold") {
 
 TEST_CASE("A job's story is told in order") {
   const auto text = timelineText(
-      R"({"metadata":{"creationTimestamp":"2026-01-01T10:00:00Z"},"status":{"conditions":[
+      R"({"metadata":{"uid":"u2","creationTimestamp":"2026-01-01T10:00:00Z"},"status":{"conditions":[
         {"type":"Queued","status":"True","reason":"WaitingForTopology","message":"needs 4","lastTransitionTime":"2026-01-01T10:00:01Z"}],
         "pending":{"estimatedStartTime":"2026-01-01T12:00:00Z","message":"needs 4"}}})",
       R"({"items":[{"eventTime":"2026-01-01T10:00:05.123456Z","reason":"Aborted","message":"again","series":{"count":3}},
-        {"firstTimestamp":"2026-01-01T09:59:59Z","reason":"Early"}]})");
+        {"firstTimestamp":"2026-01-01T09:00:00Z","reason":"OfAnother","involvedObject":{"uid":"u1"}},
+        {"firstTimestamp":"2026-01-01T09:59:59Z","reason":"Early","involvedObject":{"uid":"u2"}}]})");
   REQUIRE(text);
   CHECK(*text ==
         "TIME                   WHAT                               WHY\n"

@@ -1,4 +1,5 @@
 #include "cli/table.h"
+#include "cli/plain_text.h"
 
 #include <catch2/catch.hpp>
 
@@ -13,6 +14,13 @@ TEST_CASE("columns are as wide as their widest cell, without spaces at the end")
         "bert\n"
         "gpt-large   Running\n");
   CHECK(cli::formatTable({}).empty());
+}
+
+TEST_CASE("what tenants wrote moves no cursor and makes no rows") {
+  CHECK(cli::formatTable({{"WHY"},
+                          {"\x1b[2Jfine\nforged\x07 \xC2\x9B"
+                           "1m\x7f"}}) == "WHY\n [2Jfine forged   1m\n");
+  CHECK(cli::plainText("a\n\tb\r\xC3\xA4", true) == "a\n b \xC3\xA4");
 }
 
 TEST_CASE("ages are short") {
