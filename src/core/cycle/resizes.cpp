@@ -41,7 +41,7 @@ class Resizes {
     for (const JobPtr& job : in_.gangs) {
       if (!job->spec.elastic || !resizable(*job) || in_.takesPart(*job)) continue;
       ++elastic_;
-      if (elasticMembers(*job) < wishedMembers(*job)) missing_.push_back(job);
+      if (elasticMembers(*job) < wishedMembers(*job) && mayHaveMore(*job)) missing_.push_back(job);
       if (mayChange(*job)) gangs_.push_back(job);
     }
     if (!missing_.empty() && !gangs_.empty()) giveBack();
@@ -59,6 +59,13 @@ class Resizes {
  private:
   [[nodiscard]] const model::Role& roleOf(const Job& job) const {
     return *job.spec.findRole(job.spec.elastic->role);
+  }
+
+  // Nobody gives up anything for who could not have it.
+  [[nodiscard]] bool mayHaveMore(const Job& job) const {
+    const QueueTree& queues = in_.queues;
+    return model::sameToItsQueue(job, queues.askedQueueOf(job)) &&
+           !queues.beyondLimit(queues.queueOf(job), queues.heldBy(job, lastMembers(job, 1)));
   }
 
   bool mayChange(const Job& job) {

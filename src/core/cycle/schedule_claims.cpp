@@ -33,7 +33,8 @@ bool Scheduler::claims(const Contender& contender, const GangShape& shape) {
   // turn before another.
   const bool equalsAsk =
       !claimant.reservedSince && !again && !(takesTurns(snapshot_.policy) && preemption_.anyTakesTurns());
-  const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest};
+  const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest,
+                         contender.asks->mayPreempt};
   if (equalsAsk && claimedInVain_.contains(asked)) return false;
   auto claim = preemption_.claim(claimant, shape.relaxation.widest);
   if (!claim) {
@@ -48,8 +49,7 @@ bool Scheduler::claims(const Contender& contender, const GangShape& shape) {
 bool Scheduler::claimsGuaranteed(const Contender& contender, const GangShape& shape) {
   const Job& job = *contender.waiting->job;
   if (!mayStartSmaller(job, snapshot_.policy) || contender.waiting->silent) return false;
-  const auto& guaranteed = tree_.node(contender.queue).guaranteed;
-  if (std::none_of(guaranteed.begin(), guaranteed.end(), [](auto each) { return each > 0; })) return false;
+  if (!isGuaranteedAny(contender)) return false;
   if (!preemption_.anyRunning() || wouldFitWider(contender, shape)) return false;
   const int least = job.spec.elastic->minReplicas;
   int members = least;
@@ -58,7 +58,8 @@ bool Scheduler::claimsGuaranteed(const Contender& contender, const GangShape& sh
     const bool within = !tree_.beyondGuarantee(contender.queue, tree_.demandOf(*withWish(job, size)));
     (within ? members : beyond) = size;
   }
-  const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest};
+  const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest,
+                         contender.asks->mayPreempt};
   if (members <= least || guaranteedInVain_.contains(asked)) return false;
   if (placeWith(contender, members, shape.relaxation.widest)) return false;
   const JobPtr sized = withWish(job, members);

@@ -71,9 +71,16 @@ std::optional<QueueTree::Excess> Scheduler::keptBelowLimit(const Contender& cont
 }
 
 bool Scheduler::entitled(const Contender& contender) const {
+  return isGuaranteedAny(contender) && !tree_.beyondGuarantee(contender.queue, contender.demand);
+}
+
+// Of what it asks for: a guarantee of GPUs is none of cpu.
+bool Scheduler::isGuaranteedAny(const Contender& contender) const {
   const auto& guaranteed = tree_.node(contender.queue).guaranteed;
-  return std::any_of(guaranteed.begin(), guaranteed.end(), [](auto each) { return each > 0; }) &&
-         !tree_.beyondGuarantee(contender.queue, contender.demand);
+  for (std::size_t d = 0; d < guaranteed.size(); ++d) {
+    if (guaranteed[d] > 0 && contender.demand[d] > 0) return true;
+  }
+  return false;
 }
 
 void Scheduler::keepBelowLimits(const Contender& contender, const QueueTree::Amounts& demand) {
@@ -106,6 +113,7 @@ void Scheduler::holdBelowLimit(const Contender& contender, const QueueTree::Exce
 }
 
 Scheduler::PendingPtr Scheduler::limitWords(const Contender& contender) const {
+  if (isShareExhausted_) return std::make_shared<Pending>(explainNonPreemptible(tree_, *exhausted_));
   if (keptBelow_)
     return std::make_shared<Pending>(explainKeptBelowLimit(tree_, exhausted_->queue, *keptBelow_));
   return std::make_shared<Pending>(explainLimit(tree_, contender.queue, *exhausted_, awaitedBy(contender)));

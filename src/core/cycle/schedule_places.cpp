@@ -38,8 +38,7 @@ bool Scheduler::findPlaces(const Contender& contender) {
 std::optional<Placement> Scheduler::placeInQuota(const Contender& contender, std::uint32_t shape,
                                                  std::size_t widest) {
   const Job& job = *contender.waiting->job;
-  exhausted_.reset();
-  keptBelow_.reset();
+  forgetExhausted();
   return withinQuota(contender, job, widest, placer_.place(job, shape, widest));
 }
 
@@ -53,6 +52,10 @@ std::optional<Placement> Scheduler::withinQuota(const Contender& contender, cons
     if (beyond) keptBelow_.reset();
     if (!beyond) beyond = tree_.beyondLimitYet(contender.queue, held);
     if (!beyond) beyond = keptBelowLimit(contender, held);
+    if (!beyond && !job.spec.preemptible) {
+      beyond = tree_.beyondNonPreemptible(contender.queue, held);
+      isShareExhausted_ = isShareExhausted_ || (beyond && !exhausted_);
+    }
     if (!beyond) return placement;
     if (!exhausted_) exhausted_ = beyond;
     const auto nodes = tree_.nodesOfType(beyond->dimension);
@@ -145,8 +148,7 @@ std::optional<std::size_t> Scheduler::equalInVain(const Contender& contender) {
   const auto equal = inVain_.find(equalsOf(contender, shape));
   if (equal == inVain_.end()) return std::nullopt;
   const bool asksInTurn = takesTurns(snapshot_.policy) && preemption_.anyTakesTurns();
-  if (asksInTurn && !preemption_.hasNobody(contender.queue, contender.priority, contender.rank.expected,
-                                           contender.asks->mayPreempt))
+  if (asksInTurn && !preemption_.hasNobody(contender.queue, contender.rank, contender.asks->mayPreempt))
     return std::nullopt;
   return equal->second;
 }

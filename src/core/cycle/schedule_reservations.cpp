@@ -19,7 +19,7 @@ void Scheduler::keepPlaces(const Contender& contender, const GangShape& shape) {
   if (!snapshot_.policy.backfill.enabled) return;
   const JobPtr& job = contender.waiting->job;
   if (exhausted_) {
-    holdBelowLimit(contender, *exhausted_);
+    if (!isShareExhausted_) holdBelowLimit(contender, *exhausted_);
     return;
   }
   const std::uint32_t pool = request_.cache.poolOf(*job, shape.key);
@@ -125,7 +125,9 @@ std::optional<Placement> Scheduler::placeOff(std::vector<model::NodeName> nodes,
   auto placement = placer_.tryPlace(request);
   if (!placement) return std::nullopt;
   const QueueTree::Amounts held = tree_.heldBy(job, placement->assignments);
-  const bool beyond = tree_.beyondLimit(contender.queue, held) || tree_.beyondLimitYet(contender.queue, held);
+  const bool beyond = tree_.beyondLimit(contender.queue, held) ||
+                      tree_.beyondLimitYet(contender.queue, held) ||
+                      (!job.spec.preemptible && tree_.beyondNonPreemptible(contender.queue, held));
   if (beyond || keptBelowLimit(contender, held)) return std::nullopt;
   return placement;
 }

@@ -12,7 +12,7 @@ bool Scheduler::startsSmaller(const Contender& contender) {
   if (!mayStartSmaller(job, snapshot_.policy)) return false;
   const int least = job.spec.elastic->minReplicas;
   const GangShape shape = placer_.shapeOf(job, contender.demand[0], contender.position);
-  const std::tuple asked{contender.queue, shape.key, shape.relaxation.widest, least};
+  const std::tuple asked{contender.queue, shape.key, shape.relaxation.widest, least, job.spec.preemptible};
   if (noneSmaller_.contains(asked)) return false;
   auto found = placeSmaller(contender, shape.relaxation.widest, {});
   if (!found) {
@@ -71,8 +71,7 @@ std::optional<Placement> Scheduler::placeWith(const Contender& contender, int me
 bool Scheduler::waitsForLeast(const Contender& contender, const Job& least) {
   const GangShape shape = placer_.shapeOf(*contender.waiting->job, contender.demand[0], contender.position);
   if (claims(contender, shape)) return true;
-  exhausted_.reset();
-  keptBelow_.reset();
+  forgetExhausted();
   const std::size_t widest = shape.relaxation.widest;
   if (auto found = withinQuota(contender, least, widest, placer_.tryPlace(least, widest)))
     return startOrHoldBack(contender, shape, std::move(*found));

@@ -61,9 +61,15 @@ class Scheduler {
   void stopQueueIfRoomIsShort(const Contender& contender, const GangShape& shape);
   std::optional<QueueTree::Excess> keptBelowLimit(const Contender& contender, const QueueTree::Amounts& held);
   [[nodiscard]] bool entitled(const Contender& contender) const;
+  [[nodiscard]] bool isGuaranteedAny(const Contender& contender) const;
   void keepBelowLimits(const Contender& contender, const QueueTree::Amounts& demand);
   void holdBelowLimit(const Contender& contender, const QueueTree::Excess& beyond);
   [[nodiscard]] PendingPtr limitWords(const Contender& contender) const;
+  void forgetExhausted() {
+    exhausted_.reset();
+    keptBelow_.reset();
+    isShareExhausted_ = false;
+  }
 
   // schedule_places.cpp: phase 5: places in what is free, and the start on them.
   bool findPlaces(const Contender& contender);
@@ -141,14 +147,15 @@ class Scheduler {
   std::vector<std::unique_ptr<const QueueTree::Amounts>> demands_;  // by shape
   // The limit for which the present one found no places, if that is why.
   std::optional<QueueTree::Excess> exhausted_;
-  JobPtr keptBelow_;  // for whom room below it is kept, if that is why
+  JobPtr keptBelow_;               // for whom room below it is kept, if that is why
+  bool isShareExhausted_ = false;  // what `exhausted_` names is no limit but what others are guaranteed
   // Since the last start: queue, priority, shape, how wide.
-  std::set<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t>> claimedInVain_;
-  std::set<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t>> guaranteedInVain_;
+  std::set<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t, bool>> claimedInVain_;
+  std::set<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t, bool>> guaranteedInVain_;
   // Likewise; what was expected of the elastic gang that none gave more than its least.
   std::map<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t>, double> noMoreFor_;
   // Elastic gangs that found no places even with their least: queue, shape, how wide, least.
-  std::set<std::tuple<QueueTree::Index, std::uint32_t, std::size_t, int>> noneSmaller_;
+  std::set<std::tuple<QueueTree::Index, std::uint32_t, std::size_t, int, bool>> noneSmaller_;
   std::map<HeldBackKey, HeldBack> heldBack_;
   std::unordered_map<Equals, std::size_t, HashOfEquals> inVain_;  // likewise; WaitingWords::lastLater()
   std::map<QueueTree::Index, PendingPtr> stopped_;                // queues whose first is out of quota

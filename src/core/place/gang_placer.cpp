@@ -140,10 +140,12 @@ const std::vector<model::NodeName>& GangPlacer::suspects() {
   return *suspects_;
 }
 
-std::optional<Placement> GangPlacer::tryClaim(const Job& job, std::size_t widest) {
+std::optional<Placement> GangPlacer::tryClaim(const Job& job, std::size_t widest,
+                                              const std::vector<model::NodeName>& avoid) {
   PlaceRequest asked = request(job, widest);
   const auto from = claimsAgainFrom(job);
   if (from && snapshot_.now < *from) asked.avoidNodes = job.status.gang.backoff->avoidNodes;
+  asked.avoidNodes.insert(asked.avoidNodes.end(), avoid.begin(), avoid.end());
   return tryPlace(asked);
 }
 

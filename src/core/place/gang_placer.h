@@ -64,8 +64,9 @@ class GangPlacer {
     return tryPlace(request(job, widest));
   }
   // The same for a job for which others have to go: never onto nodes that failed it, before
-  // claimsAgainFrom().
-  [[nodiscard]] std::optional<Placement> tryClaim(const model::Job& job, std::size_t widest);
+  // claimsAgainFrom(); nor onto those of `avoid`.
+  [[nodiscard]] std::optional<Placement> tryClaim(const model::Job& job, std::size_t widest,
+                                                  const std::vector<model::NodeName>& avoid = {});
   // Whether it could start on the empty cluster, an elastic gang with its least; one that could not waits for
   // nothing that will come.
   [[nodiscard]] bool mayEverStart(const model::Job& job, std::uint32_t shape);

@@ -39,8 +39,12 @@ bool touches(const NodeAmounts& frees, const std::vector<char>& pool) {
 bool mayGiveMembers(const model::Job& job, const Ledger& ledger) {
   if (!givesMembers(job)) return false;
   const bool anew = resizeWay(job.spec) == ResizeWay::kAnew;
+  const auto& placed = job.status.gang.placed;
+  const bool ended =
+      placed && std::any_of(placed->succeeded.begin(), placed->succeeded.end(),
+                            [&](const auto& each) { return anew || each.role == job.spec.elastic->role; });
   const auto& pods = ledger.pods().of(job);
-  return std::none_of(pods.begin(), pods.end(), [&](const auto& pod) {
+  return !ended && std::none_of(pods.begin(), pods.end(), [&](const auto& pod) {
     return pod->finished() && pod->member && (anew || pod->member->role == job.spec.elastic->role);
   });
 }
@@ -57,12 +61,23 @@ std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t wid
     lastHadNobody_ = elastic_.empty();
     return std::nullopt;
   }
-  auto choice =
-      chooseStops({*claimant.job, claimant.queue, claimant.demand[0], widest, candidates,
-                   stoppableTogether(claimant, candidates), ledger_, placer_,
-                   [&](const Chosen& gone) { return quotaAllowsWithout(claimant, candidates, gone); },
-                   [&](const Chosen& gone) { return mayStopAll(claimant, candidates, gone); },
-                   [&](const Chosen& gone) { return deficitWithout(claimant, candidates, gone); }});
+  auto choice = chooseStops({*claimant.job, claimant.queue, claimant.demand[0], widest, candidates,
+                             stoppableTogether(claimant, candidates), ledger_, placer_,
+                             [&](const Chosen& gone, const Placement* placement) {
+                               leave(candidates, gone, false);
+                               const bool allowed = quotaAllows(claimant, placement);
+                               leave(candidates, gone, true);
+                               return allowed;
+                             },
+                             [&](const Chosen& gone) {
+                               if (!tree_.namesTypes()) return placer_.tryClaim(*claimant.job, widest);
+                               leave(candidates, gone, false);
+                               auto placement = placeInQuota(claimant, widest);
+                               leave(candidates, gone, true);
+                               return placement;
+                             },
+                             [&](const Chosen& gone) { return mayStopAll(claimant, candidates, gone); },
+                             [&](const Chosen& gone) { return deficitWithout(claimant, candidates, gone); }});
   if (!choice) return std::nullopt;
   Claim claim{std::move(choice->placement), {}};
   for (const std::size_t index : choice->victims) {
@@ -77,10 +92,10 @@ std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t wid
   return claim;
 }
 
-bool Preemption::hasNobody(QueueTree::Index queue, int priority, double expected, bool mayPreempt) {
+bool Preemption::hasNobody(QueueTree::Index queue, const Rank& rank, bool mayPreempt) {
   if (!mayPreempt) return true;
-  const auto known = noTurnFor_.find({queue, priority});
-  if (known == noTurnFor_.end() || expected < known->second) return false;
+  const auto known = noTurnFor_.find({queue, rank.priority, rank.learnt});
+  if (known == noTurnFor_.end() || rank.expected < known->second) return false;
   spend(alike_.size());
   return true;
 }
@@ -126,7 +141,9 @@ std::optional<Claim> Preemption::shrinks(const Claimant& claimant, std::size_t w
   const std::function<bool(const std::vector<int>&)> quotaAllows = [&](const std::vector<int>& gives) {
     return quotaAllowsBeside(claimant, changesOf(gives));
   };
-  auto choice = chooseShrinks({*claimant.job, widest, candidates, ledger_, placer_, quotaAllows});
+  const std::function<std::optional<Placement>(const std::vector<int>&)> place =
+      [&](const std::vector<int>& gives) { return placeBeside(claimant, widest, changesOf(gives)); };
+  auto choice = chooseShrinks({*claimant.job, widest, candidates, ledger_, placer_, quotaAllows, place});
   if (!choice) return std::nullopt;
   Claim claim{std::move(choice->placement), changesOf(choice->gives)};
   if (claim.concessions.empty()) return std::nullopt;
@@ -247,17 +264,69 @@ std::optional<Placement> Preemption::placedBeside(const Claimant& claimant, std:
   }
   WhatIf without(ledger_);
   for (const NodeAmounts& room : rooms) without.release(room);
-  return placer_.tryClaim(*claimant.job, widest);
+  return placeBeside(claimant, widest, gone);
+}
+
+// In the ledger as it is, beside what these changes leave of quotas.
+std::optional<Placement> Preemption::placeBeside(const Claimant& claimant, std::size_t widest,
+                                                 const std::vector<Change>& gone) {
+  if (!tree_.namesTypes()) return placer_.tryClaim(*claimant.job, widest);
+  leave(gone, false);
+  auto placement = placeInQuota(claimant, widest);
+  leave(gone, true);
+  return placement;
 }
 
 bool Preemption::quotaAllowsBeside(const Claimant& claimant, const std::vector<Change>& gone) {
-  const auto held = [&](const Change& each) { return tree_.heldBy(*each.job, each.remove); };
-  for (const Change& each : gone) tree_.discharge(tree_.queueOf(*each.job), held(each), false);
-  const bool allowed =
-      !tree_.beyondLimit(claimant.queue, claimant.demand) &&
-      (claimant.job->spec.preemptible || !tree_.beyondNonPreemptible(claimant.queue, claimant.demand));
-  for (const Change& each : gone) tree_.charge(tree_.queueOf(*each.job), held(each), false);
+  leave(gone, false);
+  const bool allowed = quotaAllows(claimant, nullptr);
+  leave(gone, true);
   return allowed;
+}
+
+void Preemption::leave(const std::vector<Change>& gone, bool isBack) {
+  for (const Change& each : gone) {
+    const QueueTree::Amounts held = tree_.heldBy(*each.job, each.remove);
+    if (isBack) {
+      tree_.charge(tree_.queueOf(*each.job), held, false);
+    } else {
+      tree_.discharge(tree_.queueOf(*each.job), held, false);
+    }
+  }
+}
+
+void Preemption::leave(const std::vector<Concession>& candidates, const Chosen& gone, bool isBack) {
+  for (const std::size_t index : gone) {
+    if (isBack) {
+      chargeAgain(candidates[index]);
+    } else {
+      discharge(candidates[index]);
+    }
+  }
+}
+
+// What the claimant asks for; on places with the types of GPU that it takes there.
+bool Preemption::quotaAllows(const Claimant& claimant, const Placement* placement) const {
+  const bool typed = placement != nullptr && tree_.namesTypes();
+  const QueueTree::Amounts wanted =
+      typed ? tree_.heldBy(*claimant.job, placement->assignments) : claimant.demand;
+  return !tree_.beyondLimit(claimant.queue, wanted) &&
+         (claimant.job->spec.preemptible || !tree_.beyondNonPreemptible(claimant.queue, wanted));
+}
+
+// Nodes of a type of GPU that its queue may have no more of are left out.
+std::optional<Placement> Preemption::placeInQuota(const Claimant& claimant, std::size_t widest) {
+  std::vector<model::NodeName> avoid;
+  while (auto placement = placer_.tryClaim(*claimant.job, widest, avoid)) {
+    const QueueTree::Amounts held = tree_.heldBy(*claimant.job, placement->assignments);
+    auto beyond = tree_.beyondLimit(claimant.queue, held);
+    if (!beyond && !claimant.job->spec.preemptible) beyond = tree_.beyondNonPreemptible(claimant.queue, held);
+    if (!beyond) return placement;
+    const auto nodes = tree_.nodesOfType(beyond->dimension);
+    if (nodes.empty()) return std::nullopt;
+    avoid.insert(avoid.end(), nodes.begin(), nodes.end());
+  }
+  return std::nullopt;
 }
 
 std::optional<Claim> Preemption::move(const Claimant& claimant, std::size_t widest) {
@@ -329,7 +398,8 @@ void Preemption::addPassed(const Claimant& claimant, std::vector<std::size_t>& f
 }
 
 void Preemption::addTurns(const Claimant& claimant, std::vector<std::size_t>& found) {
-  const auto known = noTurnFor_.find({claimant.queue, claimant.priority});
+  const std::tuple asked{claimant.queue, claimant.priority, claimant.rank.learnt};
+  const auto known = noTurnFor_.find(asked);
   if (known != noTurnFor_.end() && claimant.rank.expected >= known->second) return;
   const std::vector<std::size_t>& ofQueue = runningOf_[claimant.queue];
   spend(ofQueue.size());
@@ -339,7 +409,7 @@ void Preemption::addTurns(const Claimant& claimant, std::vector<std::size_t>& fo
     found.push_back(index);
     any = true;
   }
-  if (!any) noTurnFor_[{claimant.queue, claimant.priority}] = claimant.rank.expected;
+  if (!any) noTurnFor_[asked] = claimant.rank.expected;
 }
 
 // Of these, cheapest first, whoever may still be stopped when those before are gone.
@@ -507,33 +577,26 @@ void Preemption::listAlike() {
 std::int64_t Preemption::deficitWithout(const Claimant& claimant, const std::vector<Concession>& candidates,
                                         const Chosen& gone) {
   std::set<QueueTree::Index> queues;
+  const auto& own = tree_.node(claimant.queue).path;
   for (const std::size_t index : gone) {
-    if (candidates[index].queue != claimant.queue) queues.insert(candidates[index].queue);
+    for (const QueueTree::Index queue : tree_.node(candidates[index].queue).path) {
+      if (std::find(own.begin(), own.end(), queue) == own.end()) queues.insert(queue);
+    }
   }
   if (queues.empty()) return 0;
-  for (const std::size_t index : gone) discharge(candidates[index]);
+  leave(candidates, gone, false);
   std::int64_t deficit = 0;
   for (const QueueTree::Index queue : queues) {
     const QueueTree::Node& node = tree_.node(queue);
     for (std::size_t gpu = 0; gpu < tree_.cpu(); ++gpu)
       deficit += std::max<std::int64_t>(node.guaranteed[gpu] - node.usage[gpu], 0);
   }
-  for (const std::size_t index : gone) chargeAgain(candidates[index]);
+  leave(candidates, gone, true);
   return deficit;
 }
 
 void Preemption::spend(std::size_t rights) {
   placer_.budget().spend(static_cast<std::int64_t>(rights) / kRightsForANode + 1);
-}
-
-bool Preemption::quotaAllowsWithout(const Claimant& claimant, const std::vector<Concession>& candidates,
-                                    const Chosen& gone) {
-  for (const std::size_t index : gone) discharge(candidates[index]);
-  const bool nonPreemptible = !claimant.job->spec.preemptible;
-  const bool allowed = !tree_.beyondLimit(claimant.queue, claimant.demand) &&
-                       !(nonPreemptible && tree_.beyondNonPreemptible(claimant.queue, claimant.demand));
-  for (const std::size_t index : gone) chargeAgain(candidates[index]);
-  return allowed;
 }
 
 }  // namespace trainyard::core

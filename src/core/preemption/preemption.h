@@ -78,7 +78,7 @@ class Preemption {
   [[nodiscard]] bool lastHadNobody() const { return lastHadNobody_; }
   // Whether a claim would fail likewise of one that is equal to whoever made that one, but for its rank, as
   // long as nothing was taken or given since: it is not his turn either. Counts as if he had asked.
-  [[nodiscard]] bool hasNobody(QueueTree::Index queue, int priority, double expected, bool mayPreempt);
+  [[nodiscard]] bool hasNobody(QueueTree::Index queue, const Rank& rank, bool mayPreempt);
 
   // The same, as far as elastic gangs make room by shrinking alone.
   [[nodiscard]] std::optional<Claim> claimShrinking(const Claimant& claimant, std::size_t widest);
@@ -112,7 +112,13 @@ class Preemption {
                                                       const std::vector<Change>& gone);
   void listElastic(const JobPtr& job, int priority);
   void giveAway(const Claim& claim);
+  void leave(const std::vector<Change>& gone, bool isBack);
+  void leave(const std::vector<Concession>& candidates, const Chosen& gone, bool isBack);
   [[nodiscard]] bool quotaAllowsBeside(const Claimant& claimant, const std::vector<Change>& gone);
+  [[nodiscard]] bool quotaAllows(const Claimant& claimant, const Placement* placement) const;
+  [[nodiscard]] std::optional<Placement> placeBeside(const Claimant& claimant, std::size_t widest,
+                                                     const std::vector<Change>& gone);
+  [[nodiscard]] std::optional<Placement> placeInQuota(const Claimant& claimant, std::size_t widest);
   void listAlike();
   [[nodiscard]] std::vector<std::size_t> whomMayStop(const Claimant& claimant);
   void addPassed(const Claimant& claimant, std::vector<std::size_t>& found);
@@ -132,8 +138,6 @@ class Preemption {
                                 Chosen gone);
   [[nodiscard]] bool mayStopInTurn(const Claimant& claimant, const std::vector<Concession>& candidates,
                                    const Chosen& gone);
-  [[nodiscard]] bool quotaAllowsWithout(const Claimant& claimant, const std::vector<Concession>& candidates,
-                                        const Chosen& gone);
   void discharge(const Concession& running);
   void chargeAgain(const Concession& running);
   [[nodiscard]] bool fitsWithout(const model::Job& claimant, const Claimant& asking, std::size_t widest);
@@ -156,9 +160,9 @@ class Preemption {
   std::vector<Concession> elastic_;              // who may shrink at all, in that order
   std::vector<Alike> alike_;
   std::map<QueueTree::Index, std::vector<std::size_t>> runningOf_;  // by queue, those that take turns
-  // By queue and priority, the merit of the best claimant whose turn it was not: nor is it that of a lesser
-  // one.
-  std::map<std::pair<QueueTree::Index, int>, double> noTurnFor_;
+  // By queue, priority and whether its run was learnt (which asks for more, worthAStop()), the merit of the
+  // best claimant whose turn it was not: nor is it that of a lesser one.
+  std::map<std::tuple<QueueTree::Index, int, bool>, double> noTurnFor_;
   std::set<const model::Job*> stopped_;                // or changing
   std::unordered_map<const model::Job*, Rank> ranks_;  // of those that run, as far as anybody asked
   std::optional<base::WallTime> wakeAt_;

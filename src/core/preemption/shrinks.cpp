@@ -56,7 +56,7 @@ class Search {
       gone.release(given[i]);
     }
     if (in_.placer.budget().exhausted()) return std::nullopt;
-    return in_.placer.tryClaim(in_.claimant, in_.widest);
+    return in_.place(gives);
   }
 
   const ShrinkQuestion& in_;

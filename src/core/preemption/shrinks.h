@@ -29,6 +29,8 @@ struct ShrinkQuestion {
   GangPlacer& placer;
   // Whether quotas permit the claimant when each gives so many; more never permit less.
   const std::function<bool(const std::vector<int>&)>& quotaAllows;
+  // Its places in the ledger as it is, which quotas permit then.
+  const std::function<std::optional<Placement>(const std::vector<int>&)>& place;
 };
 
 struct ShrinkChoice {

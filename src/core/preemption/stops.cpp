@@ -43,12 +43,12 @@ class Search {
   std::optional<Placement> placedWithout(const Chosen& chosen) {
     WhatIf gone(in_.ledger);
     for (const std::size_t victim : chosen) gone.release(candidates_[victim].frees);
-    return in_.placer.tryClaim(in_.claimant, in_.widest);
+    return in_.place(chosen);
   }
 
   // Whether these suffice; takes them, or what of them is needed, for the best so far when they are better.
   bool consider(const Chosen& chosen) {
-    if (chosen.empty() || in_.placer.budget().exhausted() || !in_.quotaAllows(chosen)) return false;
+    if (chosen.empty() || in_.placer.budget().exhausted() || !in_.quotaAllows(chosen, nullptr)) return false;
     ++tried_;
     auto placement = placedWithout(chosen);
     if (!placement) return false;
@@ -71,7 +71,7 @@ class Search {
                                        [&](const auto& each) { return taken.contains(each.first); });
       if (touches) needed.push_back(victim);
     }
-    return needed.size() < chosen.size() && in_.quotaAllows(needed) ? needed : chosen;
+    return needed.size() < chosen.size() && in_.quotaAllows(needed, &placement) ? needed : chosen;
   }
 
   // Of an order of those that may be stopped together, the shortest run that suffices.

@@ -48,8 +48,11 @@ struct StopQuestion {
   const Chosen& together;
   Ledger& ledger;  // as it was afterwards
   GangPlacer& placer;
-  // Whether quotas permit the gang when these are gone; more victims never permit less.
-  const std::function<bool(const Chosen&)>& quotaAllows;
+  // Whether quotas permit the gang when these are gone, on the places if there are any; more victims never
+  // permit less.
+  const std::function<bool(const Chosen&, const Placement*)>& quotaAllows;
+  // Its places in the ledger as it is, which quotas permit when these are gone.
+  const std::function<std::optional<Placement>(const Chosen&)>& place;
   // Whether these may be stopped for the gang, in whatever order.
   const std::function<bool(const Chosen&)>& mayStopAll;
   // GPUs by which others' queues fall below their guarantees.

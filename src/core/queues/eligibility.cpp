@@ -42,6 +42,11 @@ bool reclaims(const Claimant& claimant, QueueTree::Index victimQueue, const Queu
   if (own.queue != nullptr && !(*own.queue)->reclaim) return false;
   const QueueTree::Branches branches = tree.branches(claimant.queue, victimQueue);
   if (branches.a == branches.b || !tree.borrows(branches.b, claimant.demand)) return false;
+  // What a branch has too much is had by those below it who have more than is theirs.
+  const auto& path = tree.node(victimQueue).path;
+  const auto from = std::find(path.begin(), path.end(), branches.b);
+  if (!std::all_of(from, path.end(), [&](auto queue) { return tree.borrows(queue, claimant.demand); }))
+    return false;
   const bool guaranteed = !tree.beyondGuaranteeUpTo(claimant.queue, branches.a, claimant.demand);
   return guaranteed || shares.with(branches.a, claimant.demand) <= shares.without(branches.b, held);
 }

@@ -79,10 +79,12 @@ struct Victim {
 //                     comes through a stop, which is worth it (worthAStop()) or overdue. Of another queue
 //                     only one without which that queue holds its guarantee, too: what it could take back at
 //                     once is not worth a stop
-//  reclaim            the claimant's queue may reclaim; the victim's branch of the tree holds more than it is
-//                     guaranteed of something that is wanted; and the claimant stays within the guarantees of
-//                     its own branch, or ends with no larger share than the victim's branch keeps (as Kueue's
-//                     LessThanOrEqualToFinalShare; so nobody ever wins back what was just taken)
+//  reclaim            the claimant's queue may reclaim; the victim's branch of the tree, and each queue from
+//  there
+//                     down to its own, holds more than it is guaranteed of something that is wanted; and the
+//                     claimant stays within the guarantees of its own branch, or ends with no larger share
+//                     than the victim's branch keeps (as Kueue's LessThanOrEqualToFinalShare; so nobody ever
+//                     wins back what was just taken)
 // Equal priority in the same queue, except as mayTakeTurns() and isAhead() say, and whoever is within its
 // guarantee, is never stopped.
 // `shares`: of the tree.

@@ -155,9 +155,15 @@ void QueueTree::raiseGuarantees(Index index) {
       below[d] = base::saturatingAdd(below[d], nodes_[child].guaranteed[d]);
     }
   }
-  for (std::size_t d = 0; d < below.size(); ++d) {
-    nodes_[index].guaranteed[d] = std::max(nodes_[index].guaranteed[d], below[d]);
-  }
+  Amounts& guaranteed = nodes_[index].guaranteed;
+  for (std::size_t d = 0; d < below.size(); ++d) guaranteed[d] = std::max(guaranteed[d], below[d]);
+  // Who is guaranteed GPUs of some types is guaranteed as many GPUs. Of several resources that are GPUs no
+  // type tells which.
+  if (cpu_ != 1) return;
+  std::int64_t typed = 0;
+  for (std::size_t d = firstType_; d < guaranteed.size(); ++d)
+    typed = base::saturatingAdd(typed, guaranteed[d]);
+  guaranteed[0] = std::max(guaranteed[0], typed);
 }
 
 void QueueTree::readCapacity(const model::Snapshot& snapshot, QueueCache& cache) {
@@ -501,7 +507,9 @@ std::optional<QueueTree::Excess> QueueTree::beyondNonPreemptible(Index queue, co
     // Without a guarantee of this resource anywhere nothing can be taken from anybody.
     if (nodes_[kCluster].guaranteed[d] == 0) continue;
     if (committed(kCluster, d, queue, more[d]) <= capacity_[d]) continue;
-    if (const auto beyond = beyondGuarantee(queue, more)) return beyond;
+    Amounts alone(more.size(), 0);
+    alone[d] = more[d];
+    if (const auto beyond = beyondGuarantee(queue, alone)) return beyond;
   }
   return std::nullopt;
 }

@@ -93,6 +93,8 @@ class QueueTree {
   [[nodiscard]] const Amounts& capacity() const { return capacity_; }
   // Dimensions below this one are GPUs, it is cpu itself.
   [[nodiscard]] std::size_t cpu() const { return cpu_; }
+  // Whether any quota names a type of GPU: then what a gang holds follows from its places, heldBy().
+  [[nodiscard]] bool namesTypes() const { return firstType_ < dimensions_.size(); }
   // Whether the dimension counts in shares.
   [[nodiscard]] bool counts(std::size_t dimension) const { return counts_[dimension] != 0; }
 
