@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "base/executor.h"
@@ -71,14 +72,19 @@ class TemplateChecks {
     std::shared_ptr<const model::Job> from;
     std::shared_ptr<const model::Job> to;
   };
-  using Key = std::pair<std::string, std::string>;
-  using KeyView = std::pair<std::string_view, std::string_view>;
+  // Namespace, hash of the templates, and whether the job asks for more memory than they say, as it ran out
+  // of it: others with these templates do not.
+  using Key = std::tuple<std::string, std::string, bool>;
+  using KeyView = std::tuple<std::string_view, std::string_view, bool>;
   struct Less {
     using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name
     bool operator()(const KeyView& a, const KeyView& b) const { return a < b; }
   };
-  static Key keyOf(const model::Job& job) { return {job.key.ns, job.spec.templateHash}; }
-  static KeyView viewOf(const model::Job& job) { return {job.key.ns, job.spec.templateHash}; }
+  static Key keyOf(const model::Job& job) { return {job.key.ns, job.spec.templateHash, enlarged(job)}; }
+  static KeyView viewOf(const model::Job& job) { return {job.key.ns, job.spec.templateHash, enlarged(job)}; }
+  static bool enlarged(const model::Job& job) {
+    return job.status.restarts.of(model::FailureClass::kHostOutOfMemory) > 0;
+  }
   void store(const model::Job& job, Outcome outcome);
 
   std::set<Key> asked_;

@@ -104,6 +104,10 @@ void writeGang(const model::GangRecord& gang, JsonWriter& out) {
   if (gang.placed) {
     out.key("placed").beginObject().member("epoch", gang.placed->epoch);
     writeAssignments(out, "assignments", gang.placed->assignments);
+    writeList(out, "succeeded", gang.placed->succeeded, [&](const model::RoleMembers& each) {
+      out.beginObject().member("role", each.role).member("indices", each.indices.str());
+      out.endObject();
+    });
     out.endObject();
   }
   if (gang.proposal) writeProposal(*gang.proposal, out);

@@ -37,6 +37,17 @@ std::vector<model::Assignment> readAssignments(const Field& list) {
   return assignments;
 }
 
+std::vector<model::RoleMembers> readRoleMembers(const Field& list) {
+  std::vector<model::RoleMembers> members;
+  list.forEachElement([&](const Field& each) {
+    const Field indices = each["indices"];
+    auto parsed = model::IndexSet::parse(indices.required());
+    if (!parsed) return indices.complain(parsed.error().message);
+    members.push_back({std::string(each["role"].required()), std::move(*parsed)});
+  });
+  return members;
+}
+
 std::vector<model::Victim> readVictims(const Field& list) {
   std::vector<model::Victim> victims;
   list.forEachElement([&](const Field& each) {
@@ -101,7 +112,8 @@ model::GangRecord readGang(const Field& field) {
   model::GangRecord gang;
   gang.lastEpoch = field["lastEpoch"].integer(0, 0, kMost);
   if (const Field placed = field["placed"]; placed.present()) {
-    gang.placed = model::Placed{placed["epoch"].integer(0, 0, kMost), readAssignments(placed["assignments"])};
+    gang.placed = model::Placed{placed["epoch"].integer(0, 0, kMost), readAssignments(placed["assignments"]),
+                                readRoleMembers(placed["succeeded"])};
   }
   gang.proposal = readProposal(field["proposal"]);
   gang.backoff = readBackoff(field["backoff"]);

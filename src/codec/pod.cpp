@@ -191,6 +191,7 @@ void readContainers(const Field& spec, const ContainerReports& reports, Pod& pod
 std::shared_ptr<const model::PodFailure> readFailure(const Field& spec, const Field& status,
                                                      const ContainerReports& reports) {
   auto failure = std::make_shared<model::PodFailure>();
+  failure->message = status["message"].string();
   status["conditions"].forEachElement([&](const Field& each) {
     failure->conditions.push_back({each["type"].string(), each["status"].string()});
   });

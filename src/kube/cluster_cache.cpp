@@ -26,8 +26,10 @@ std::optional<std::uint64_t> versionNumber(std::string_view resourceVersion) {
 
 bool CacheTraits<model::Node>::same(const model::Node& before, const model::Node& after) {
   const auto fields = [](const model::Node& node) {
-    return std::tie(node.uid, node.labels, node.taints, node.unschedulable, node.ready, node.deleting,
-                    node.allocatable);
+    // Since when it is not ready decides when its pods are given up: an outage that was missed ends and
+    // begins with the same words.
+    return std::tie(node.uid, node.labels, node.taints, node.unschedulable, node.ready, node.readyChanged,
+                    node.deleting, node.allocatable);
   };
   return fields(before) == fields(after);
 }

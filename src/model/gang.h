@@ -60,10 +60,24 @@ struct Proposal {
   friend bool operator==(const Proposal&, const Proposal&) = default;
 };
 
+// Members of one role.
+struct RoleMembers {
+  std::string role;
+  IndexSet indices;
+  friend bool operator==(const RoleMembers&, const RoleMembers&) = default;
+};
+
 struct Placed {
   std::int64_t epoch = 0;
   std::vector<Assignment> assignments;
+  // Of these, who has ended well, by role. Their pods may go: nodes are scaled down, and what has ended is
+  // swept up.
+  std::vector<RoleMembers> succeeded = {};
 
+  [[nodiscard]] bool hasSucceeded(std::string_view role, int index) const;
+  void noteSucceeded(std::string_view role, int index);
+  // They are started anew, or taken away.
+  void forgetSucceeded(const std::vector<Assignment>& members);
   [[nodiscard]] std::int64_t epochOf(const Assignment& assignment) const {
     return assignment.epoch != 0 ? assignment.epoch : epoch;
   }

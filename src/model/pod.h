@@ -39,6 +39,7 @@ struct PodFailure {
   };
   std::vector<Container> containers;  // those that ended with an error, init containers first
   std::vector<Condition> conditions;
+  std::string message = {};  // status.message
   friend bool operator==(const PodFailure&, const PodFailure&) = default;
 };
 

@@ -58,7 +58,8 @@ std::vector<Cycle::JobPtr> Cycle::standingClaims() const {
 }
 
 GangContext Cycle::contextOf(const JobFeedback& feedback) const {
-  return {input_.snapshot.now, &settings_, &ledger_, &feedback, &input_.snapshot.jobs, &input_.snapshot.pods};
+  return {input_.snapshot.now,   &settings_,      &ledger_, &feedback, &input_.snapshot.jobs,
+          &input_.snapshot.pods, &input_.feedback};
 }
 
 void Cycle::decideAll() {

@@ -13,6 +13,36 @@
 #include "model/conditions.h"
 
 namespace trainyard::core {
+namespace {
+
+// A node that ended a member is the last to try it on again.
+model::Job avoidingRefusal(const model::Job& job, const std::vector<Member>& lost, base::WallTime now) {
+  model::Job avoiding = job;
+  model::Backoff backoff{now, 0, {}, "their nodes ended or refused members"};
+  for (const Member& member : lost) {
+    if (member.pod != nullptr && member.pod->phase == model::PodPhase::kFailed)
+      backoff.avoidNodes.push_back(member.node);
+  }
+  if (!backoff.avoidNodes.empty()) avoiding.status.gang.backoff = std::move(backoff);
+  return avoiding;
+}
+
+// Those that failed before, and are only replaced when their pause is over, go with the lost ones: what they
+// failed of is counted already.
+std::vector<Member> withFailed(const model::Job& job, const std::vector<Member>& members,
+                               std::vector<Member> lost) {
+  if (!pausesInPlace(job)) return lost;
+  for (const Member& member : members) {
+    const bool isThere = std::any_of(lost.begin(), lost.end(), [&](const Member& each) {
+      return each.role == member.role && each.index == member.index;
+    });
+    if (!isThere && member.pod != nullptr && member.pod->phase == model::PodPhase::kFailed)
+      lost.push_back(member);
+  }
+  return lost;
+}
+
+}  // namespace
 
 void Cycle::watchPlaced(const JobPtr& job) {
   if (job->recordUnwritten) return recordLost(job);
@@ -125,7 +155,8 @@ void Cycle::replaceLostMembers(const JobPtr& job, const std::vector<Member>& mem
   }
   Replacement replacement =
       mayStartAnewHere(*job)
-          ? replaceLost(*job, members, news.verdict.lost, ledger_, cache_.domains(), author())
+          ? replaceLost(avoidingRefusal(*job, news.verdict.lost, input_.snapshot.now), members,
+                        withFailed(*job, members, news.verdict.lost), ledger_, cache_.domains(), author())
           : Replacement{propose(*job, model::ProposalKind::kRestart, {}, job->status.gang.placed->assignments,
                                 {}, author()),
                         {}};

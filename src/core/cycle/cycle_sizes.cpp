@@ -47,8 +47,10 @@ void Cycle::leaveOutClaimed() {
 
 // A gang of which a member has ended is about to end, or to start anew: whoever joined it would find nobody.
 bool Cycle::someEnded(const Job& job) {
+  const auto& placed = job.status.gang.placed;
   const auto& pods = podsOf(job);
-  return std::any_of(pods.begin(), pods.end(), [](const auto& pod) { return pod->finished(); });
+  return (placed && !placed->succeeded.empty()) ||
+         std::any_of(pods.begin(), pods.end(), [](const auto& pod) { return pod->finished(); });
 }
 
 // The gang gets another size: more members on `add`, or without those on `remove`.

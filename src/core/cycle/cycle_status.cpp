@@ -11,11 +11,24 @@
 #include "model/set_condition.h"
 
 namespace trainyard::core {
+namespace {
+
+// Once a member has ended well nothing that happens to its pod makes it a lost one.
+void noteSucceeded(const std::vector<Member>& members, model::GangRecord& record) {
+  if (!record.placed) return;
+  for (const Member& member : members) {
+    if (member.succeeded && !record.placed->hasSucceeded(member.role, member.index))
+      record.placed->noteSucceeded(member.role, member.index);
+  }
+}
+
+}  // namespace
 
 JobDecision& Cycle::derive(const JobPtr& job, GangRecord record, const StatusNews& news) {
   JobDecision& decision = add(job);
   const std::vector<Member> members = membersOf(*job, record);
   decision.status = deriveStatus(*job, std::move(record), members, news, input_.snapshot.now);
+  noteSucceeded(members, decision.status->gang);
   tellCharged(*job, *decision.status);
   decision.urgency = decision.status->phase == job->status.phase ? Urgency::kSpare : Urgency::kNow;
   const bool begins = decision.status->gang.proposal && !job->status.gang.proposal;

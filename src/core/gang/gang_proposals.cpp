@@ -166,6 +166,8 @@ GangRecord mergeProposal(const Job& job) {
     kept.push_back(std::move(added));
   }
   record.placed->assignments = std::move(kept);
+  record.placed->forgetSucceeded(proposal.remove);
+  record.placed->forgetSucceeded(proposal.add);
   return record;
 }
 

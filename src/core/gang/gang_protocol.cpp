@@ -44,19 +44,27 @@ struct LostPlace {
   std::vector<NodeName> nodes;
 };
 
+// A member that its node did not take.
+std::optional<LostPlace> findRefused(const std::vector<Member>& members) {
+  for (const Member& member : members) {
+    const model::Pod* pod = member.pod;
+    if (pod == nullptr || pod->phase != model::PodPhase::kFailed || pod->exit) continue;
+    return LostPlace{fmt::format("node {} refused pod {}: {}", pod->node, pod->key.name, pod->statusReason),
+                     {member.node}};
+  }
+  return std::nullopt;
+}
+
 // A released member that can no longer reach its place: the node refused it, vanished, or is full for too
 // long.
 std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const GangContext& context,
                                        std::optional<base::WallTime>& wakeAt) {
+  if (auto refused = findRefused(members)) return refused;
   for (const Member& member : members) {
     const model::Pod* pod = member.pod;
     if (pod == nullptr)
       return LostPlace{fmt::format("member {}-{} was deleted", member.role, member.index), {}};
     if (pod->terminating) return LostPlace{fmt::format("pod {} is being deleted", pod->key.name), {}};
-    if (pod->phase == model::PodPhase::kFailed && !pod->exit) {
-      return LostPlace{fmt::format("node {} refused pod {}: {}", pod->node, pod->key.name, pod->statusReason),
-                       {member.node}};
-    }
     if (pod->bound()) continue;
     const auto at = context.ledger->find(member.node);
     if (!at) return LostPlace{fmt::format("node {} is gone", member.node), {member.node}};
@@ -196,6 +204,14 @@ bool leavesByItself(const model::Pod& pod, const model::SharedList<Job>& jobs) {
          proposal->removes(pod.member->role, pod.member->index);
 }
 
+// Whether nobody can decide for the pod's gang now: that it makes room is written before its pods go, or it
+// would have its places still when they are gone.
+bool isBusy(const model::Pod& pod, const GangContext& context) {
+  if (!pod.member || context.others == nullptr) return false;
+  const auto told = context.others->find({pod.key.ns, pod.member->jobName});
+  return told != context.others->end() && told->second.busy;
+}
+
 // Of others' places that a claim takes.
 GangStep stepVictims(const Job& job, const JobPods& pods, const std::vector<const model::Pod*>& victims,
                      Removal& removal, const GangContext& context) {
@@ -210,7 +226,7 @@ GangStep stepVictims(const Job& job, const JobPods& pods, const std::vector<cons
     step = std::move(*first);
   } else {
     for (const model::Pod* victim : victims) {
-      if (!leavesByItself(*victim, *context.jobs)) removal.remove(*victim);
+      if (!leavesByItself(*victim, *context.jobs) && !isBusy(*victim, context)) removal.remove(*victim);
     }
     step = awaitRemoval(removal);
     step.evicts = true;
@@ -271,8 +287,10 @@ GangStep stepProposal(const Job& job, const JobPods& pods, const GangContext& co
   if (proposal.kind == model::ProposalKind::kGrow) {
     if (auto step = stepGrow(job, members, pods, context)) return std::move(*step);
   }
-  if (all([](const Member& m) { return m.pod != nullptr && m.pod->bound(); }))
+  if (all([](const Member& m) { return m.pod != nullptr && m.pod->bound(); })) {
+    if (const auto refused = findRefused(members)) return abort(job, *refused, context);
     return commit(mergeProposal(job));
+  }
 
   const bool released = std::any_of(members.begin(), members.end(),
                                     [](const Member& m) { return m.pod != nullptr && !m.pod->gangGated; });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -51,6 +52,8 @@ struct GangContext {
   // Other jobs, to settle overlapping proposals; all pods, to see whether victims are gone.
   const model::SharedList<model::Job>* jobs = nullptr;
   const model::SharedList<model::Pod>* pods = nullptr;
+  // What is known of each job besides, as far as anything is.
+  const std::map<model::ObjectKey, JobFeedback>* others = nullptr;
 };
 
 // The next step of a job that has a proposal.

@@ -177,7 +177,9 @@ std::optional<GangStep> stepGrow(const Job& job, const std::vector<Member>& join
                                  const GangContext& context) {
   const std::vector<Member> before = placedMembers(job, *job.status.gang.placed, pods);
   if (job.status.gang.proposal->phase == ProposalPhase::kReleasing) {
-    if (!context.feedback->membersTold) {
+    // Who is to go need not hear of it, and whoever refuses the word must not hold it.
+    const bool over = job.deleting || job.spec.run.suspend || judge(job, before).outcome != Outcome::kRunning;
+    if (!over && !context.feedback->membersTold) {
       GangStep step = tell(before);
       if (!step.actions.empty()) return step;
     }

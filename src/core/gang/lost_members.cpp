@@ -19,7 +19,7 @@ NodeAmounts roomOf(const Job& job, const std::vector<Member>& members, const Led
     const auto at = ledger.find(counted ? member.pod->node : member.node);
     if (!at || role == nullptr) continue;
     // A member that ended well holds nothing any more.
-    if (member.pod != nullptr && member.pod->phase == model::PodPhase::kSucceeded) continue;
+    if (member.succeeded) continue;
     room.emplace_back(*at, counted ? member.pod->shape.requests : role->shape.requests);
   }
   return room;

@@ -23,10 +23,6 @@ std::vector<std::string> rolesThatDecide(const Job& job) {
   return all;
 }
 
-bool succeeded(const Member& member) {
-  return member.pod != nullptr && member.pod->phase == PodPhase::kSucceeded;
-}
-
 bool successHolds(const Job& job, const std::vector<Member>& members) {
   const std::vector<std::string> deciding = rolesThatDecide(job);
   int total = 0;
@@ -34,7 +30,7 @@ bool successHolds(const Job& job, const std::vector<Member>& members) {
   for (const Member& member : members) {
     if (std::find(deciding.begin(), deciding.end(), member.role) == deciding.end()) continue;
     ++total;
-    done += succeeded(member) ? 1 : 0;
+    done += member.succeeded ? 1 : 0;
   }
   if (total == 0) return false;
   return job.spec.success.op == model::SuccessOperator::kAny ? done > 0 : done == total;
@@ -47,15 +43,25 @@ bool endedByNode(const std::string& reason) {
   return reason.starts_with("OutOf") || std::find(kReasons.begin(), kReasons.end(), reason) != kReasons.end();
 }
 
+// The kubelet ends a pod that writes more than its own limits allow with the same reason as one that is in
+// the way of others, but it is no loss: it would do so again, anywhere.
+bool exceededItsLimit(const model::Pod& pod) {
+  if (pod.statusReason != "Evicted" || pod.failure == nullptr) return false;
+  const std::string& why = pod.failure->message;
+  const auto says = [&](std::string_view word) { return why.find(word) != std::string::npos; };
+  return says("exceed") && says("limit") && !says("node was low");
+}
+
 // Why the member counts as lost; empty when it does not.
 std::string lossOf(const Job& job, const Member& member) {
+  if (member.succeeded) return {};
   const model::Pod* pod = member.pod;
   if (pod == nullptr) {
     return fmt::format("pod {} on node {} is gone", model::podName(job.key.name, member.role, member.index),
                        member.node);
   }
-  if (pod->phase == PodPhase::kSucceeded) return {};
   if (pod->phase == PodPhase::kFailed) {
+    if (exceededItsLimit(*pod)) return {};
     if (!pod->disruptionReason.empty()) {
       return fmt::format("pod {} was removed from node {}: {}", pod->key.name, pod->node,
                          pod->disruptionReason);
@@ -99,7 +105,7 @@ Verdict judge(const Job& job, const std::vector<Member>& members) {
   if (!lost.lost.empty()) return lost;
   Verdict failed{Outcome::kFailed, "MemberFailed"};
   for (const Member& member : members) {
-    if (member.pod->phase == PodPhase::kFailed) failed.failed.push_back(member);
+    if (member.pod != nullptr && member.pod->phase == PodPhase::kFailed) failed.failed.push_back(member);
   }
   if (failed.failed.empty()) return {};
   failed.message = describeFailure(*failed.failed.front().pod);

@@ -97,11 +97,13 @@ bool givesUp(const Proposal& proposal) {
   return !proposal.remove.empty() || proposal.kind == model::ProposalKind::kRestart;
 }
 
-// Places that the proposal gives up are not held open: only their pods count, while they last.
-Assignment keptOf(const Assignment& assignment, const Proposal& proposal) {
+// Places that the proposal gives up are not held open: only their pods count, while they last. Nor are those
+// of members that have ended well.
+Assignment keptOf(const Assignment& assignment, const model::Placed& placed, const Proposal* givingUp) {
   std::vector<int> kept;
   for (const int index : assignment.indices.values()) {
-    if (!proposal.removes(assignment.role, index)) kept.push_back(index);
+    const bool given = givingUp != nullptr && givingUp->removes(assignment.role, index);
+    if (!given && !placed.hasSucceeded(assignment.role, index)) kept.push_back(index);
   }
   return {assignment.node, assignment.role, model::IndexSet(std::move(kept)), assignment.epoch};
 }
@@ -148,8 +150,9 @@ void Ledger::Counter::countPlaces(const Job& job) {
   if (running) {
     for (const Assignment& assignment : placed->assignments) {
       const std::int64_t epoch = placed->epochOf(assignment);
-      if (proposal && givesUp(*proposal)) {
-        hold(job, keptOf(assignment, *proposal), epoch, credits);
+      const Proposal* givingUp = proposal && givesUp(*proposal) ? &*proposal : nullptr;
+      if (givingUp != nullptr || !placed->succeeded.empty()) {
+        hold(job, keptOf(assignment, *placed, givingUp), epoch, credits);
       } else {
         hold(job, assignment, epoch, credits);
       }

@@ -34,7 +34,8 @@ class PodIndex {
       const auto found = byName_.find(model::podName(job_.key.name, assignment.role, index));
       const model::Pod* pod = found == byName_.end() ? nullptr : found->second;
       const bool matches = pod != nullptr && isMemberOf(*pod, job_, epoch);
-      members.push_back({assignment.role, index, assignment.node, matches ? pod : nullptr, epoch});
+      const bool succeeded = matches && pod->phase == model::PodPhase::kSucceeded;
+      members.push_back({assignment.role, index, assignment.node, matches ? pod : nullptr, epoch, succeeded});
     }
   }
 
@@ -74,6 +75,9 @@ std::vector<Member> placedMembers(const model::Job& job, const model::Placed& pl
   for (const model::Assignment& assignment : placed.assignments) {
     index.append(assignment, placed.epochOf(assignment), members);
   }
+  if (placed.succeeded.empty()) return members;
+  for (Member& member : members)
+    member.succeeded = member.succeeded || placed.hasSucceeded(member.role, member.index);
   return members;
 }
 

@@ -17,6 +17,7 @@ struct Member {
   model::NodeName node;             // assigned
   const model::Pod* pod = nullptr;  // of this job and epoch; nullptr while missing
   std::int64_t epoch = 0;
+  bool succeeded = false;  // has ended well, whether or not its pod is still there
 };
 
 // Whether the pod's name is that of the member which its labels claim it to be. Labels can be written by

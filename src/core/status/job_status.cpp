@@ -37,16 +37,18 @@ struct Tally {
 
 void count(const Member& member, model::RoleStatus& role, Tally& tally) {
   const model::Pod* pod = member.pod;
+  if (member.succeeded) {
+    ++tally.bound;
+    ++role.succeeded;
+    ++tally.succeeded;
+    return;
+  }
   if (pod == nullptr) return;
   tally.bound += pod->bound() ? 1 : 0;
   tally.running += pod->phase == PodPhase::kRunning ? 1 : 0;
-  switch (pod->phase) {
-    case PodPhase::kSucceeded:
-      ++role.succeeded;
-      ++tally.succeeded;
-      return;
-    case PodPhase::kFailed: ++role.failed; return;
-    default: break;
+  if (pod->phase == PodPhase::kFailed) {
+    ++role.failed;
+    return;
   }
   if (!pod->bound()) return;
   ++role.active;

@@ -47,7 +47,7 @@ std::map<std::string, std::int64_t> told(model::Snapshot snapshot) {
   core::QueueTree queues(snapshot);
   std::vector<core::WaitingJob> asking;
   for (const auto& each : snapshot.jobs) {
-    if (!each->status.gang.placed) asking.push_back({each});
+    if (!each->status.gang.placed && !each->status.gang.proposal) asking.push_back({each});
   }
   const auto before = ledger.nodes();
   const core::Schedule schedule = core::schedule({.snapshot = snapshot,
@@ -113,7 +113,7 @@ TEST_CASE("nothing is told where nothing is known") {
 TEST_CASE("what a victim leaves is its claimant's, until that one ends") {
   model::Job victim = running("victim", "n1", 5'000);
   const model::Pod held = pod("").memberOf(victim, "worker", 0).gpus(8).on("n1");
-  victim.status.gang.proposal = model::Proposal{.id = "stop", .kind = model::ProposalKind::kRestart};
+  victim.status.gang.proposal.emplace().kind = model::ProposalKind::kRestart;
   model::Job claimant = job("claimant")
                             .role("worker", 1, gpus(6))
                             .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)

@@ -32,6 +32,8 @@ class FailedGangScene {
   }
 
   model::Job& job() { return job_; }
+  model::Pod& second() { return second_; }
+  bool firstIsGone = false;
   std::int64_t now = 100;
 
   // What the cycle decides once it knows of what the gang failed.
@@ -54,7 +56,8 @@ class FailedGangScene {
   JobDecision decideOn(std::optional<Failure> found) {
     SnapshotBuilder builder = cluster().now(now);
     for (const char* name : {"n1", "n2", "n3"}) builder.add(node(name).gpus(8));
-    builder.add(job_).add(first_).add(second_);
+    builder.add(job_).add(second_);
+    if (!firstIsGone) builder.add(first_);
     CycleInput in;
     in.snapshot = builder.build();
     in.feedback[job_.key] = {.templateError = "", .failure = std::move(found)};
@@ -305,4 +308,46 @@ TEST_CASE("a node that fails its check is left, without a look at logs, and on n
   CHECK(decision.status->restarts.of(FailureClass::kPreflightFailed) == 1);
   REQUIRE(decision.status->lastFailure);
   CHECK(decision.status->lastFailure->node == model::NodeName("n2"));
+}
+
+TEST_CASE("what failed before goes with a member that is lost during its pause, and counts once") {
+  FailedGangScene scene;
+  scene.job().spec.failure.scope = model::RestartScope::kPod;
+  scene.job().status.restarts.add(FailureClass::kUnknown, true);
+  scene.job().status.gang.backoff = model::Backoff{at(90), 0, {}, "pause"};
+  scene.firstIsGone = true;
+  const JobDecision decision = scene.decideOn(std::nullopt);
+  REQUIRE(decision.status->gang.proposal);
+  CHECK(decision.status->gang.proposal->removes("worker", 0));
+  CHECK(decision.status->gang.proposal->removes("worker", 1));
+  CHECK(decision.status->restarts.counted == 1);
+}
+
+TEST_CASE("who exceeds the storage that it asked for has failed; who is in the way on a full node is lost") {
+  FailedGangScene scene;
+  scene.second().exit.reset();
+  scene.second().statusReason = "Evicted";
+  scene.second().disruptionReason = "TerminationByKubelet";
+  auto failure = std::make_shared<model::PodFailure>(*scene.second().failure);
+  const auto asks = [](const JobDecision& decision) {
+    return std::any_of(decision.actions.begin(), decision.actions.end(),
+                       [](const Action& each) { return std::holds_alternative<CollectEvidence>(each); });
+  };
+  failure->message =
+      GENERATE("Usage of EmptyDir volume \"scratch\" exceeds the limit \"1Gi\". ",
+               "Container train exceeded its local ephemeral storage limit \"1Gi\". ",
+               "Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. ");
+  scene.second().failure = failure;
+  CHECK(asks(scene.decideOn(std::nullopt)));
+
+  auto full = std::make_shared<model::PodFailure>(*failure);
+  full->message =
+      "The node was low on resource: ephemeral-storage. Threshold quantity: 1Gi, available: 9Mi. Container "
+      "train was using 2Gi, request is 0, has larger consumption of ephemeral-storage. ";
+  scene.second().failure = full;
+  const JobDecision lost = scene.decideOn(std::nullopt);
+  CHECK_FALSE(asks(lost));
+  REQUIRE(lost.status->gang.proposal);
+  // Not on the node that has just put it out.
+  for (const model::Assignment& place : lost.status->gang.proposal->add) CHECK(place.node.str() != "n2");
 }

@@ -2,6 +2,8 @@
 
 #include "core/gang/gang_proposals.h"
 
+#include <map>
+
 #include <catch2/catch.hpp>
 
 #include "support/builders.h"
@@ -29,6 +31,7 @@ struct Scene {
   std::vector<model::Pod> pods = {};
   std::vector<model::Job> others = {};
   JobFeedback feedback = {.auxiliariesReady = true};
+  std::map<model::ObjectKey, JobFeedback> told = {};  // of the others
   std::int64_t now = 10;
   std::vector<model::Node> nodes = {node("n1").gpus(8), node("n2").gpus(8)};
 
@@ -40,7 +43,8 @@ struct Scene {
     const model::Snapshot snapshot = builder.add(bert).now(now).build();
     const Ledger ledger(snapshot);
     const Settings settings;
-    const GangContext context{snapshot.now, &settings, &ledger, &feedback, &snapshot.jobs, &snapshot.pods};
+    const GangContext context{snapshot.now,   &settings,      &ledger, &feedback,
+                              &snapshot.jobs, &snapshot.pods, &told};
     return stepProposal(bert, ledger.pods().of(bert), context);
   }
 
@@ -114,6 +118,17 @@ TEST_CASE("a half released gang goes on without a second barrier") {
   const GangStep step = scene.step();
   CHECK(countActions<ReleaseMember>(step) == 1);
   CHECK_FALSE(step.record);
+}
+
+TEST_CASE("all bound, but a node refused one: the attempt is given up, and the node avoided") {
+  Scene scene;
+  scene.pods = {scene.boundMember(0), scene.boundMember(1)};
+  scene.pods.back().phase = model::PodPhase::kFailed;
+  scene.pods.back().statusReason = "UnexpectedAdmissionError";
+  const GangStep step = scene.step();
+  REQUIRE(aborts(step));
+  CHECK(step.record->proposal->abortReason == "node n2 refused pod bert-worker-1: UnexpectedAdmissionError");
+  CHECK(step.record->backoff->avoidNodes == std::vector{model::NodeName("n2")});
 }
 
 TEST_CASE("all bound: the proposal becomes the placed gang") {
@@ -444,6 +459,20 @@ TEST_CASE("a gang of one that claims is born gated: its place is not free yet") 
   scene.pods = {scene.gatedMember(0)};
   scene.bert.status.gang = *scene.step().record;
   CHECK(countActions<ReleaseMember>(scene.step()) == 1);
+}
+
+TEST_CASE("a claim deletes no pods of a gang for which nobody can decide yet") {
+  ClaimScene scene;
+  const model::Job other = job("ml/other").role("worker", 1, gpus(8)).placed("n1", "worker", "0");
+  scene.others = {other};
+  scene.victim = pod("x").memberOf(other, "worker", 0).gpus(8).on("n1");
+  scene.pods.front() = scene.victim;
+  scene.bert.status.gang.proposal->victims = {{scene.victim.key, scene.victim.uid, scene.victim.node}};
+  scene.told[other.key].busy = true;
+  CHECK(countActions<DeletePod>(scene.step()) == 0);
+  CHECK(scene.step().evicts);
+  scene.told.clear();
+  CHECK(countActions<DeletePod>(scene.step()) == 1);
 }
 
 TEST_CASE("a claim whose pods cannot be had is given up, and nobody was stopped") {
