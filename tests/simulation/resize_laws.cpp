@@ -103,7 +103,8 @@ void ResizeLaws::checkSize(const model::Job& before, const model::Job& after) {
 }
 
 void ResizeLaws::checkAllTold(const model::Job& before, const model::Job& after) {
-  if (!model::readsMembership(after.spec)) return;
+  // Whoever is deleted is told nothing any more.
+  if (!model::readsMembership(after.spec) || after.deleting) return;
   const model::GangRecord& was = before.status.gang;
   if (was.proposal->phase == model::ProposalPhase::kAborting) return;
   for (const auto& pod : truth_.cache().pods.all()) {

@@ -177,9 +177,9 @@ std::optional<GangStep> stepGrow(const Job& job, const std::vector<Member>& join
                                  const GangContext& context) {
   const std::vector<Member> before = placedMembers(job, *job.status.gang.placed, pods);
   if (job.status.gang.proposal->phase == ProposalPhase::kReleasing) {
-    // Who is to go need not hear of it, and whoever refuses the word must not hold it.
-    const bool over = job.deleting || job.spec.run.suspend || judge(job, before).outcome != Outcome::kRunning;
-    if (!over && !context.feedback->membersTold) {
+    // Who is deleted need not hear of it, and whoever refuses the word must not hold it. (Not who is
+    // suspended: that may be taken back before anything has come of it.)
+    if (!job.deleting && !context.feedback->membersTold) {
       GangStep step = tell(before);
       if (!step.actions.empty()) return step;
     }
