@@ -156,6 +156,7 @@ void Console::tick() {
   deps_.executor.postAfter(kTick, [this, alive = alive_] {
     if (*alive) tick();
   });
+  for (const StreamPtr& stream : streams_) keepAlive(*stream);
   withFacts([this](bool) {
     const auto streams = streams_;  // feed() may close some
     for (const StreamPtr& stream : streams) feed(stream);
@@ -186,11 +187,18 @@ void Console::send(Stream& stream, const Viewer& viewer) {
   // What it begins with may be large, and says nothing of how its reader keeps up.
   if (stream.sent) stream.bytes += out.size();
   stream.sent = now;
-  const base::Instant at = deps_.executor.now();
-  if (out.empty() && at - stream.lastWrite >= kQuiet) out = ":\n\n";
   if (out.empty()) return;
-  stream.lastWrite = at;
+  stream.lastWrite = deps_.executor.now();
   stream.exchange->write(std::move(out));
+}
+
+// Also of one whose rights are being asked for, which takes its time where many look on: the page takes
+// silence for a broken connection.
+void Console::keepAlive(Stream& stream) {
+  const base::Instant now = deps_.executor.now();
+  if (!stream.sent || now - stream.lastWrite < kQuiet) return;
+  stream.lastWrite = now;
+  stream.exchange->write(":\n\n");
 }
 
 void Console::close(const StreamPtr& stream, std::string_view event, std::string_view why) {

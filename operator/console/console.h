@@ -81,6 +81,7 @@ class Console {
   void tick();
   void feed(const StreamPtr& stream);
   void send(Stream& stream, const Viewer& viewer);
+  void keepAlive(Stream& stream);
   void close(const StreamPtr& stream, std::string_view event, std::string_view why);
   [[nodiscard]] Sections sectionsFor(const Viewer& viewer);
   void answerJob(const ExchangePtr& exchange, const std::string& token, const Query& query);

@@ -61,9 +61,11 @@ struct Fixture {
                                  .add(job("secret/plan9").role("worker", 1, gpus(4)));
   int snapshots = 0;
   bool synced = true;
+  bool stuck = false;  // nobody hears of the cluster any more
   Console console{{api, loop,
                    [this](const auto& then) {
                      ++snapshots;
+                     if (stuck) return;
                      loop.post([this, then] { then(synced ? std::optional(snapshot) : std::nullopt); });
                    },
                    [this](const auto& work) { loop.post([work] { work()(); }); }}};
@@ -134,6 +136,14 @@ TEST_CASE_METHOD(Fixture, "A stream tells what the caller may see, and then what
   CHECK_THAT(ann->text, Catch::Contains("gpt") && !Catch::Contains("event: me\n"));
   loop.runFor(seconds(20));
   CHECK_THAT(ann->text, Catch::EndsWith(":\n\n"));
+}
+
+TEST_CASE_METHOD(Fixture, "A stream that has nothing to tell yet is kept alive") {
+  const auto ann = ask("/api/stream", "ann");
+  ann->text.clear();
+  stuck = true;
+  loop.runFor(seconds(40));
+  CHECK_THAT(ann->text, Catch::StartsWith(":\n\n"));
 }
 
 TEST_CASE_METHOD(Fixture, "A token that is not good any more ends its stream") {
