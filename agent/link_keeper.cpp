@@ -41,7 +41,6 @@ LinkKeeper::~LinkKeeper() {
 void LinkKeeper::start() {
   lastShared_ = executor_.now();
   metrics_.rate.set(static_cast<double>(options_.settings.bytesPerSecond));
-  schedule(executor_.now());
 }
 
 void LinkKeeper::setTraffic(NodeTraffic traffic) {

@@ -38,6 +38,8 @@ class LinkKeeper {
   LinkKeeper(const LinkKeeper&) = delete;
   LinkKeeper& operator=(const LinkKeeper&) = delete;
 
+  // Nothing is changed before the first setTraffic(): what an agent before this one put up must not go for
+  // want of a list.
   void start();
   // The node's pods are these now.
   void setTraffic(NodeTraffic traffic);

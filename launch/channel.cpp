@@ -70,6 +70,9 @@ void makeReady(int fd) {
   ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
   ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &each, sizeof each);
   ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &each, sizeof each);
+  // While something is unacknowledged nobody is asked whether it is there: 15 minutes, by default.
+  const int unanswered = 20'000;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unanswered, sizeof unanswered);
 }
 
 }  // namespace

@@ -128,13 +128,23 @@ void Supervisor::watchMembership() {
   const std::string folder = slash == std::string::npos ? "." : options_.membershipFile.substr(0, slash);
   changes_ = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
   if (changes_ < 0 ||
-      ::inotify_add_watch(changes_, folder.c_str(), IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE) < 0)
-    return say(folder + " cannot be watched: this member keeps its size");
+      ::inotify_add_watch(changes_, folder.c_str(), IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE) < 0) {
+    // A node has so many watches only. Who missed a resize would keep all others waiting.
+    say(folder + " cannot be watched: it is read once a second");
+    return lookEachSecond();
+  }
   loop_.watch(changes_, POLLIN, [this](short) {
     alignas(inotify_event) std::array<char, 4'096> events{};
     while (::read(changes_, events.data(), events.size()) > 0) {
     }
     readAgain();
+  });
+}
+
+void Supervisor::lookEachSecond() {
+  loop_.after(kReadAgain, [this] {
+    readAgain();
+    lookEachSecond();
   });
 }
 
@@ -200,7 +210,8 @@ void Supervisor::programEnded(int code) {
     code_ = 0;
     return endIfDone();
   }
-  const bool newer = now_ && now_->generation > startedAt_ && !options_.keep;
+  // Who computes apart from the others has not missed anything.
+  const bool newer = self_.rank && now_ && now_->generation > startedAt_ && !options_.keep;
   if (!ordered_ && (stopping_ || newer)) return startProgram();
   code_ = code;
   // Perhaps a peer of it has begun again already.

@@ -58,6 +58,7 @@ class Supervisor {
   void takeSignals();
   void onSignal(int signal);
   void watchMembership();
+  void lookEachSecond();
   void readAgain();
   void startProgram();
   void stopProgram();

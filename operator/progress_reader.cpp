@@ -104,8 +104,10 @@ void ProgressReader::jobChanged(const std::shared_ptr<const model::Job>& before,
   const auto at = jobs_.find(key);
   const bool watched = after && runs(*after);
   if (at != jobs_.end()) {
-    const bool same =
-        watched && at->second.uid == after->uid && at->second.placed == after->status.gang.placed;
+    // Who of them has ended makes no other gang of it.
+    const bool same = watched && at->second.uid == after->uid &&
+                      at->second.placed.epoch == after->status.gang.placed->epoch &&
+                      at->second.placed.assignments == after->status.gang.placed->assignments;
     if (same) return;
     forget(at);
   }

@@ -118,7 +118,8 @@ void ProtocolLaws::checkRecord(const model::Job& before, const model::Job& after
   if (!was.proposal && is.placed && is.placed != was.placed) checkMerged(after, *is.placed);
   if (!was.proposal || is.proposal) return;
   const bool aborted = was.proposal->phase == model::ProposalPhase::kAborting;
-  const bool withdrawn = was.proposal->movesFor && was.placed == is.placed;
+  const bool withdrawn =
+      was.proposal->movesFor && is.placed && was.placed->assignments == is.placed->assignments;
   if (aborted || withdrawn || was.proposal->add.empty()) return checkDropped(after, *was.proposal);
   checkMerged(after, *was.proposal);
 }

@@ -56,7 +56,8 @@ void ResizeLaws::checkRecord(const model::Job& before, const model::Job& after) 
   const bool isNew = is.proposal && (!was.proposal || was.proposal->epoch != is.proposal->epoch);
   if (isNew && changesSize(*is.proposal)) checkProposal(after);
   if (was.placed && is.placed) checkSize(before, after);
-  if (was.proposal && was.proposal->kind == ProposalKind::kGrow && !is.proposal && was.placed != is.placed)
+  if (was.proposal && was.proposal->kind == ProposalKind::kGrow && !is.proposal && is.placed &&
+      was.placed->assignments != is.placed->assignments)
     checkAllTold(before, after);
 }
 
