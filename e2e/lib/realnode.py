@@ -91,8 +91,20 @@ def start(cluster, node):
     cgroups.create(cluster.plan.namespace(node))
     cluster.add(Program(f"node-{node}", ["sh", "-ec", _machine(cluster, node)],
                         enter=f"/run/netns/{cluster.plan.namespace(node)}"))
+    _await_mounts(cluster, node)
     cluster.add(Program(f"containerd-{node}", ["containerd", f"--config={_HOME}/containerd.toml"],
                         enter=f"node-{node}"))
+
+
+def _await_mounts(cluster, node):
+    """The machine's name is the last that its first process sets: before that, its files are not where they will be."""
+    deadline = time.monotonic() + _CONTAINERD_SECONDS
+    while command(cluster, node, ["cat", "/proc/sys/kernel/hostname"]).stdout.strip() != node:
+        if not cluster.alive(f"node-{node}"):
+            raise E2EError(cluster.obituary(f"node-{node}"))
+        if time.monotonic() > deadline:
+            raise E2EError(f"node-{node} has not set itself up after {_CONTAINERD_SECONDS} s")
+        time.sleep(0.05)
 
 
 def forget(cluster, node):
