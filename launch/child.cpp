@@ -70,13 +70,24 @@ void Children::reap() {
   }
 }
 
+// Whoever has a session of its own becomes our child only when its parent is gone.
 void Children::killLeftovers(pid_t group) {
+  constexpr int kMostLooks = 100;
+  constexpr useconds_t kBetween = 5'000;
   ::kill(-group, SIGKILL);
-  const std::string self = std::to_string(::getpid());
-  std::ifstream children("/proc/self/task/" + self + "/children");
+  for (int looks = 0; looks < kMostLooks && killOrphans(); ++looks) ::usleep(kBetween);
+}
+
+bool Children::killOrphans() {
+  bool any = false;
+  std::ifstream children("/proc/self/task/" + std::to_string(::getpid()) + "/children");
   for (pid_t pid = 0; children >> pid;) {
-    if (!running_.contains(pid) && !running_.contains(::getpgid(pid))) ::kill(pid, SIGKILL);
+    if (running_.contains(pid) || running_.contains(::getpgid(pid))) continue;
+    any = true;
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, WNOHANG);
   }
+  return any;
 }
 
 }  // namespace trainyard::launch

@@ -29,10 +29,14 @@ class Children {
   [[nodiscard]] pid_t start(const Command& command, Ended ended, std::string& why);
   // To be called whenever there was a SIGCHLD.
   void reap();
-  // Kills what is left of a group, and whatever was left to us that is not of a child that runs.
+  // Kills what is left of a group, and whatever was left to us that is not of a child that runs; returns when
+  // that is gone, or after half a second.
   void killLeftovers(pid_t group);
 
  private:
+  // Whether there were any.
+  bool killOrphans();
+
   std::map<pid_t, Ended> running_;
 };
 

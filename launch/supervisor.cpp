@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::array kPassedOn{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT};
 constexpr int kCannotStart = 127;
+constexpr int kEndedBySigterm = 128 + SIGTERM;
+constexpr std::chrono::milliseconds kGroupLook{20};
 constexpr std::chrono::seconds kReadAgain{1};
 
 int numberIn(const Environment& environment, const std::string& name, int otherwise) {
@@ -202,7 +204,20 @@ void Supervisor::stopProgram() {
   });
 }
 
+// A script that does not handle SIGTERM ends by it at once, and what it runs has not heard of it: that is
+// told now, and has the time that is left.
 void Supervisor::programEnded(int code) {
+  const bool byOurWord = code == kEndedBySigterm && (stopping_ || ordered_);
+  if (byOurWord && ::kill(-program_, SIGTERM) == 0) return awaitGroup(code);
+  groupEnded(code);
+}
+
+void Supervisor::awaitGroup(int code) {
+  if (::kill(-program_, 0) != 0) return groupEnded(code);
+  loop_.after(kGroupLook, [this, code] { awaitGroup(code); });
+}
+
+void Supervisor::groupEnded(int code) {
   if (kill_) loop_.cancel(*kill_);
   kill_.reset();
   children_.killLeftovers(std::exchange(program_, 0));

@@ -63,6 +63,8 @@ class Supervisor {
   void startProgram();
   void stopProgram();
   void programEnded(int code);
+  void awaitGroup(int code);
+  void groupEnded(int code);
   void leaveTasks();
   void endIfDone();
   void say(const std::string& what) const;

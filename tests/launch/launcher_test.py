@@ -74,6 +74,35 @@ class Launcher(unittest.TestCase):
         job.signal(0, signal.SIGTERM)
         self.assertEqual(job.ended(0), 7)
 
+    def test_what_a_script_runs_has_its_time_to_end(self):
+        # The shell ends by SIGTERM at once; what it runs is in its group, and saves.
+        inner = 'trap "sleep 0.5; echo saved; exit 0" TERM; echo up; while :; do sleep 0.05; done'
+        job = self.members(lambda _: ["/bin/sh", "-c", f"/bin/sh -c '{inner}'; true"])
+        job.resize(1)
+        job.until(0, "^up$")
+        job.resize(2)
+        job.until(0, "^saved$")
+        job.until(0, "^up$")
+
+    def test_nobody_of_the_program_before_is_left(self):
+        # The innermost has a session of its own, and becomes the launcher's child only when its parent is gone.
+        inner = "setsid /bin/sh -c \"echo pid \\$\\$; exec sleep 1000\" & wait"
+        job = self.members(lambda _: ["/bin/sh", "-c", f"/bin/sh -c '{inner}'; true"])
+        job.resize(1)
+        before = job.until(0, "^pid").split()[1]
+        job.resize(2)
+        after = job.until(0, "^pid").split()[1]
+        self.assertNotEqual(before, after)
+        self.assertFalse(Path(f"/proc/{before}").exists(), "it runs beside its successor")
+
+    def test_a_member_without_a_rank_runs_once(self):
+        job = self.members(lambda _: ["/bin/sh", "-c", "echo up; sleep 1; echo over"], extra={"TRAINYARD_RANK": ""})
+        job.resize(1)
+        job.until(0, "^up$")
+        job.resize(2)
+        self.assertEqual(job.ended(0), 0)
+        self.assertEqual([line for index, line in job.seen if index == 0 and line == "over"], ["over"])
+
     def test_who_does_not_end_within_the_grace_is_killed(self):
         job = self.members(lambda _: ["/bin/sh", "-c", 'trap "" TERM; echo "up $WORLD_SIZE as $$"; while :; do sleep 0.05; done'],
                            grace=1)
