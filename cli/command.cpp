@@ -37,14 +37,22 @@ int printResult(const std::string& program, const base::Result<std::string>& tex
   return 0;
 }
 
+bool mayPass(base::ErrorCode code) {
+  return code == base::ErrorCode::kUnavailable || code == base::ErrorCode::kOutcomeUnknown ||
+         code == base::ErrorCode::kThrottled;
+}
+
 int printWhile(bool watch, const std::string& program,
                const std::function<base::Result<std::string>()>& look) {
-  if (!watch) return printResult(program, look());
+  const auto first = look();
+  if (!watch || !first) return printResult(program, first);
   std::string last;
-  for (;;) {
-    const auto text = look();
-    if (!text) return printResult(program, text);
-    if (*text != last) {
+  bool away = false;
+  for (auto text = first;; text = look()) {
+    if (!text && !mayPass(text.error().code)) return printResult(program, text);
+    if (!text && !away) fmt::print(stderr, "{}: {}; trying again\n", program, text.error().message);
+    away = !text;
+    if (text && *text != last) {
       fmt::print("{}{}", last.empty() ? "" : "\n", plainText(*text, true));
       std::fflush(stdout);
       last = *text;

@@ -23,7 +23,12 @@ void addNamespaceFlag(CLI::App* command, std::string& ns);
 // The text to standard output, or "PROGRAM: ERROR" to standard error. Exit code 0 or 1.
 int printResult(const std::string& program, const base::Result<std::string>& text);
 
-// Prints what `look` gives now and, with `watch`, whenever it has changed, until interrupted or an error.
+// Whether the same request may be answered soon: an overloaded server, one that is away, a budget's no. What
+// takes hours (`wait`, `drain`, `-w`) outlasts these and ends at others.
+[[nodiscard]] bool mayPass(base::ErrorCode code);
+
+// Prints what `look` gives now and, with `watch`, whenever it has changed, until interrupted or an error that
+// stays; one that may pass is told once, on standard error.
 int printWhile(bool watch, const std::string& program,
                const std::function<base::Result<std::string>()>& look);
 

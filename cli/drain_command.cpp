@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <memory>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -38,7 +41,8 @@ base::Result<void> cordon(ClusterClient& client, const std::string& node) {
   return {};
 }
 
-// Through the eviction API, which keeps to PodDisruptionBudgets. One that is gone already is as good.
+// Through the eviction API, which keeps to PodDisruptionBudgets. One that is gone already is as good. What is
+// refused with 429 is a budget's no, or a server that is busy: another time.
 base::Result<void> evict(ClusterClient& client, const model::ObjectKey& pod) {
   const std::string body = fmt::format(
       R"({{"apiVersion":"policy/v1","kind":"Eviction","metadata":{{"name":"{}","namespace":"{}"}}}})",
@@ -60,22 +64,53 @@ base::Result<std::vector<DrainedGang>> look(ClusterClient& client, const Flags& 
   return planDrain(*snapshot, node, flags.force);
 }
 
+// Asks every member that is to leave and has not been asked. The gang goes as a whole once one member does;
+// each is asked, so that none stays behind. Gives the last refusal that may pass, empty when there was none.
+base::Result<std::string> askToLeave(ClusterClient& client, const std::vector<DrainedGang>& gangs,
+                                     std::set<model::ObjectKey>& asked) {
+  std::string refusal;
+  for (const DrainedGang& gang : gangs) {
+    if (gang.stays) continue;
+    for (const model::ObjectKey& member : gang.members) {
+      if (asked.count(member) != 0) continue;
+      const auto done = evict(client, member);
+      if (done) {
+        asked.insert(member);
+        continue;
+      }
+      if (!mayPass(done.error().code)) return base::fail(done.error());
+      refusal = done.error().message;
+    }
+  }
+  return refusal;
+}
+
 bool noneLeaves(const std::vector<DrainedGang>& gangs) {
   return std::all_of(gangs.begin(), gangs.end(), [](const DrainedGang& each) { return each.stays; });
 }
 
-// Until those that were asked to leave have left.
-base::Result<std::vector<DrainedGang>> await(ClusterClient& client, const Flags& flags) {
+// Until those that are to leave have left, whoever came just before the node was cordoned among them.
+base::Result<std::vector<DrainedGang>> empty(ClusterClient& client, const Flags& flags,
+                                             std::vector<DrainedGang> gangs) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(flags.timeoutSeconds);
+  std::set<model::ObjectKey> asked;
   for (;;) {
-    auto gangs = look(client, flags);
-    if (!gangs || noneLeaves(*gangs)) return gangs;
-    if (std::chrono::steady_clock::now() >= end) {
-      return base::fail(base::ErrorCode::kUnavailable,
-                        fmt::format("members of {} are still on node {} after {} s", gangs->front().job,
-                                    flags.node, flags.timeoutSeconds));
-    }
+    const auto refusal = askToLeave(client, gangs, asked);
+    if (!refusal) return base::fail(refusal.error());
     std::this_thread::sleep_for(kLook);
+    auto left = look(client, flags);
+    if (left && noneLeaves(*left)) return left;
+    if (!left && !mayPass(left.error().code)) return left;
+    if (std::chrono::steady_clock::now() >= end) {
+      if (!left) return left;
+      const auto leaving =
+          std::find_if(left->begin(), left->end(), [](const DrainedGang& each) { return !each.stays; });
+      return base::fail(
+          base::ErrorCode::kUnavailable,
+          fmt::format("members of {} are still on node {} after {} s{}{}", leaving->job, flags.node,
+                      flags.timeoutSeconds, refusal->empty() ? "" : ": ", *refusal));
+    }
+    if (left) gangs = *std::move(left);
   }
 }
 
@@ -84,18 +119,17 @@ base::Result<int> drain(const Flags& flags) {
   if (!client) return base::fail(client.error());
   auto gangs = look(**client, flags);
   if (!gangs) return base::fail(gangs.error());
-  fmt::print("{}", drainTable(model::NodeName(flags.node), *gangs));
   const auto outcome = [](const auto& left) { return left.empty() ? kEmpty : kSomeStay; };
-  if (flags.dryRun) return outcome(*gangs);
-  if (const auto done = cordon(**client, flags.node); !done) return base::fail(done.error());
-  for (const DrainedGang& gang : *gangs) {
-    if (gang.stays) continue;
-    // The gang goes as a whole once one member does; each is asked, so that none stays behind.
-    for (const model::ObjectKey& member : gang.members) {
-      if (const auto done = evict(**client, member); !done) return base::fail(done.error());
-    }
+  if (!flags.dryRun) {
+    if (const auto done = cordon(**client, flags.node); !done) return base::fail(done.error());
+    // Who was placed there between the first look and the cordon is told of, too.
+    gangs = look(**client, flags);
+    if (!gangs) return base::fail(gangs.error());
   }
-  gangs = await(**client, flags);
+  fmt::print("{}", drainTable(model::NodeName(flags.node), *gangs));
+  if (flags.dryRun) return outcome(*gangs);
+  std::fflush(stdout);
+  if (!noneLeaves(*gangs)) gangs = empty(**client, flags, *gangs);
   if (!gangs) return base::fail(gangs.error());
   fmt::print("node {} is cordoned; {} of its gangs are left\n", flags.node, gangs->size());
   return outcome(*gangs);

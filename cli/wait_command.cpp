@@ -28,11 +28,6 @@ bool reached(const model::Job& job, const std::string& until) {
   return job.status.phase == until || job.conditionTrue(until);
 }
 
-bool isPassing(base::ErrorCode code) {
-  return code == base::ErrorCode::kUnavailable || code == base::ErrorCode::kOutcomeUnknown ||
-         code == base::ErrorCode::kThrottled;
-}
-
 int wait(const Flags& flags, const std::string& program) {
   const auto fail = [&](const base::Error& error) { return printResult(program, base::fail(error)); };
   const auto client = ClusterClient::connect(flags.connect);
@@ -43,7 +38,7 @@ int wait(const Flags& flags, const std::string& program) {
   for (;;) {
     const auto body = (*client)->read(kube::kTrainingJobs.object(key->ns, key->name), {});
     // A server that is overloaded, or away for a moment, ends no wait of hours; one that says no does.
-    if (!body && !isPassing(body.error().code)) return fail(body.error());
+    if (!body && !mayPass(body.error().code)) return fail(body.error());
     if (body) {
       const auto job = codec::decodeJob(*body);
       if (!job) return fail(job.error());

@@ -132,6 +132,9 @@ class Lifecycle(support.Case):
                 with self.assertRaisesRegex(Exception, "disruption budget"):
                     kubectl("drain", node, "--ignore-daemonsets", "--force", "--delete-emptydir-data", "--timeout=5s",
                             "--pod-selector", f"trainyard.dev/job-name={name}")
+                done = self.drain(node, "--force", "--timeout", "3")
+                self.assertEqual(done.returncode, 2)
+                self.assertRegex(done.stderr, f"{name} are still on node {node} after 3 s: .*disruption budget")
                 self.assertEqual(restarts(jobs.objects[(self.namespace, name)]), {})
             finally:
                 kubectl("uncordon", node)

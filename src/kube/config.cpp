@@ -10,6 +10,7 @@
 #include "codec/base64.h"
 #include "codec/exec_credential.h"
 #include "codec/kubeconfig.h"
+#include "kube/proxy_environment.h"
 
 namespace trainyard::kube {
 namespace {
@@ -250,9 +251,7 @@ Result<ConnectionConfig> inCluster(const ConfigSources& sources, const std::stri
   return config;
 }
 
-}  // namespace
-
-Result<ConnectionConfig> loadConnectionConfig(const ConfigSources& sources) {
+Result<ConnectionConfig> fromSources(const ConfigSources& sources) {
   if (sources.kubeconfig) return fromFile(*sources.kubeconfig, sources.context);
   if (const std::string list = environment(sources, "KUBECONFIG"); !list.empty()) {
     return fromList(list, sources.context);
@@ -266,6 +265,17 @@ Result<ConnectionConfig> loadConnectionConfig(const ConfigSources& sources) {
     return fromFile(path, sources.context);
   }
   return refuse("no API server known: pass --kubeconfig, set KUBECONFIG, or run in a pod");
+}
+
+}  // namespace
+
+Result<ConnectionConfig> loadConnectionConfig(const ConfigSources& sources) {
+  auto config = fromSources(sources);
+  if (config && config->proxy.empty()) {
+    config->proxy = proxyFromEnvironment(config->server,
+                                         [&](const std::string& name) { return environment(sources, name); });
+  }
+  return config;
 }
 
 Result<net::TlsClientConfig> rereadTls(const ConnectionConfig& config) {

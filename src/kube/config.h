@@ -34,7 +34,7 @@ struct ConnectionConfig {
   std::string source;           // for messages: "kubeconfig /h/.kube/config, context dev" or "in cluster"
   std::string server;           // "https://10.0.0.1:6443": no path
   std::string pathPrefix = {};  // "/k8s/clusters/c1" where a proxy serves several clusters
-  std::string proxy = {};       // "http://proxy:3128", as proxy-url has it; empty: none
+  std::string proxy = {};       // "http://proxy:3128": proxy-url, else the environment's; empty: none
   net::TlsClientConfig tls = {};
   TlsFiles tlsFiles = {};                         // to be read again by rereadTls
   std::string authorization = {};                 // header value that never changes
@@ -53,7 +53,8 @@ struct ConfigSources {
 };
 
 // In this order: the flag, $KUBECONFIG (several files, the first wins per name), the pod's service account,
-// ~/.kube/config. kInvalid names the file and the key that cannot be used.
+// ~/.kube/config. A proxy that no proxy-url names may be the environment's. kInvalid names the file and the
+// key that cannot be used.
 [[nodiscard]] base::Result<ConnectionConfig> loadConnectionConfig(const ConfigSources& sources);
 
 // `config.tls` with what its files hold now. kInvalid names the file that cannot be read.

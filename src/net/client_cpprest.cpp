@@ -835,8 +835,11 @@ Result<void> checkUrl(const ClientOptions& options) {
 
 // "http://host:port", optionally with a final slash.
 Result<void> checkProxy(const std::string& proxy) {
+  // What is before the @ may be a password, and messages go into logs.
+  const auto at = proxy.rfind('@');
+  const std::string shown = at == std::string::npos ? proxy : "..." + proxy.substr(at);
   const auto invalid = [&](std::string_view why) {
-    return fail(ErrorCode::kInvalid, fmt::format("proxy \"{}\": {}", proxy, why));
+    return fail(ErrorCode::kInvalid, fmt::format("proxy \"{}\": {}", shown, why));
   };
   if (proxy.empty()) return {};
   if (!web::uri::validate(proxy)) return invalid("not a URL");

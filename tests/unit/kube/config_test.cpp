@@ -103,8 +103,13 @@ TEST_CASE_METHOD(Fixture, "paths start from the kubeconfig's folder") {
   CHECK(config->authorization.empty());
 }
 
-TEST_CASE_METHOD(Fixture, "a proxy is the cluster's") {
+TEST_CASE_METHOD(Fixture, "a proxy is the cluster's, else the environment's") {
   CHECK(load(writeSimple("    proxy-url: http://p:3128\n", ""))->proxy == "http://p:3128");
+  CHECK(load(writeSimple("", ""))->proxy.empty());
+  environment["HTTPS_PROXY"] = "http://environment:3128";
+  CHECK(load(writeSimple("", ""))->proxy == "http://environment:3128");
+  CHECK(load(writeSimple("    proxy-url: http://p:3128\n", ""))->proxy == "http://p:3128");
+  environment["NO_PROXY"] = "10.0.0.0/8";
   CHECK(load(writeSimple("", ""))->proxy.empty());
 }
 

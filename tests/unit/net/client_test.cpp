@@ -327,7 +327,9 @@ TEST_CASE("Proxies that cannot be used are refused with the reason") {
   };
   CHECK_THAT(messageOf("https://proxy:3128"), Catch::Contains("must be http"));
   CHECK_THAT(messageOf("socks5://proxy:1080"), Catch::Contains("must be http"));
-  CHECK_THAT(messageOf("http://user:pw@proxy:3128"), Catch::Contains("credentials"));
+  CHECK_THAT(messageOf("http://user:secret@proxy:3128"), Catch::Contains("credentials"));
+  CHECK_THAT(messageOf("http://user:secret@proxy:3128"), !Catch::Contains("secret"));
+  CHECK_THAT(messageOf("socks5://user:secret@proxy:1080"), !Catch::Contains("secret"));
   CHECK_THAT(messageOf("http://proxy:3128/path"), Catch::Contains("path"));
   CHECK_THAT(messageOf("http://[fd00::1]:3128"), Catch::Contains("IPv6"));
 }
