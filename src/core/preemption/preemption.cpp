@@ -8,6 +8,7 @@
 #include "core/ledger/what_if.h"
 #include "core/order/stop_cost.h"
 #include "core/preemption/claims.h"
+#include "core/preemption/guarantee_deficit.h"
 #include "core/preemption/moves.h"
 #include "core/queues/priority.h"
 #include "core/resize.h"
@@ -61,6 +62,7 @@ std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t wid
     lastHadNobody_ = elastic_.empty();
     return std::nullopt;
   }
+  GuaranteeDeficit deficit(tree_, claimant.queue, candidates);
   auto choice = chooseStops({*claimant.job, claimant.queue, claimant.demand[0], widest, candidates,
                              stoppableTogether(claimant, candidates), ledger_, placer_,
                              [&](const Chosen& gone, const Placement* placement) {
@@ -77,7 +79,7 @@ std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t wid
                                return placement;
                              },
                              [&](const Chosen& gone) { return mayStopAll(claimant, candidates, gone); },
-                             [&](const Chosen& gone) { return deficitWithout(claimant, candidates, gone); }});
+                             [&](const Chosen& gone) { return deficit.of(gone); }});
   if (!choice) return std::nullopt;
   Claim claim{std::move(choice->placement), {}};
   for (const std::size_t index : choice->victims) {
@@ -571,28 +573,6 @@ void Preemption::listAlike() {
     alike_[at->second].push_back(i);
     if (survivesStops(running.job->spec)) runningOf_[queue].push_back(i);
   }
-}
-
-// Of other branches of the tree: its own queue's guarantee is the claimant's, too.
-std::int64_t Preemption::deficitWithout(const Claimant& claimant, const std::vector<Concession>& candidates,
-                                        const Chosen& gone) {
-  std::set<QueueTree::Index> queues;
-  const auto& own = tree_.node(claimant.queue).path;
-  for (const std::size_t index : gone) {
-    for (const QueueTree::Index queue : tree_.node(candidates[index].queue).path) {
-      if (std::find(own.begin(), own.end(), queue) == own.end()) queues.insert(queue);
-    }
-  }
-  if (queues.empty()) return 0;
-  leave(candidates, gone, false);
-  std::int64_t deficit = 0;
-  for (const QueueTree::Index queue : queues) {
-    const QueueTree::Node& node = tree_.node(queue);
-    for (std::size_t gpu = 0; gpu < tree_.cpu(); ++gpu)
-      deficit += std::max<std::int64_t>(node.guaranteed[gpu] - node.usage[gpu], 0);
-  }
-  leave(candidates, gone, true);
-  return deficit;
 }
 
 void Preemption::spend(std::size_t rights) {

@@ -130,8 +130,6 @@ class Preemption {
   // Who may be stopped by now and was not, cheapest first; without the room that they hold.
   [[nodiscard]] std::vector<const Concession*> stoppable();
   [[nodiscard]] Rank rankOf(const Concession& running);
-  [[nodiscard]] std::int64_t deficitWithout(const Claimant& claimant,
-                                            const std::vector<Concession>& candidates, const Chosen& gone);
   void spend(std::size_t rights);
   [[nodiscard]] Chosen stoppableTogether(const Claimant& claimant, const std::vector<Concession>& candidates);
   [[nodiscard]] bool mayStopAll(const Claimant& claimant, const std::vector<Concession>& candidates,

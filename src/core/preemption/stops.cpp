@@ -1,6 +1,11 @@
 #include "core/preemption/stops.h"
 
 #include <algorithm>
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -39,6 +44,29 @@ class Search {
 
  private:
   using Cost = std::tuple<std::int64_t, std::size_t, std::vector<int>, std::int64_t, Chosen>;
+
+  // Up to kExactCandidates candidates, a bit for each.
+  using Set = std::uint32_t;
+
+  // The cost of a set, without memory of its own: there may be a thousand of them. The order is that of Cost.
+  struct Bill {
+    static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
+    std::int64_t deficit = 0;
+    std::size_t count = 0;
+    std::array<std::int64_t, kExactCandidates> priorities = filled<std::int64_t>(kNone);
+    std::int64_t lost = 0;
+    std::array<std::int8_t, kExactCandidates> victims = filled<std::int8_t>(-1);
+    int ofItsQueue = 0;
+    Set set = 0;
+    friend auto operator<=>(const Bill&, const Bill&) = default;
+
+    template <typename T>
+    static std::array<T, kExactCandidates> filled(T value) {
+      std::array<T, kExactCandidates> all;
+      all.fill(value);
+      return all;
+    }
+  };
 
   std::optional<Placement> placedWithout(const Chosen& chosen) {
     WhatIf gone(in_.ledger);
@@ -133,21 +161,77 @@ class Search {
     return {in_.deficit(chosen), chosen.size(), std::move(priorities), lost, chosen};
   }
 
+  // All sets of few candidates, the best first. More victims never fit worse, and who may all be stopped may
+  // be without one of them: so what is known of one set says it of many.
   void tryAll() {
-    std::vector<std::pair<Cost, Chosen>> sets;
-    for (std::uint32_t mask = 1; mask < (1U << candidates_.size()); ++mask) {
-      Chosen chosen;
-      for (std::size_t i = 0; i < candidates_.size(); ++i) {
-        if ((mask >> i & 1U) != 0) chosen.push_back(i);  // NOLINT(*-naming)
-      }
-      Cost cost = costOf(chosen);
-      if (!best_ || cost < bestCost_) sets.emplace_back(std::move(cost), std::move(chosen));
-    }
-    std::sort(sets.begin(), sets.end());
     tried_ = 0;
-    for (const auto& [cost, chosen] : sets) {
-      if (tried_ >= kTriedSets || (in_.mayStopAll(chosen) && consider(chosen))) return;
+    if (!best_) findNeeded();
+    for (const Bill& bill : bills()) {
+      if (tried_ >= kTriedSets || in_.placer.budget().exhausted()) return;
+      const auto within = [&](Set all) { return (bill.set & ~all) == 0; };
+      const auto holds = [&](Set part) { return (part & ~bill.set) == 0; };
+      if (std::any_of(tooFew_.begin(), tooFew_.end(), within)) continue;
+      if (std::any_of(tooMany_.begin(), tooMany_.end(), holds)) continue;
+      const Chosen chosen = chosenOf(bill.set);
+      if (!in_.mayStopAll(chosen)) {
+        tooMany_.push_back(bill.set);
+      } else if (consider(chosen)) {
+        return;
+      } else {
+        tooFew_.push_back(bill.set);
+      }
     }
+  }
+
+  // Without whom all the others are too few.
+  void findNeeded() {
+    Set together = 0;
+    for (const std::size_t index : together_) together |= Set{1} << index;
+    tooFew_.push_back(together);
+    const Set all = (Set{1} << candidates_.size()) - 1;
+    for (std::size_t i = 0; i < candidates_.size() && candidates_.size() > 1; ++i) {
+      const Set others = all & ~(Set{1} << i);
+      const Chosen chosen = chosenOf(others);
+      if (!in_.quotaAllows(chosen, nullptr) || !placedWithout(chosen)) tooFew_.push_back(others);
+    }
+  }
+
+  // Of the sets that are better than the best so far.
+  std::vector<Bill> bills() {
+    std::vector<Bill> bills;
+    Chosen chosen;
+    for (Set set = 1; set < Set{1} << candidates_.size(); ++set) {
+      if (std::any_of(tooFew_.begin(), tooFew_.end(), [&](Set all) { return (set & ~all) == 0; })) continue;
+      chosen.clear();
+      Bill bill;
+      bill.set = set;
+      for (std::size_t i = 0; i < candidates_.size(); ++i) {
+        if ((set >> i & 1U) == 0) continue;  // NOLINT(*-naming)
+        if (candidates_[i].queue == in_.queue) bill.priorities[bill.ofItsQueue++] = candidates_[i].priority;
+        bill.lost += candidates_[i].cost;
+        bill.victims[chosen.size()] = static_cast<std::int8_t>(i);
+        chosen.push_back(i);
+      }
+      std::sort(bill.priorities.begin(), bill.priorities.begin() + bill.ofItsQueue, std::greater<>());
+      bill.deficit = in_.deficit(chosen);
+      bill.count = chosen.size();
+      if (best_) {
+        const std::tuple known{std::get<0>(bestCost_), std::get<1>(bestCost_)};
+        const std::tuple mine{bill.deficit, bill.count};
+        if (known < mine || (known == mine && bestCost_ <= costOf(chosen))) continue;
+      }
+      bills.push_back(bill);
+    }
+    std::sort(bills.begin(), bills.end());
+    return bills;
+  }
+
+  static Chosen chosenOf(Set set) {
+    Chosen chosen;
+    for (std::size_t i = 0; set != 0; ++i, set >>= 1U) {
+      if ((set & 1U) != 0) chosen.push_back(i);
+    }
+    return chosen;
   }
 
   const StopQuestion& in_;
@@ -156,6 +240,8 @@ class Search {
   std::optional<StopChoice> best_;
   Cost bestCost_;
   int tried_ = 0;
+  std::vector<Set> tooFew_;   // known not to suffice, nor do parts of them
+  std::vector<Set> tooMany_;  // known not to be stoppable together, nor are more
 };
 
 }  // namespace

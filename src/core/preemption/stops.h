@@ -33,8 +33,9 @@ struct StopChoice {
 //  3 of each, only those stay whose nodes the gang then takes, or whose quota it needs; then the dearest
 //    first is spared where the rest suffices, up to kMostSpared
 //  4 with up to kExactCandidates candidates all smaller and equally small sets are tried, so that the answer
-//    is the best there is; no more than kTriedSets placements. With more, each single one that frees enough,
-//    up to kTriedAlone
+//    is the best there is; no more than kTriedSets placements. Parts of what does not suffice, and more than
+//    what may not be stopped together, are left out unasked. With more candidates, each single one that frees
+//    enough, up to kTriedAlone
 // (Lost: exact search always. Victims are a weighted cover problem; clusters have thousands of candidates,
 // and a cycle some milliseconds.)
 struct StopQuestion {
