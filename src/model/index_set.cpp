@@ -21,7 +21,7 @@ bool readNumber(std::string_view& text, int& out) {
 }  // namespace
 
 IndexSet::IndexSet(std::vector<int> indices) : values_(std::move(indices)) {
-  std::sort(values_.begin(), values_.end());
+  if (!std::is_sorted(values_.begin(), values_.end())) std::sort(values_.begin(), values_.end());
   values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
 }
 

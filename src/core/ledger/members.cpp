@@ -5,6 +5,7 @@
 #include <charconv>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "model/names.h"
 
@@ -43,14 +44,6 @@ class PodIndex {
   const model::Job& job_;
   std::unordered_map<std::string_view, const model::Pod*> byName_;
 };
-
-bool isPlaced(const model::Pod& pod, const model::Job& job, const model::Placed& placed) {
-  return std::any_of(
-      placed.assignments.begin(), placed.assignments.end(), [&](const model::Assignment& assignment) {
-        return isMemberOf(pod, job, placed.epochOf(assignment)) && assignment.role == pod.member->role &&
-               assignment.indices.contains(pod.member->index);
-      });
-}
 
 }  // namespace
 
@@ -104,12 +97,23 @@ bool isOfFormerJob(const model::Pod& pod, const model::Job& job) {
 
 std::vector<const model::Pod*> strayPods(const model::Job& job, const JobPods& pods) {
   const model::GangRecord& gang = job.status.gang;
+  std::vector<Member> members;
+  if (!pods.empty() && (gang.placed || gang.proposal)) {
+    const PodIndex index(job, pods);
+    if (gang.placed) {
+      for (const model::Assignment& each : gang.placed->assignments)
+        index.append(each, gang.placed->epochOf(each), members);
+    }
+    if (gang.proposal) {
+      for (const model::Assignment& each : gang.proposal->add)
+        index.append(each, gang.proposal->epoch, members);
+    }
+  }
+  std::unordered_set<const model::Pod*> kept;
+  for (const Member& member : members) kept.insert(member.pod);
   std::vector<const model::Pod*> strays;
   for (const auto& pod : pods) {
-    const bool inPlaced = gang.placed && isPlaced(*pod, job, *gang.placed);
-    const bool inProposal = gang.proposal && isMemberOf(*pod, job, gang.proposal->epoch) &&
-                            recorded(gang.proposal->add, pod->member->role, pod->member->index);
-    if (!inPlaced && !inProposal) strays.push_back(pod.get());
+    if (!kept.contains(pod.get())) strays.push_back(pod.get());
   }
   return strays;
 }
