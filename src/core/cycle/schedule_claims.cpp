@@ -85,11 +85,8 @@ bool Scheduler::claimsMore(const Contender& contender, const GangShape& shape) {
   const auto vain = noMoreFor_.find(asked);
   if (vain != noMoreFor_.end() && contender.rank.expected >= vain->second) return false;
   for (int members = wishedMembers(job); members > least; members = least + (members - least) / 2) {
-    if (auto free = placeWith(contender, members, shape.relaxation.widest)) {
-      if (judge(contender, free->assignments) != Reservation::Verdict::kPasses) break;
-      start(contender, std::move(*free));
-      return true;
-    }
+    // What is free already is startsSmaller()'s, which takes all of it.
+    if (placeWith(contender, members, shape.relaxation.widest)) break;
     const JobPtr sized = withWish(job, members);
     Claimant claimant = claimantOf(contender);
     claimant.job = sized.get();
