@@ -14,6 +14,7 @@
 #include "core/cycle/overdue.h"
 #include "core/cycle/queue_report.h"
 #include "core/cycle/schedule.h"
+#include "core/cycle/type_demand.h"
 #include "core/cycle/waiting_order.h"
 #include "core/cycle/waiting_words.h"
 #include "core/place/gang_placer.h"
@@ -45,6 +46,7 @@ class Scheduler {
   const QueueTree::Amounts& demandOf(const Job& job, std::uint32_t shape);
   void keepTurns(std::vector<Contender>& contenders);
   bool reached(const Contender& contender);
+  void closeTypes(const Contender& contender);
   bool consider(const Contender& contender);
   void resize();
   void wakeAt(std::optional<base::WallTime> time) {
@@ -134,6 +136,7 @@ class Scheduler {
   Ledger& ledger_;
   QueueTree& tree_;
   GangPlacer placer_;
+  TypeDemand types_;
   RunTimeModel runs_;
   OrderSettings orderSettings_;
   Ends ends_;

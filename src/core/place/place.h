@@ -29,6 +29,9 @@ struct PlaceRequest {
   };
   std::vector<Group> groups;
   std::vector<model::NodeName> avoidNodes;
+  // Nodes that are none for it, free or not: of types of GPU of which its queue may never have as many as it
+  // would take there.
+  const std::vector<model::NodeName>* closed = nullptr;
   // Index into Domains::levels(): never wider than this level, besides what the job requires
   // (core/place/relaxation.h says which will do now). 0, the whole cluster, is no bound.
   std::size_t widest = 0;
