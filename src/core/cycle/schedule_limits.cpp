@@ -70,8 +70,9 @@ std::optional<QueueTree::Excess> Scheduler::keptBelowLimit(const Contender& cont
   return std::nullopt;
 }
 
-bool Scheduler::entitled(const Contender& contender) const {
-  return isGuaranteedAny(contender) && !tree_.beyondGuarantee(contender.queue, contender.demand);
+bool Scheduler::entitled(const Contender& contender) {
+  return isGuaranteedAny(contender) &&
+         !tree_.beyondGuarantee(contender.queue, typedDemandOf(contender, *contender.waiting->job));
 }
 
 // Of what it asks for: a guarantee of GPUs is none of cpu.

@@ -62,7 +62,7 @@ class Scheduler {
   void stopQueue(const Contender& contender, const Pending& pending);
   void stopQueueIfRoomIsShort(const Contender& contender, const GangShape& shape);
   std::optional<QueueTree::Excess> keptBelowLimit(const Contender& contender, const QueueTree::Amounts& held);
-  [[nodiscard]] bool entitled(const Contender& contender) const;
+  [[nodiscard]] bool entitled(const Contender& contender);
   [[nodiscard]] bool isGuaranteedAny(const Contender& contender) const;
   void keepBelowLimits(const Contender& contender, const QueueTree::Amounts& demand);
   void holdBelowLimit(const Contender& contender, const QueueTree::Excess& beyond);
@@ -97,7 +97,8 @@ class Scheduler {
   bool waitsForLeast(const Contender& contender, const Job& least);
 
   // schedule_claims.cpp: phase 6: others make room.
-  [[nodiscard]] Claimant claimantOf(const Contender& contender) const;
+  [[nodiscard]] Claimant claimantOf(const Contender& contender);
+  [[nodiscard]] QueueTree::Amounts typedDemandOf(const Contender& contender, const Job& sized);
   bool claims(const Contender& contender, const GangShape& shape);
   bool claimsGuaranteed(const Contender& contender, const GangShape& shape);
   bool claimsMore(const Contender& contender, const GangShape& shape);

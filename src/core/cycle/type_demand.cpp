@@ -85,6 +85,7 @@ std::shared_ptr<const GangPlacer::NodeNames> TypeDemand::findClosed(QueueTree::I
   readNodes();
   const std::int64_t takes = leastOf(least);
   auto closed = std::make_shared<GangPlacer::NodeNames>();
+  std::set<std::size_t> types;
   for (std::size_t d = 0; d < tree_.dimensions().size(); ++d) {
     const auto& path = tree_.node(queue).path;
     const bool isBeyond =
@@ -92,13 +93,31 @@ std::shared_ptr<const GangPlacer::NodeNames> TypeDemand::findClosed(QueueTree::I
     if (!isBeyond) continue;
     const auto nodes = tree_.nodesOfType(d);
     closed->insert(closed->end(), nodes.begin(), nodes.end());
+    types.insert(d);
   }
   if (closed->empty()) return nullptr;
   PlaceRequest request = placer_.request(least, 0);
   request.closed = closed.get();
   placer_.budget().spend(static_cast<std::int64_t>(typeOf_.size()) + 1);
   if (!fitsWhenEmpty(request, ledger_, placer_.domains())) return nullptr;
+  closedTypes_[closed.get()] = std::move(types);
   return closed;
+}
+
+QueueTree::Amounts TypeDemand::demandOf(const Job& job, std::uint32_t shape) {
+  QueueTree::Amounts demand = tree_.demandOf(job);
+  if (!tree_.namesTypes()) return demand;
+  const Roles& roles = typesOf(job, shape);
+  const std::set<std::size_t>& closed = closedTypes_[placer_.closedTo(job)];
+  for (std::size_t i = 0; i < roles.size(); ++i) {
+    std::set<std::size_t> open;
+    std::set_difference(roles[i].begin(), roles[i].end(), closed.begin(), closed.end(),
+                        std::inserter(open, open.end()));
+    if (open.size() != 1 || *open.begin() == kNoType) continue;
+    std::int64_t& ofType = demand[*open.begin()];
+    ofType = base::saturatingAdd(ofType, gpusOf(job, job.spec.roles[i]));
+  }
+  return demand;
 }
 
 std::int64_t TypeDemand::mostOf(const Job& job, std::uint32_t shape, std::size_t type) {

@@ -30,6 +30,9 @@ class TypeDemand {
   [[nodiscard]] std::shared_ptr<const GangPlacer::NodeNames> closedTo(QueueTree::Index queue,
                                                                       const model::Job& least,
                                                                       std::uint32_t shape);
+  // What the job asks for, which is of this shape at some size, with the types of those members that may run
+  // on no other.
+  [[nodiscard]] QueueTree::Amounts demandOf(const model::Job& job, std::uint32_t shape);
   // How many of its GPUs may be of the type.
   [[nodiscard]] std::int64_t mostOf(const model::Job& job, std::uint32_t shape, std::size_t type);
 
@@ -52,6 +55,7 @@ class TypeDemand {
   bool allLabelled_ = false;
   std::map<std::uint32_t, Roles> roles_;  // by shape
   std::map<std::pair<QueueTree::Index, std::uint32_t>, std::shared_ptr<const GangPlacer::NodeNames>> closed_;
+  std::map<const GangPlacer::NodeNames*, std::set<std::size_t>> closedTypes_;  // by those
 };
 
 }  // namespace trainyard::core
