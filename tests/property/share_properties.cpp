@@ -116,7 +116,7 @@ void requireFair(const model::Snapshot& snapshot) {
       RC_LOG() << fmt::format("{} has {}, {} has {}\n", gains.name, gains.usage[gpu], loses.name,
                               loses.usage[gpu]);
       RC_ASSERT(gains.usage[gpu] >= gains.guaranteed[gpu]);
-      RC_ASSERT(tree.shareWith(a, one) > tree.shareWithout(b, one));
+      RC_ASSERT(tree.shareWith(a, one) > tree.shareWithout(b, one, one));
     }
   }
 }

@@ -68,7 +68,9 @@ class Cycle {
   static void tellSilence(const Job& job, const StatusNews& news, JobDecision& decision);
   void replaceLostMembers(const JobPtr& job, const std::vector<Member>& members, StatusNews news);
   [[nodiscard]] bool mayStartAnewHere(const Job& job) const;
+  [[nodiscard]] Ground ground();
   void take(const Job& job, const std::vector<model::Assignment>& assignments);
+  void takeAnew(const Job& job, const GangRecord& record, const std::vector<model::Assignment>& places);
   [[nodiscard]] int claimedOfElastic(const Job& job, const model::ObjectKey& claimant) const;
   void evict(const JobPtr& job, const model::ObjectKey& claimant);
 

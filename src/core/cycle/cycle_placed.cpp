@@ -71,9 +71,8 @@ void Cycle::watchPlaced(const JobPtr& job) {
   if (news.verdict.outcome == Outcome::kRunning) {
     news.life = lifeOf(*job);
     if (news.life != nullptr && news.life->silentSince && job->spec.health.restartStalled)
-      return follow(
-          job, anew(*job, followStall(*job, members, *news.life->silentSince, mayStartAnewHere(*job), ledger_,
-                                      cache_.domains(), author())));
+      return follow(job, anew(*job, followStall(*job, members, *news.life->silentSince,
+                                                mayStartAnewHere(*job), ground(), author())));
   }
   JobDecision& decision = derive(job, job->status.gang, news);
   // Every member has its pod here; only where there are more is it worth looking for strays.
@@ -113,20 +112,20 @@ void Cycle::followFailed(const JobPtr& job, const std::vector<Member>& members, 
     return;
   }
   FailedGang gang = followFailure(*job, members, verdict, checked ? *checked : *feedback_->failure,
-                                  mayStartAnewHere(*job), ledger_, cache_.domains(), author());
+                                  mayStartAnewHere(*job), ground(), author());
   follow(job, anew(*job, std::move(gang)));
 }
 
 void Cycle::resumeFailed(const JobPtr& job, const std::vector<Member>& members, const Verdict& verdict) {
   StatusNews news;
   if (news.pending = backingOff(*job); news.pending) return write(job, job->status.gang, {}, news);
-  follow(job, anew(*job, replaceAfterPause(*job, members, verdict, mayStartAnewHere(*job), ledger_,
-                                           cache_.domains(), author())));
+  follow(job,
+         anew(*job, replaceAfterPause(*job, members, verdict, mayStartAnewHere(*job), ground(), author())));
 }
 
 // With its new places taken, where it starts at once.
 FailedGang Cycle::anew(const Job& job, FailedGang gang) {
-  take(job, gang.places);
+  takeAnew(job, gang.record, gang.places);
   if (!gang.places.empty())
     gang.news.where = describePlaces(gang.places, ledger_, input_.snapshot.policy.topology);
   return gang;
@@ -156,11 +155,11 @@ void Cycle::replaceLostMembers(const JobPtr& job, const std::vector<Member>& mem
   Replacement replacement =
       mayStartAnewHere(*job)
           ? replaceLost(avoidingRefusal(*job, news.verdict.lost, input_.snapshot.now), members,
-                        withFailed(*job, members, news.verdict.lost), ledger_, cache_.domains(), author())
+                        withFailed(*job, members, news.verdict.lost), ground(), author())
           : Replacement{propose(*job, model::ProposalKind::kRestart, {}, job->status.gang.placed->assignments,
                                 {}, author()),
                         {}};
-  take(*job, replacement.places);
+  takeAnew(*job, replacement.record, replacement.places);
   const std::string lost = news.verdict.message;
   news.failure = failureOfLost(news.verdict.lost, lost, input_.snapshot.now);
   news.restarts = RestartNews::kNotCounted;
@@ -178,6 +177,29 @@ void Cycle::replaceLostMembers(const JobPtr& job, const std::vector<Member>& mem
 bool Cycle::mayStartAnewHere(const Job& job) const {
   return job.specError.empty() && !claimed_.contains(job.key) &&
          model::sameToItsQueue(job, queues_.askedQueueOf(job));
+}
+
+Ground Cycle::ground() {
+  const bool keepsToOneType = !input_.snapshot.policy.mixGpuTypes;
+  return {ledger_, cache_.domains(), queues_,
+          keepsToOneType ? &cache_.schedule().gpuTypes(input_.snapshot) : nullptr};
+}
+
+// New places of a gang that starts anew, or of some of its members: other types of GPUs are charged there.
+void Cycle::takeAnew(const Job& job, const GangRecord& record, const std::vector<model::Assignment>& places) {
+  if (places.empty()) return;
+  take(job, places);
+  if (!queues_.namesTypes()) return;
+  Job after = job;
+  after.status.gang = record;
+  const QueueTree::Index queue = queues_.queueOf(job);
+  const bool nonPreemptible = !model::chargedPreemptible(job);
+  queues_.discharge(queue, queues_.holdingsOf(job), nonPreemptible);
+  queues_.charge(queue, queues_.holdingsOf(after), nonPreemptible);
+  QueueTree::Amounts leaving = queues_.leavingOf(after, podsOf(job));
+  const QueueTree::Amounts left = queues_.leavingOf(job, podsOf(job));
+  for (std::size_t d = 0; d < leaving.size(); ++d) leaving[d] -= left[d];
+  queues_.chargeLeaving(queue, leaving);
 }
 
 void Cycle::take(const Job& job, const std::vector<model::Assignment>& assignments) {

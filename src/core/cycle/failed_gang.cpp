@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/cut_text.h"
-#include "core/gang/lost_members.h"
 #include "core/lifecycle/follow_up.h"
 #include "core/lifecycle/user_rules.h"
 #include "core/order/job_times.h"
@@ -112,18 +111,17 @@ model::GangRecord pauseInPlace(const Job& job, const FollowUp& next, const Membe
 }
 
 Replacement startAnew(const Job& job, const std::vector<Member>& members, const Verdict& verdict,
-                      const FollowUp& next, const Member& root, Ledger& ledger, const Domains& domains,
-                      const Author& author) {
-  if (!next.elsewhere) return replaceLost(job, members, verdict.failed, ledger, domains, author);
+                      const FollowUp& next, const Member& root, const Ground& ground, const Author& author) {
+  if (!next.elsewhere) return replaceLost(job, members, verdict.failed, ground, author);
   Job avoiding = job;
   avoiding.status.gang.backoff = model::Backoff{author.now, 0, {root.node}, next.why};
-  return replaceLost(avoiding, members, verdict.failed, ledger, domains, author);
+  return replaceLost(avoiding, members, verdict.failed, ground, author);
 }
 
 }  // namespace
 
 FailedGang followFailure(const Job& job, const std::vector<Member>& members, const Verdict& verdict,
-                         const Failure& failure, bool mayStartAnew, Ledger& ledger, const Domains& domains,
+                         const Failure& failure, bool mayStartAnew, const Ground& ground,
                          const Author& author) {
   const Member& root = rootOf(failure, verdict);
   // What users' rules say is of their own containers.
@@ -157,7 +155,7 @@ FailedGang followFailure(const Job& job, const std::vector<Member>& members, con
     gang.record = giveBack(job, next, root, author);
     return gang;
   }
-  Replacement replacement = startAnew(job, members, verdict, next, root, ledger, domains, author);
+  Replacement replacement = startAnew(job, members, verdict, next, root, ground, author);
   gang.record = std::move(replacement.record);
   gang.places = std::move(replacement.places);
   return gang;
@@ -170,8 +168,7 @@ bool pausesInPlace(const Job& job) {
 }
 
 FailedGang replaceAfterPause(const Job& job, const std::vector<Member>& members, const Verdict& verdict,
-                             bool mayStartAnew, Ledger& ledger, const Domains& domains,
-                             const Author& author) {
+                             bool mayStartAnew, const Ground& ground, const Author& author) {
   FailedGang gang;
   gang.news.membersFailed = true;
   gang.event = {false, "Restarting", "the pause is over; what failed starts anew"};
@@ -180,7 +177,7 @@ FailedGang replaceAfterPause(const Job& job, const std::vector<Member>& members,
         propose(job, model::ProposalKind::kRestart, {}, job.status.gang.placed->assignments, {}, author);
     return gang;
   }
-  Replacement replacement = replaceLost(job, members, verdict.failed, ledger, domains, author);
+  Replacement replacement = replaceLost(job, members, verdict.failed, ground, author);
   gang.record = std::move(replacement.record);
   gang.places = std::move(replacement.places);
   return gang;
@@ -193,7 +190,7 @@ std::string silenceText(const Job& job, base::WallTime silentSince) {
 }
 
 FailedGang followStall(const Job& job, const std::vector<Member>& members, base::WallTime silentSince,
-                       bool mayStartAnew, Ledger& ledger, const Domains& domains, const Author& author) {
+                       bool mayStartAnew, const Ground& ground, const Author& author) {
   Failure failure;
   failure.failure = model::FailureClass::kStalled;
   failure.message = silenceText(job, silentSince);
@@ -218,7 +215,7 @@ FailedGang followStall(const Job& job, const std::vector<Member>& members, base:
   }
   Job whole = job;
   whole.spec.failure.scope = model::RestartScope::kGang;
-  Replacement replacement = replaceLost(whole, members, members, ledger, domains, author);
+  Replacement replacement = replaceLost(whole, members, members, ground, author);
   gang.record = std::move(replacement.record);
   gang.places = std::move(replacement.places);
   return gang;

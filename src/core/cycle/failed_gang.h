@@ -6,6 +6,7 @@
 
 #include "core/gang/action.h"
 #include "core/gang/gang_proposals.h"
+#include "core/gang/lost_members.h"
 #include "core/gang/outcome.h"
 #include "core/ledger/domains.h"
 #include "core/ledger/ledger.h"
@@ -32,7 +33,7 @@ struct FailedGang {
 // `mayStartAnew`: its queue would take it as it is now; else it waits to be admitted.
 [[nodiscard]] FailedGang followFailure(const model::Job& job, const std::vector<Member>& members,
                                        const Verdict& verdict, const Failure& failure, bool mayStartAnew,
-                                       Ledger& ledger, const Domains& domains, const Author& author);
+                                       const Ground& ground, const Author& author);
 
 // Whether its members that failed wait for the end of a pause, or have waited, while the others run on: the
 // failure has been told and counted.
@@ -40,15 +41,15 @@ struct FailedGang {
 
 // They start anew, once the pause is over.
 [[nodiscard]] FailedGang replaceAfterPause(const model::Job& job, const std::vector<Member>& members,
-                                           const Verdict& verdict, bool mayStartAnew, Ledger& ledger,
-                                           const Domains& domains, const Author& author);
+                                           const Verdict& verdict, bool mayStartAnew, const Ground& ground,
+                                           const Author& author);
 
 // What becomes of a gang that runs and has been silent since then, where it asks to be restarted for that: as
 // of one that failed, of class Stalled. The whole gang starts anew, whatever its scope: nobody can tell which
 // member the others wait for.
 [[nodiscard]] FailedGang followStall(const model::Job& job, const std::vector<Member>& members,
-                                     base::WallTime silentSince, bool mayStartAnew, Ledger& ledger,
-                                     const Domains& domains, const Author& author);
+                                     base::WallTime silentSince, bool mayStartAnew, const Ground& ground,
+                                     const Author& author);
 
 // "no report and no new line in a log since …, for longer than spec.health.stallSeconds (600)".
 [[nodiscard]] std::string silenceText(const model::Job& job, base::WallTime silentSince);

@@ -47,6 +47,7 @@ std::size_t Overdue::elect(const Reservation& reservation, const std::vector<Lat
                       return std::tie(a.first, a.second->wait) < std::tie(b.first, b.second->wait);
                     });
   const std::uint32_t pool = in_.cache.poolOf(*holder.job, holder.shape);
+  const auto* closed = in_.placer.closedTo(*holder.job);
   std::size_t elected = holder.position;
   double best = 0;
   for (std::size_t i = 0; i < asked; ++i) {
@@ -54,6 +55,9 @@ std::size_t Overdue::elect(const Reservation& reservation, const std::vector<Lat
     const model::Job& job = *contender.waiting->job;
     if (contender.priority < holder.rank.priority ||
         in_.cache.poolOf(job, oldest[i].second->shape.key) != pool)
+      continue;
+    const auto* closedToIt = in_.placer.closedTo(job);
+    if ((closed == nullptr) != (closedToIt == nullptr) || (closed != nullptr && *closed != *closedToIt))
       continue;
     if (!waitsForRoom(*oldest[i].second)) continue;
     if (!isOverdue(contender)) continue;

@@ -19,6 +19,7 @@ Scheduler::Scheduler(const ScheduleRequest& request)
       ledger_(request.ledger),
       tree_(request.queues),
       placer_(snapshot_, ledger_, request.domains, request.cache),
+      types_(snapshot_, ledger_, tree_, placer_, request.cache),
       runs_(snapshot_, request.cache.liveRuns),
       orderSettings_(orderSettings(snapshot_.policy)),
       ends_(snapshot_, request.cache.notes, ledger_, runs_),
@@ -128,10 +129,21 @@ bool Scheduler::reached(const Contender& contender) {
   return false;
 }
 
+// A type of GPU of which its queue may never have enough for it is none for it: it waits for another one.
+void Scheduler::closeTypes(const Contender& contender) {
+  if (!tree_.namesTypes()) return;
+  const Job& job = *contender.waiting->job;
+  const JobPtr least = leastOf(job, snapshot_.policy);
+  auto closed =
+      types_.closedTo(contender.queue, least ? *least : job, request_.cache.shapeOf(job, contender.position));
+  if (closed) placer_.close(job.key, std::move(closed));
+}
+
 // Returns whether it was charged to its queue.
 bool Scheduler::consider(const Contender& contender) {
   if (starting_ >= request_.mostStartingMembers) return words_.behindStarting(contender, schedule_);
   if (!reached(contender)) return words_.notReached(contender, schedule_);
+  closeTypes(contender);
   if (stopped_.empty()) {
     if (const auto equal = equalInVain(contender)) return words_.laterAs(contender, *equal, schedule_);
   }

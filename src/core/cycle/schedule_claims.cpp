@@ -9,12 +9,25 @@
 
 namespace trainyard::core {
 
-Claimant Scheduler::claimantOf(const Contender& contender) const {
+Claimant Scheduler::claimantOf(const Contender& contender) {
   std::optional<base::WallTime> since;
   const auto& pending = contender.waiting->job->status.pending;
   if (pending && pending->reservedSince && !keptByAnother(contender)) since = pending->reservedSince;
-  return {contender.waiting->job.get(), contender.priority, contender.queue,  contender.demand, since,
-          contender.belowShare,         contender.rank,     contender.overdue};
+  return {contender.waiting->job.get(),
+          contender.priority,
+          contender.queue,
+          typedDemandOf(contender, *contender.waiting->job),
+          since,
+          contender.belowShare,
+          contender.rank,
+          contender.overdue};
+}
+
+// What the contender asks for at some size, with the type of its GPUs where that is known.
+QueueTree::Amounts Scheduler::typedDemandOf(const Contender& contender, const Job& sized) {
+  if (!tree_.namesTypes())
+    return &sized == contender.waiting->job.get() ? contender.demand : tree_.demandOf(sized);
+  return types_.demandOf(sized, request_.cache.shapeOf(*contender.waiting->job, contender.position));
 }
 
 // Whether who makes room for it pays for it; then it starts at once, as a claim.
@@ -25,7 +38,7 @@ bool Scheduler::claims(const Contender& contender, const GangShape& shape) {
   const JobPtr smallest = leastOf(*claimant.job, snapshot_.policy);
   if (smallest) {
     claimant.job = smallest.get();
-    claimant.demand = tree_.demandOf(*smallest);
+    claimant.demand = typedDemandOf(contender, *smallest);
   }
   const auto again = claimsAgainFrom(*claimant.job);
   if (again && snapshot_.now < *again) wakeAt(again);
@@ -55,7 +68,8 @@ bool Scheduler::claimsGuaranteed(const Contender& contender, const GangShape& sh
   int members = least;
   for (int beyond = wishedMembers(job) + 1; beyond - members > 1;) {
     const int size = members + (beyond - members) / 2;
-    const bool within = !tree_.beyondGuarantee(contender.queue, tree_.demandOf(*withWish(job, size)));
+    const bool within =
+        !tree_.beyondGuarantee(contender.queue, typedDemandOf(contender, *withWish(job, size)));
     (within ? members : beyond) = size;
   }
   const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest,
@@ -65,7 +79,7 @@ bool Scheduler::claimsGuaranteed(const Contender& contender, const GangShape& sh
   const JobPtr sized = withWish(job, members);
   Claimant claimant = claimantOf(contender);
   claimant.job = sized.get();
-  claimant.demand = tree_.demandOf(*sized);
+  claimant.demand = typedDemandOf(contender, *sized);
   if (auto claim = preemption_.claim(claimant, shape.relaxation.widest))
     return carryOutUnlessKept(contender, std::move(*claim));
   guaranteedInVain_.insert(asked);
@@ -85,15 +99,12 @@ bool Scheduler::claimsMore(const Contender& contender, const GangShape& shape) {
   const auto vain = noMoreFor_.find(asked);
   if (vain != noMoreFor_.end() && contender.rank.expected >= vain->second) return false;
   for (int members = wishedMembers(job); members > least; members = least + (members - least) / 2) {
-    if (auto free = placeWith(contender, members, shape.relaxation.widest)) {
-      if (judge(contender, free->assignments) != Reservation::Verdict::kPasses) break;
-      start(contender, std::move(*free));
-      return true;
-    }
+    // What is free already is startsSmaller()'s, which takes all of it.
+    if (placeWith(contender, members, shape.relaxation.widest)) break;
     const JobPtr sized = withWish(job, members);
     Claimant claimant = claimantOf(contender);
     claimant.job = sized.get();
-    claimant.demand = tree_.demandOf(*sized);
+    claimant.demand = typedDemandOf(contender, *sized);
     claimant.beyondLeast = true;
     if (auto claim = preemption_.claimShrinking(claimant, shape.relaxation.widest))
       return carryOutUnlessKept(contender, std::move(*claim));

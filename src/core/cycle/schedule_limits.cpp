@@ -70,8 +70,9 @@ std::optional<QueueTree::Excess> Scheduler::keptBelowLimit(const Contender& cont
   return std::nullopt;
 }
 
-bool Scheduler::entitled(const Contender& contender) const {
-  return isGuaranteedAny(contender) && !tree_.beyondGuarantee(contender.queue, contender.demand);
+bool Scheduler::entitled(const Contender& contender) {
+  return isGuaranteedAny(contender) &&
+         !tree_.beyondGuarantee(contender.queue, typedDemandOf(contender, *contender.waiting->job));
 }
 
 // Of what it asks for: a guarantee of GPUs is none of cpu.
@@ -103,9 +104,16 @@ void Scheduler::holdBelowLimit(const Contender& contender, const QueueTree::Exce
     return each.at == beyond.queue && each.dimension == beyond.dimension;
   };
   if (std::any_of(limitHolds_.begin(), limitHolds_.end(), same)) return;
-  // A type of GPU is nobody's demand: all that it asks for may be of it.
-  const QueueTree::Amounts awaited = awaitedBy(contender);
-  const std::int64_t demand = awaited[beyond.dimension] > 0 ? awaited[beyond.dimension] : awaited[0];
+  // A type of GPU is nobody's demand: all that may be of it is kept.
+  std::int64_t demand = awaitedBy(contender)[beyond.dimension];
+  if (demand <= 0) {
+    const Job& job = *contender.waiting->job;
+    const JobPtr least = leastOf(job, snapshot_.policy);
+    demand = types_.mostOf(least ? *least : job, request_.cache.shapeOf(job, contender.position),
+                           beyond.dimension);
+  }
+  // For what can never be had nothing is kept.
+  if (demand > tree_.node(beyond.queue).limit[beyond.dimension]) return;
   limitHolds_.push_back({contender.waiting->job, contender.queue, contender.rank, beyond.queue,
                          beyond.dimension, demand,
                          roomBelowLimit(tree_, beyond.queue, beyond.dimension, demand, ends_)});

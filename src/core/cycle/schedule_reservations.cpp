@@ -22,10 +22,12 @@ void Scheduler::keepPlaces(const Contender& contender, const GangShape& shape) {
     if (!isShareExhausted_) holdBelowLimit(contender, *exhausted_);
     return;
   }
+  // Of who is closed out of a part of it no other is told by this number.
+  const bool isWhole = placer_.closedTo(*job) == nullptr;
   const std::uint32_t pool = request_.cache.poolOf(*job, shape.key);
-  if (pools_.contains(pool) || reservations_.size() >= kMostReservations) return;
+  if ((isWhole && pools_.contains(pool)) || reservations_.size() >= kMostReservations) return;
   if (!words_.waitsForRoom(contender, shape) || keptByAnother(contender)) return;
-  pools_.insert(pool);
+  if (isWhole) pools_.insert(pool);
   // An elastic gang waits for the least that it can do with.
   const JobPtr least = leastOf(*job, snapshot_.policy);
   const JobPtr awaited = least ? least : job;
@@ -47,7 +49,7 @@ void Scheduler::keepPlaces(const Contender& contender, const GangShape& shape) {
 // Whether an earlier one keeps what it waits for.
 bool Scheduler::keptByAnother(const Contender& contender) const {
   if (reservations_.empty()) return false;
-  const std::vector<char> pool = poolOf(*contender.waiting->job, ledger_);
+  const std::vector<char> pool = openPoolOf(*contender.waiting->job, ledger_, placer_);
   return std::any_of(reservations_.begin(), reservations_.end(),
                      [&](const Reservation& each) { return each.samePool(pool); });
 }

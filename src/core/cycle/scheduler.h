@@ -14,6 +14,7 @@
 #include "core/cycle/overdue.h"
 #include "core/cycle/queue_report.h"
 #include "core/cycle/schedule.h"
+#include "core/cycle/type_demand.h"
 #include "core/cycle/waiting_order.h"
 #include "core/cycle/waiting_words.h"
 #include "core/place/gang_placer.h"
@@ -45,6 +46,7 @@ class Scheduler {
   const QueueTree::Amounts& demandOf(const Job& job, std::uint32_t shape);
   void keepTurns(std::vector<Contender>& contenders);
   bool reached(const Contender& contender);
+  void closeTypes(const Contender& contender);
   bool consider(const Contender& contender);
   void resize();
   void wakeAt(std::optional<base::WallTime> time) {
@@ -60,7 +62,7 @@ class Scheduler {
   void stopQueue(const Contender& contender, const Pending& pending);
   void stopQueueIfRoomIsShort(const Contender& contender, const GangShape& shape);
   std::optional<QueueTree::Excess> keptBelowLimit(const Contender& contender, const QueueTree::Amounts& held);
-  [[nodiscard]] bool entitled(const Contender& contender) const;
+  [[nodiscard]] bool entitled(const Contender& contender);
   [[nodiscard]] bool isGuaranteedAny(const Contender& contender) const;
   void keepBelowLimits(const Contender& contender, const QueueTree::Amounts& demand);
   void holdBelowLimit(const Contender& contender, const QueueTree::Excess& beyond);
@@ -95,7 +97,8 @@ class Scheduler {
   bool waitsForLeast(const Contender& contender, const Job& least);
 
   // schedule_claims.cpp: phase 6: others make room.
-  [[nodiscard]] Claimant claimantOf(const Contender& contender) const;
+  [[nodiscard]] Claimant claimantOf(const Contender& contender);
+  [[nodiscard]] QueueTree::Amounts typedDemandOf(const Contender& contender, const Job& sized);
   bool claims(const Contender& contender, const GangShape& shape);
   bool claimsGuaranteed(const Contender& contender, const GangShape& shape);
   bool claimsMore(const Contender& contender, const GangShape& shape);
@@ -134,6 +137,7 @@ class Scheduler {
   Ledger& ledger_;
   QueueTree& tree_;
   GangPlacer placer_;
+  TypeDemand types_;
   RunTimeModel runs_;
   OrderSettings orderSettings_;
   Ends ends_;

@@ -81,13 +81,15 @@ bool WaitingWords::laterAs(const Contender& contender, std::size_t equal, Schedu
 
 WaitingWords::PendingPtr WaitingWords::failureOf(const Contender& contender, const GangShape& shape) {
   const PlacementCache::Question question{shape.key, shape.relaxation.widest};
-  auto& [takes, words] = failures_[question];
-  if (words && takes == in_.ledger.takes()) return words;
   const model::Job& job = *contender.waiting->job;
-  auto failure = in_.cache.failure(question, in_.ledger);
+  const auto* closed = in_.placer.closedTo(job);
+  auto& [takes, words] = failures_[{question, closed}];
+  if (words && takes == in_.ledger.takes()) return words;
+  // What is closed is so to one queue: others are not told of it.
+  auto failure = closed == nullptr ? in_.cache.failure(question, in_.ledger) : nullptr;
   if (!failure) {
     failure = std::make_shared<const PlacementFailure>(in_.placer.failure(job, shape.relaxation.widest));
-    in_.cache.remember(question, in_.ledger, failure);
+    if (closed == nullptr) in_.cache.remember(question, in_.ledger, failure);
   }
   takes = in_.ledger.takes();
   // Who is in the way, and until when, moves with time.

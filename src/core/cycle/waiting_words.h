@@ -75,8 +75,10 @@ class WaitingWords {
   Scene in_;
   Overdue& overdue_;
   std::vector<Later> later_;
-  // Of the present cycle, with how much had been taken from the ledger then.
-  std::map<PlacementCache::Question, std::pair<std::uint64_t, PendingPtr>> failures_;
+  // Of the present cycle, with how much had been taken from the ledger then; of a question, and what is
+  // closed to those who ask.
+  using Question = std::pair<PlacementCache::Question, const GangPlacer::NodeNames*>;
+  std::map<Question, std::pair<std::uint64_t, PendingPtr>> failures_;
   std::map<PlacementCache::Words, PendingPtr> told_;
   PendingPtr lastTold_;  // of those
   std::map<const Reservation*, PendingPtr> reservedBy_;

@@ -1,9 +1,10 @@
 #include "core/gang/lost_members.h"
 
+#include <algorithm>
 #include <utility>
-#include <variant>
 
 #include "core/ledger/what_if.h"
+#include "model/charge.h"
 
 namespace trainyard::core {
 namespace {
@@ -46,16 +47,77 @@ std::vector<model::Assignment> assignmentsOf(const std::vector<Member>& members)
   return assignments;
 }
 
+std::vector<model::Assignment> stayingOf(const std::vector<Member>& members,
+                                         const std::vector<Member>& replaced) {
+  std::vector<Member> staying;
+  for (const Member& member : members) {
+    const bool goes = std::any_of(replaced.begin(), replaced.end(), [&](const Member& each) {
+      return each.role == member.role && each.index == member.index;
+    });
+    if (!goes) staying.push_back(member);
+  }
+  return assignmentsOf(staying);
+}
+
+// Together with the members that stay they are of one type. Who has two already goes on as he is.
+std::optional<Placement> findAlike(const PlaceRequest& request, const std::vector<model::Assignment>& staying,
+                                   const Ground& ground) {
+  const auto find = [&](const PlaceRequest& asked) {
+    return findPlaces(asked, ground.ledger, ground.domains);
+  };
+  if (ground.types == nullptr || ground.types->straddles(*request.job, staying)) return find(request);
+  return placeOnOneType(request, *ground.types, find, staying);
+}
+
+// Nodes that the new places must keep off for the quotas of the gang's queue; none: nothing there will do.
+// Nothing: they may be had. What it gives up it need not be allowed anew.
+std::optional<std::vector<model::NodeName>> beyondQuota(const Job& job,
+                                                        const std::vector<model::Assignment>& places,
+                                                        const std::vector<model::Assignment>& replaced,
+                                                        const QueueTree& queues) {
+  QueueTree::Amounts more = queues.heldBy(job, places);
+  const QueueTree::Amounts less = queues.heldBy(job, replaced);
+  for (std::size_t d = 0; d < more.size(); ++d) more[d] = std::max<std::int64_t>(more[d] - less[d], 0);
+  const QueueTree::Index queue = queues.queueOf(job);
+  auto beyond = queues.beyondLimit(queue, more);
+  if (!beyond) beyond = queues.beyondLimitYet(queue, more);
+  if (!beyond && !model::chargedPreemptible(job)) beyond = queues.beyondNonPreemptible(queue, more);
+  if (!beyond) return std::nullopt;
+  return queues.nodesOfType(beyond->dimension);
+}
+
+std::optional<Placement> findNewPlaces(const Job& job, const std::vector<Member>& members,
+                                       const std::vector<Member>& replaced, const Ground& ground) {
+  PlaceRequest request = requestFor(job, replaced);
+  const std::vector<model::Assignment> staying = stayingOf(members, replaced);
+  const std::vector<model::Assignment> left = assignmentsOf(replaced);
+  const auto& backoff = job.status.gang.backoff;
+  const std::vector<model::NodeName> failed = backoff ? backoff->avoidNodes : std::vector<model::NodeName>{};
+  std::vector<model::NodeName> barred;
+  while (true) {
+    auto placement = avoidingAsPossible(failed, [&](std::vector<model::NodeName> avoided) {
+      request.avoidNodes = std::move(avoided);
+      request.avoidNodes.insert(request.avoidNodes.end(), barred.begin(), barred.end());
+      return findAlike(request, staying, ground);
+    });
+    if (!placement) return std::nullopt;
+    const auto off = beyondQuota(job, placement->assignments, left, ground.queues);
+    if (!off) return placement;
+    if (off->empty()) return std::nullopt;
+    barred.insert(barred.end(), off->begin(), off->end());
+  }
+}
+
 }  // namespace
 
 Replacement replaceLost(const Job& job, const std::vector<Member>& members, const std::vector<Member>& lost,
-                        Ledger& ledger, const Domains& domains, const Author& author) {
+                        const Ground& ground, const Author& author) {
   const bool whole = job.spec.failure.scope == model::RestartScope::kGang;
   const std::vector<Member>& replaced = whole ? members : lost;
-  const NodeAmounts room = roomOf(job, replaced, ledger);
-  WhatIf gone(ledger);
+  const NodeAmounts room = roomOf(job, replaced, ground.ledger);
+  WhatIf gone(ground.ledger);
   gone.release(room);
-  auto planned = findPlacesAvoiding(requestFor(job, replaced), ledger, domains);
+  auto planned = findNewPlaces(job, members, replaced, ground);
   Replacement replacement;
   if (planned) replacement.places = std::move(planned->assignments);
   const bool restart = whole || replacement.places.empty();

@@ -67,12 +67,17 @@ std::size_t GangPlacer::attainable(const Job& job, std::uint32_t shape) {
   const auto [found, isNew] = cache_.attainable.try_emplace(shape, 0);
   if (isNew) {
     budget_.spend(nodes());
-    found->second = tightestAttainable(request(job, 0), ledger_, domains_);
+    // Of the shape: what is closed is so to one queue.
+    PlaceRequest asked = request(job, 0);
+    asked.closed = nullptr;
+    found->second = tightestAttainable(asked, ledger_, domains_);
   }
   return found->second;
 }
 
 bool GangPlacer::mayEverStart(const Job& job, std::uint32_t shape) {
+  // Nothing is closed without which it could not.
+  if (closedTo(job) != nullptr) return true;
   const auto [found, isNew] = cache_.mayEverStart.try_emplace({shape, snapshot_.policy.resize.enabled}, true);
   if (isNew) {
     budget_.spend(nodes());
@@ -86,6 +91,7 @@ PlaceRequest GangPlacer::request(const Job& job, std::size_t widest) {
   PlaceRequest request;
   request.job = &job;
   request.widest = widest;
+  request.closed = closedTo(job);
   if (!mix_) mix_ = cache_.notes.mix();
   request.mix = &*mix_;
   request.shapeCosts = plannedCosts(job);
@@ -118,6 +124,7 @@ std::optional<Placement> GangPlacer::place(const Job& job, std::uint32_t shape, 
     failed.insert(failed.end(), backoff->avoidNodes.begin(), backoff->avoidNodes.end());
     return placeAvoiding(job, widest, failed);
   }
+  if (closedTo(job) != nullptr) return placeAvoiding(job, widest, suspects());
   const PlacementCache::Question question{shape, widest};
   if (cache_.failed(question, ledger_)) return std::nullopt;
   auto placement = placeAvoiding(job, widest, suspects());

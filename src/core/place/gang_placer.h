@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -77,6 +78,18 @@ class GangPlacer {
   // plans say.
   void prefer(std::map<model::ObjectKey, std::string> types) { preferred_ = std::move(types); }
 
+  // Nodes that are none for this job, at whatever size (PlaceRequest::closed).
+  using NodeNames = std::vector<model::NodeName>;
+  void close(const model::ObjectKey& job, std::shared_ptr<const NodeNames> nodes) {
+    closed_[job] = std::move(nodes);
+  }
+  // nullptr: there are none.
+  [[nodiscard]] const NodeNames* closedTo(const model::Job& job) const {
+    if (closed_.empty()) return nullptr;
+    const auto found = closed_.find(job.key);
+    return found == closed_.end() ? nullptr : found->second.get();
+  }
+
   [[nodiscard]] const Domains& domains() const { return domains_; }
   [[nodiscard]] WorkBudget& budget() { return budget_; }
 
@@ -102,6 +115,7 @@ class GangPlacer {
   [[nodiscard]] const std::string* preferredType(const model::Job& job) const;
 
   std::map<model::ObjectKey, std::string> preferred_;
+  std::map<model::ObjectKey, std::shared_ptr<const NodeNames>> closed_;
 
   std::map<std::pair<int, int>, std::vector<model::ShapeCost>> planned_;  // by nodes and GPUs on each
   // How shapes relax, by what their jobs are expected to take.

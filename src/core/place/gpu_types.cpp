@@ -45,17 +45,19 @@ bool GpuTypes::matter(const PlaceRequest& request) const {
   return members > 1;
 }
 
-bool GpuTypes::straddles(const model::Job& job, const Placement& placement) const {
+bool GpuTypes::straddles(const model::Job& job, const std::vector<model::Assignment>& places,
+                         const std::vector<model::Assignment>& beside) const {
   const std::string* first = nullptr;
-  for (const model::Assignment& place : placement.assignments) {
+  const auto isOfAnother = [&](const model::Assignment& place) {
     const model::Role* role = job.spec.findRole(place.role);
-    if (role == nullptr || role->shape.requests.gpus() <= 0 || namesLabel(role->shape, label_)) continue;
+    if (role == nullptr || role->shape.requests.gpus() <= 0 || namesLabel(role->shape, label_)) return false;
     const auto type = typeOf_.find(place.node);
-    if (type == typeOf_.end()) continue;
-    if (first != nullptr && *first != type->second) return true;
-    first = &type->second;
-  }
-  return false;
+    if (type == typeOf_.end()) return false;
+    if (first == nullptr) first = &type->second;
+    return *first != type->second;
+  };
+  return std::any_of(places.begin(), places.end(), isOfAnother) ||
+         std::any_of(beside.begin(), beside.end(), isOfAnother);
 }
 
 }  // namespace trainyard::core

@@ -24,9 +24,10 @@ class GpuTypes {
   // Whether a placement of the request could lie on two types at all: there are several, and several members
   // with GPUs.
   [[nodiscard]] bool matter(const PlaceRequest& request) const;
-  // Whether members with GPUs lie on nodes of two types, but for roles that name the label themselves: they
-  // mean it.
-  [[nodiscard]] bool straddles(const model::Job& job, const Placement& placement) const;
+  // Whether members with GPUs, there and on the places beside, lie on nodes of two types, but for roles that
+  // name the label themselves: they mean it.
+  [[nodiscard]] bool straddles(const model::Job& job, const std::vector<model::Assignment>& places,
+                               const std::vector<model::Assignment>& beside = {}) const;
   // For each type, by name, the nodes that a gang must keep off to have all its GPUs of it.
   [[nodiscard]] const std::map<std::string, std::vector<model::NodeName>>& others() const { return others_; }
 
@@ -38,12 +39,17 @@ class GpuTypes {
 
 // The closest place for the request on nodes of one type of GPU: a gang is as fast as its slowest member, and
 // libraries tune themselves to one. Steps: as it comes, if that is of one type; else each type by itself, the
-// tightest level wins. Ties: the type's name. `find` asks for places.
+// tightest level wins. Ties: the type's name. `find` asks for places; `beside` are those of its members that
+// have theirs.
 template <typename Find>
 [[nodiscard]] std::optional<Placement> placeOnOneType(PlaceRequest request, const GpuTypes& types,
-                                                      const Find& find) {
+                                                      const Find& find,
+                                                      const std::vector<model::Assignment>& beside = {}) {
   auto placement = find(request);
-  if (!placement || !types.straddles(*request.job, *placement)) return placement;
+  const auto isMixed = [&](const Placement& found) {
+    return types.straddles(*request.job, found.assignments, beside);
+  };
+  if (!placement || !isMixed(*placement)) return placement;
   placement.reset();
   const std::vector<model::NodeName> avoided = request.avoidNodes;
   for (const auto& [type, others] : types.others()) {
@@ -51,7 +57,7 @@ template <typename Find>
     request.avoidNodes.insert(request.avoidNodes.end(), others.begin(), others.end());
     auto found = find(request);
     const bool better = found && (!placement || found->levelIndex > placement->levelIndex);
-    if (better) placement = std::move(found);
+    if (better && !isMixed(*found)) placement = std::move(found);
   }
   return placement;
 }

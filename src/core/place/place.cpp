@@ -95,16 +95,6 @@ std::optional<Placement> findPlaces(const PlaceRequest& request, const Ledger& l
   return describe(problem, std::move(*found));
 }
 
-std::optional<Placement> findPlacesAvoiding(PlaceRequest request, const Ledger& ledger,
-                                            const Domains& domains) {
-  const auto& backoff = request.job->status.gang.backoff;
-  return avoidingAsPossible(backoff ? backoff->avoidNodes : std::vector<model::NodeName>{},
-                            [&](std::vector<model::NodeName> avoided) {
-                              request.avoidNodes = std::move(avoided);
-                              return findPlaces(request, ledger, domains);
-                            });
-}
-
 std::optional<Placement> avoidingAsPossible(
     const std::vector<model::NodeName>& failed,
     const std::function<std::optional<Placement>(std::vector<model::NodeName>)>& find) {

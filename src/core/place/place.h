@@ -29,6 +29,9 @@ struct PlaceRequest {
   };
   std::vector<Group> groups;
   std::vector<model::NodeName> avoidNodes;
+  // Nodes that are none for it, free or not: of types of GPU of which its queue may never have as many as it
+  // would take there.
+  const std::vector<model::NodeName>* closed = nullptr;
   // Index into Domains::levels(): never wider than this level, besides what the job requires
   // (core/place/relaxation.h says which will do now). 0, the whole cluster, is no bound.
   std::size_t widest = 0;
@@ -84,12 +87,9 @@ struct PlacementFailure {
 // The same without words: they cost more than the search where nothing fits.
 [[nodiscard]] std::optional<Placement> findPlaces(const PlaceRequest& request, const Ledger& ledger,
                                                   const Domains& domains);
-// The same for a job that backs off: without the nodes that failed its attempts where that is possible, else
-// without those that failed last. Better such a node than to wait for one that may never come; the back-off
-// grows.
-[[nodiscard]] std::optional<Placement> findPlacesAvoiding(PlaceRequest request, const Ledger& ledger,
-                                                          const Domains& domains);
-// What `find` finds without all of these nodes, without the later half of them, and so on to without none.
+// What `find` finds without all of these nodes, which failed a job's attempts or are suspected, without the
+// later half of them, and so on to without none. Better such a node than to wait for one that may never come;
+// the back-off grows.
 [[nodiscard]] std::optional<Placement> avoidingAsPossible(
     const std::vector<model::NodeName>& failed,
     const std::function<std::optional<Placement>(std::vector<model::NodeName>)>& find);

@@ -128,7 +128,8 @@ class Explanation {
     failure.message += closedNodes();
     failure.scarce = failure.shortfall->resource;
     for (std::uint32_t position = best.range.begin; position < best.range.end; ++position) {
-      if (matchesAny(position)) failure.contested.push_back(now_.domains().nodeAt(position));
+      if (matchesAny(position) && !now_.closed(position))
+        failure.contested.push_back(now_.domains().nodeAt(position));
     }
     return failure;
   }
@@ -157,7 +158,8 @@ class Explanation {
     std::vector<char> open = matching;
     for (std::size_t position = 0; position < open.size(); ++position) {
       if (open[position] == 0) continue;
-      open[position] = !now_.avoided(position) && !nodeRefusal(now_.node(position), *kind.shape) ? 1 : 0;
+      const bool isOut = now_.avoided(position) || now_.closed(position);
+      open[position] = !isOut && !nodeRefusal(now_.node(position), *kind.shape) ? 1 : 0;
     }
     return open;
   }
@@ -420,6 +422,7 @@ class Explanation {
           now_.timesCovered(kind, now_.roomAt(position), 1) == 0)
         continue;
       if (const auto failure = nodeMisfit(now_.node(position), *kind.shape)) return failure->text;
+      if (now_.closed(position)) return "is of a type of GPU of which its queue may not have as much";
       if (now_.avoided(position)) return "is left out after the last attempt";
     }
     return std::nullopt;

@@ -74,10 +74,15 @@ PlaceProblem::PlaceProblem(const PlaceRequest& request, const Ledger& ledger, co
                            Room room)
     : request_(&request), ledger_(&ledger), domains_(&domains) {
   groupKinds();
-  avoided_.assign(domains.nodeCount(), 0);
-  for (const model::NodeName& name : request.avoidNodes) {
-    if (const auto node = ledger.find(name)) avoided_[domains.positionOf(*node)] = 1;
-  }
+  const auto mark = [&](const std::vector<model::NodeName>& names, std::vector<char>& marked) {
+    marked.assign(domains.nodeCount(), 0);
+    for (const model::NodeName& name : names) {
+      if (const auto node = ledger.find(name)) marked[domains.positionOf(*node)] = 1;
+    }
+  };
+  mark(request.avoidNodes, avoided_);
+  mark({}, closed_);
+  if (request.closed != nullptr) mark(*request.closed, closed_);
   readRoom(room);
   readFits(room);
 }
@@ -154,7 +159,7 @@ void PlaceProblem::readFits(Room room) {
       const std::int64_t fits = timesCovered(kind, roomAt(position), kind.count);
       if (fits == 0) continue;
       const bool left = room == Room::kFree && avoided_[position] != 0;
-      if (left) continue;
+      if (left || closed_[position] != 0) continue;
       const model::Node& where = node(position);
       const bool open = known != nullptr       ? known->mayUse(domains_->nodeAt(position), where, *kind.shape)
                         : room == Room::kEmpty ? !where.deleting && templateMatches(where, *kind.shape)

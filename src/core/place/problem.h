@@ -64,6 +64,7 @@ class PlaceProblem {
     return *ledger_->nodes()[domains_->nodeAt(position)].node;
   }
   [[nodiscard]] bool avoided(std::size_t position) const { return avoided_[position] != 0; }
+  [[nodiscard]] bool closed(std::size_t position) const { return closed_[position] != 0; }
 
   // How many members of `kind` fit into `room`, at most `limit`.
   [[nodiscard]] std::int64_t timesCovered(const Kind& kind, const std::int64_t* room,
@@ -82,6 +83,7 @@ class PlaceProblem {
   std::vector<std::int64_t> room_;
   std::vector<Busyness> busyness_;
   std::vector<char> avoided_;
+  std::vector<char> closed_;
 };
 
 }  // namespace trainyard::core

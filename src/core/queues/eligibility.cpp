@@ -48,27 +48,30 @@ bool reclaims(const Claimant& claimant, QueueTree::Index victimQueue, const Queu
   if (!std::all_of(from, path.end(), [&](auto queue) { return tree.borrows(queue, claimant.demand); }))
     return false;
   const bool guaranteed = !tree.beyondGuaranteeUpTo(claimant.queue, branches.a, claimant.demand);
-  return guaranteed || shares.with(branches.a, claimant.demand) <= shares.without(branches.b, held);
+  return guaranteed ||
+         shares.with(branches.a, claimant.demand) <= shares.without(branches.b, held, claimant.demand);
 }
 
 }  // namespace
 
 template <typename Compute>
 std::int64_t KnownShares::known(std::vector<Known>& all, QueueTree::Index queue,
-                                const QueueTree::Amounts& amounts, Compute compute) {
+                                const QueueTree::Amounts& amounts, const QueueTree::Amounts& wanted,
+                                Compute compute) {
   if (all.empty()) all.resize(tree_.size());
   Known& known = all[queue];
-  if (known.version != tree_.version() || known.amounts != amounts)
-    known = {tree_.version(), amounts, compute()};
+  if (known.version != tree_.version() || known.amounts != amounts || known.wanted != wanted)
+    known = {tree_.version(), amounts, wanted, compute()};
   return known.share;
 }
 
 std::int64_t KnownShares::with(QueueTree::Index queue, const QueueTree::Amounts& more) {
-  return known(with_, queue, more, [&] { return tree_.shareWith(queue, more); });
+  return known(with_, queue, more, more, [&] { return tree_.shareWith(queue, more); });
 }
 
-std::int64_t KnownShares::without(QueueTree::Index queue, const QueueTree::Amounts& less) {
-  return known(without_, queue, less, [&] { return tree_.shareWithout(queue, less); });
+std::int64_t KnownShares::without(QueueTree::Index queue, const QueueTree::Amounts& less,
+                                  const QueueTree::Amounts& wanted) {
+  return known(without_, queue, less, wanted, [&] { return tree_.shareWithout(queue, less, wanted); });
 }
 
 bool forbidsWithin(const QueueTree::Node& node) {

@@ -33,17 +33,20 @@ class KnownShares {
  public:
   explicit KnownShares(const QueueTree& tree) : tree_(tree) {}
   [[nodiscard]] std::int64_t with(QueueTree::Index queue, const QueueTree::Amounts& more);
-  [[nodiscard]] std::int64_t without(QueueTree::Index queue, const QueueTree::Amounts& less);
+  [[nodiscard]] std::int64_t without(QueueTree::Index queue, const QueueTree::Amounts& less,
+                                     const QueueTree::Amounts& wanted);
 
  private:
   struct Known {
     std::uint64_t version = 0;
     QueueTree::Amounts amounts = {};  // none: nothing is known
+    QueueTree::Amounts wanted = {};
     std::int64_t share = 0;
   };
   template <typename Compute>
   [[nodiscard]] std::int64_t known(std::vector<Known>& all, QueueTree::Index queue,
-                                   const QueueTree::Amounts& amounts, Compute compute);
+                                   const QueueTree::Amounts& amounts, const QueueTree::Amounts& wanted,
+                                   Compute compute);
 
   const QueueTree& tree_;
   std::vector<Known> with_;  // by queue

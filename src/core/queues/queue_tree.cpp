@@ -476,9 +476,12 @@ std::optional<QueueTree::Excess> QueueTree::beyondGuarantee(Index queue, const A
 std::optional<QueueTree::Excess> QueueTree::beyondGuaranteeUpTo(Index queue, Index branch,
                                                                 const Amounts& more) const {
   const auto& path = nodes_[queue].path;
+  const bool typed = wantsTypes(more);
   for (auto at = path.rbegin(); at != path.rend(); ++at) {
     const Node& node = nodes_[*at];
-    for (std::size_t d = 0; d < more.size(); ++d) {
+    if (typed && beyondTypes(node, &more) > ofAnyType(node))
+      return Excess{*at, 0, node.usage[0], node.guaranteed[0]};
+    for (std::size_t d = 0; d < (typed ? firstType_ : more.size()); ++d) {
       const bool matters = counts(d) || node.guaranteed[d] > 0;
       if (!matters || more[d] <= 0) continue;
       if (base::saturatingAdd(node.usage[d], more[d]) > node.guaranteed[d]) {
@@ -488,6 +491,32 @@ std::optional<QueueTree::Excess> QueueTree::beyondGuaranteeUpTo(Index queue, Ind
     if (*at == branch) break;
   }
   return std::nullopt;
+}
+
+// Whether it says of GPUs which type they are; where several resources are GPUs no type tells which.
+bool QueueTree::wantsTypes(const Amounts& wanted) const {
+  if (cpu_ != 1 || wanted[0] <= 0) return false;
+  return std::any_of(wanted.begin() + static_cast<std::ptrdiff_t>(firstType_), wanted.end(),
+                     [](std::int64_t amount) { return amount > 0; });
+}
+
+// GPUs that it has, with so many more, besides what it is guaranteed of their types.
+std::int64_t QueueTree::beyondTypes(const Node& node, const Amounts* more) const {
+  const auto held = [&](std::size_t d) {
+    return more == nullptr ? node.usage[d] : base::saturatingAdd(node.usage[d], (*more)[d]);
+  };
+  std::int64_t beyond = held(0);
+  for (std::size_t d = firstType_; d < dimensions_.size(); ++d)
+    beyond = base::saturatingSubtract(beyond, std::min(held(d), node.guaranteed[d]));
+  return beyond;
+}
+
+// GPUs that it is guaranteed, whatever their type.
+std::int64_t QueueTree::ofAnyType(const Node& node) const {
+  std::int64_t any = node.guaranteed[0];
+  for (std::size_t d = firstType_; d < dimensions_.size(); ++d)
+    any = base::saturatingSubtract(any, node.guaranteed[d]);
+  return any;
 }
 
 // What a subtree may claim at any moment: the guarantee, or what its jobs that cannot be stopped hold where
@@ -515,10 +544,11 @@ std::optional<QueueTree::Excess> QueueTree::beyondNonPreemptible(Index queue, co
 }
 
 std::int64_t QueueTree::share(const Amounts& usage, const Amounts& more, int sign, const Amounts* guaranteed,
-                              std::int64_t weight) const {
+                              std::int64_t weight, const Amounts* wanted) const {
   std::int64_t largest = 0;
   for (std::size_t d = 0; d < usage.size(); ++d) {
     if (!counts(d) || capacity_[d] <= 0) continue;
+    if (d >= firstType_ && wanted != nullptr && (*wanted)[d] <= 0) continue;
     const std::int64_t held = base::saturatingAdd(usage[d], sign * more[d]);
     const std::int64_t above =
         guaranteed == nullptr ? held : base::saturatingSubtract(held, (*guaranteed)[d]);
@@ -530,12 +560,12 @@ std::int64_t QueueTree::share(const Amounts& usage, const Amounts& more, int sig
 
 std::int64_t QueueTree::shareWith(Index queue, const Amounts& more) const {
   const Node& node = nodes_[queue];
-  return share(node.usage, more, 1, &node.guaranteed, node.weight);
+  return share(node.usage, more, 1, &node.guaranteed, node.weight, &more);
 }
 
-std::int64_t QueueTree::shareWithout(Index queue, const Amounts& less) const {
+std::int64_t QueueTree::shareWithout(Index queue, const Amounts& less, const Amounts& wanted) const {
   const Node& node = nodes_[queue];
-  return share(node.usage, less, -1, &node.guaranteed, node.weight);
+  return share(node.usage, less, -1, &node.guaranteed, node.weight, &wanted);
 }
 
 QueueTree::Branches QueueTree::branches(Index a, Index b) const {
@@ -563,9 +593,15 @@ std::int64_t QueueTree::servingShare(const Serving& serving, const Amounts& more
 
 bool QueueTree::borrows(Index queue, const Amounts& wanted) const {
   const Node& node = nodes_[queue];
-  for (std::size_t d = 0; d < wanted.size(); ++d) {
+  const auto hasMore = [&](std::size_t d) { return wanted[d] > 0 && node.usage[d] > node.guaranteed[d]; };
+  const bool typed = wantsTypes(wanted);
+  for (std::size_t d = typed ? cpu_ : 0; d < (typed ? firstType_ : wanted.size()); ++d) {
     const bool matters = counts(d) || node.guaranteed[d] > 0;
-    if (matters && wanted[d] > 0 && node.usage[d] > node.guaranteed[d]) return true;
+    if (matters && hasMore(d)) return true;
+  }
+  if (!typed || beyondTypes(node, nullptr) <= ofAnyType(node)) return false;
+  for (std::size_t d = firstType_; d < wanted.size(); ++d) {
+    if (hasMore(d)) return true;
   }
   return false;
 }

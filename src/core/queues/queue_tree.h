@@ -135,7 +135,8 @@ class QueueTree {
   // The first limit that would be exceeded though nothing ran: the job can never be admitted.
   [[nodiscard]] std::optional<Excess> beyondEmptyLimit(Index queue, const Amounts& more) const;
   // The first guarantee that this much more would exceed; nothing when it stays within them on the whole
-  // path.
+  // path. GPUs of a known type are those that it is guaranteed of that type, or of what it is guaranteed
+  // beyond all types, which may be of any.
   [[nodiscard]] std::optional<Excess> beyondGuarantee(Index queue, const Amounts& more) const;
   // The same for the part of the path from `branch`, which is on it, down to the queue.
   [[nodiscard]] std::optional<Excess> beyondGuaranteeUpTo(Index queue, Index branch,
@@ -146,9 +147,11 @@ class QueueTree {
 
   // Another number whenever anything may have been charged or discharged.
   [[nodiscard]] std::uint64_t version() const { return version_; }
-  // Weighted dominant share above the guarantee with this much more (or less), in 10^-12 of the cluster.
+  // Weighted dominant share above the guarantee with this much more (or less), in 10^-12 of the cluster: by
+  // all that counts, and of the types of GPUs by those that are wanted. (Lost: all types. Who wants a type of
+  // which neither's dominant share is would win back for ever what was just taken from him.)
   [[nodiscard]] std::int64_t shareWith(Index queue, const Amounts& more) const;
-  [[nodiscard]] std::int64_t shareWithout(Index queue, const Amounts& less) const;
+  [[nodiscard]] std::int64_t shareWithout(Index queue, const Amounts& less, const Amounts& wanted) const;
   // What of two queues is compared to say which is served first: the branches below their lowest common
   // ancestor, or what the ancestor holds itself where one of the queues is above the other.
   struct Serving {
@@ -169,7 +172,8 @@ class QueueTree {
     Index b = kCluster;
   };
   [[nodiscard]] Branches branches(Index a, Index b) const;
-  // Whether the queue holds more than it is guaranteed of something that `wanted` needs.
+  // Whether the queue holds more than it is guaranteed of something that `wanted` needs; of GPUs of a known
+  // type as for beyondGuarantee().
   [[nodiscard]] bool borrows(Index queue, const Amounts& wanted) const;
   // Whether it holds what it is guaranteed of all that is wanted; the same without a part of what it holds.
   [[nodiscard]] bool holdsGuarantee(Index queue, const Amounts& wanted) const;
@@ -205,7 +209,11 @@ class QueueTree {
                  Amounts& into) const;
   [[nodiscard]] std::int64_t committed(Index index, std::size_t dimension, Index to, std::int64_t more) const;
   [[nodiscard]] std::int64_t share(const Amounts& usage, const Amounts& more, int sign,
-                                   const Amounts* guaranteed, std::int64_t weight) const;
+                                   const Amounts* guaranteed, std::int64_t weight,
+                                   const Amounts* wanted = nullptr) const;
+  [[nodiscard]] bool wantsTypes(const Amounts& wanted) const;
+  [[nodiscard]] std::int64_t beyondTypes(const Node& node, const Amounts* more) const;
+  [[nodiscard]] std::int64_t ofAnyType(const Node& node) const;
 
   std::vector<Node> nodes_;
   std::unordered_map<model::QueueName, Index> byName_;

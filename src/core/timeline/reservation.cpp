@@ -42,12 +42,22 @@ std::vector<char> poolOf(const model::Job& job, const Ledger& ledger) {
   return pool;
 }
 
+std::vector<char> openPoolOf(const model::Job& job, const Ledger& ledger, const GangPlacer& placer) {
+  std::vector<char> pool = poolOf(job, ledger);
+  const auto* closed = placer.closedTo(job);
+  if (closed == nullptr) return pool;
+  for (const model::NodeName& name : *closed) {
+    if (const auto node = ledger.find(name)) pool[*node] = 0;
+  }
+  return pool;
+}
+
 Reservation::Reservation(Holder holder, const model::Snapshot& snapshot, Ledger& ledger, Ends& ends,
                          GangPlacer& placer)
     : holder_(std::move(holder)),
       snapshot_(snapshot),
       ledger_(ledger),
-      pool_(poolOf(*holder_.job, ledger)),
+      pool_(openPoolOf(*holder_.job, ledger, placer)),
       freed_(freedPlaces(snapshot, ledger, *holder_.job)),
       passes_(holder_.job->status.pending ? holder_.job->status.pending->passes : 0) {
   findStart(ends, placer);

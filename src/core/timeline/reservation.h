@@ -106,5 +106,8 @@ class Reservation {
 // The nodes that members of the job may use, room aside: by index into Ledger::nodes(). Only those with GPUs
 // count for a job that has any.
 [[nodiscard]] std::vector<char> poolOf(const model::Job& job, const Ledger& ledger);
+// The same without those that are closed to it.
+[[nodiscard]] std::vector<char> openPoolOf(const model::Job& job, const Ledger& ledger,
+                                           const GangPlacer& placer);
 
 }  // namespace trainyard::core
