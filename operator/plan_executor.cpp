@@ -26,7 +26,7 @@ PlanExecutor::PlanExecutor(Dependencies dependencies, std::function<void()> sett
       settled_(std::move(settled)),
       singles_(deps_.cache, deps_.settings),
       bodies_(kMostBodyBytes),
-      evidence_(deps_.api, deps_.executor) {}
+      evidence_(deps_.api, deps_.executor, deps_.offload) {}
 
 PlanExecutor::~PlanExecutor() { *alive_ = false; }
 

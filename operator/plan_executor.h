@@ -41,6 +41,7 @@ class PlanExecutor {
     std::string schedulerName = {};  // of the pods; empty: the cluster's default scheduler
     core::Settings settings = {};
     std::string launcherImage = {};  // of trainyard-launch; empty: who wants it is refused
+    Offload offload = {};            // for the logs of failed gangs
   };
 
   // `settled` is called whenever a job stops being busy: the next cycle may have something for it.
