@@ -108,6 +108,7 @@ class PlanExecutor {
   void run(const StepPtr& step, const core::TellMember& action);
   void tellMember(const StepPtr& step, const core::TellMember& action, int conflicts);
   void tellMemberAgain(const StepPtr& step, const core::TellMember& action, int conflicts);
+  void wordFailed(const StepPtr& step, const core::TellMember& action, const base::Error& error);
   void run(const StepPtr& step, const core::DeletePod& action);
   void run(const StepPtr& step, const core::CollectEvidence& action);
   void run(const StepPtr& step, const core::DeleteJob& action);
