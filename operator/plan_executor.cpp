@@ -289,12 +289,7 @@ core::JobFeedback PlanExecutor::feedbackOn(const model::Job& job, const JobState
 
 void PlanExecutor::overlay(model::Snapshot& snapshot) {
   singles_.overlay(snapshot);
-  if (templateChecks_.anyReshaped()) {
-    for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) {
-      if (auto admitted = templateChecks_.asAdmitted(snapshot.jobs[i]))
-        snapshot.jobs.edit()[i] = std::move(admitted);
-    }
-  }
+  templateChecks_.overlay(snapshot);
   for (auto& [key, state] : jobs_) {
     if (!state.writing) continue;
     const auto& jobs = snapshot.jobs.items();
