@@ -1,5 +1,7 @@
 #include "operator/evidence_collector.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -33,6 +35,36 @@ const core::FailureClassifier& builtIn() {
   return made;
 }
 
+// Of this thread's work for all logs of a gang; those of 64 members take a thirtieth of it.
+constexpr std::chrono::milliseconds kReading{1'000};
+
+// What this thread has worked, so that a busy machine makes no difference.
+std::chrono::nanoseconds worked() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+// What was learnt of a gang, and the names of those who told it.
+struct Known {
+  std::vector<model::MemberEvidence> members;
+  std::vector<std::string> pods;
+};
+
+core::Failure failureOf(const Known& known, const core::FailureClassifier& classifier,
+                        const std::function<bool()>& enough) {
+  const core::Classification found = classifier.classify(known.members, enough);
+  core::Failure failure;
+  failure.failure = found.failure;
+  failure.message = found.line;
+  failure.action = found.action;
+  if (found.root) {
+    failure.pod = known.pods[*found.root];
+    failure.node = model::NodeName(known.members[*found.root].node);
+  }
+  return failure;
+}
+
 }  // namespace
 
 struct EvidenceCollector::Collection {
@@ -45,8 +77,8 @@ struct EvidenceCollector::Collection {
   bool concluded = false;
 };
 
-EvidenceCollector::EvidenceCollector(kube::ApiClient& api, base::Executor& executor)
-    : api_(api), executor_(executor) {}
+EvidenceCollector::EvidenceCollector(kube::ApiClient& api, base::Executor& executor, Offload offload)
+    : api_(api), executor_(executor), offload_(std::move(offload)) {}
 
 EvidenceCollector::~EvidenceCollector() { *alive_ = false; }
 
@@ -105,7 +137,7 @@ void EvidenceCollector::askPod(const CollectionPtr& collection, std::size_t witn
   const Witness& member = collection->witnesses[witness];
   api_.request({.path = kube::kPods.object(member.pod.ns, member.pod.name), .timeout = kRequestTimeout},
                [this, collection, witness, alive = alive_](const Answer& answer) {
-                 if (!*alive) return;
+                 if (!*alive || collection->concluded) return;
                  auto evidence = answer ? codec::decodePodEnd(answer->body)
                                         : base::Result<model::MemberEvidence>(tl::unexpected(answer.error()));
                  if (!evidence) return answered(collection);
@@ -125,7 +157,7 @@ void EvidenceCollector::askLog(const CollectionPtr& collection, std::size_t witn
       .maxAnswerBytes = 2 * kLimitBytes};
   if (!member.container.empty()) request.query.emplace_back("container", member.container);
   api_.request(std::move(request), [this, collection, witness, alive = alive_](const Answer& answer) {
-    if (!*alive) return;
+    if (!*alive || collection->concluded) return;
     // No log is to be had of a container that never started, or from a node that is gone.
     if (answer) {
       const std::string_view whole = answer->body;
@@ -137,7 +169,6 @@ void EvidenceCollector::askLog(const CollectionPtr& collection, std::size_t witn
 
 void EvidenceCollector::answered(const CollectionPtr& collection) {
   --collection->open;
-  if (collection->concluded) return;
   askNext(collection);
   if (collection->open == 0) conclude(collection);
 }
@@ -145,27 +176,29 @@ void EvidenceCollector::answered(const CollectionPtr& collection) {
 void EvidenceCollector::conclude(const CollectionPtr& collection) {
   if (std::exchange(collection->concluded, true)) return;
   executor_.cancel(collection->timer);
+  Known known;
+  for (std::size_t i = 0; i < collection->evidence.size(); ++i) {
+    if (!collection->evidence[i]) continue;
+    known.members.push_back(*std::move(collection->evidence[i]));
+    known.pods.push_back(collection->witnesses[i].pod.name);
+  }
+  if (!offload_) return classified(collection, failureOf(known, own_ ? *own_ : builtIn(), {}));
+  offload_([this, collection, known = std::move(known), own = own_, alive = alive_]() -> base::Task {
+    const core::FailureClassifier& classifier = own ? *own : builtIn();
+    const auto end = worked() + kReading;
+    core::Failure failure = failureOf(known, classifier, [end] { return worked() >= end; });
+    return [this, collection, alive, failure = std::move(failure)] {
+      if (*alive) classified(collection, failure);
+    };
+  });
+}
+
+void EvidenceCollector::classified(const CollectionPtr& collection, const core::Failure& failure) {
   --underWay_;
   executor_.post([this, alive = alive_] {
     if (*alive) beginNext();
   });
-  std::vector<model::MemberEvidence> known;
-  std::vector<std::size_t> from;
-  for (std::size_t i = 0; i < collection->evidence.size(); ++i) {
-    if (!collection->evidence[i]) continue;
-    known.push_back(*std::move(collection->evidence[i]));
-    from.push_back(i);
-  }
-  const core::Classification found = (own_ ? *own_ : builtIn()).classify(known);
-  core::Failure failure;
-  failure.failure = found.failure;
-  failure.message = found.line;
-  failure.action = found.action;
-  if (found.root) {
-    failure.pod = collection->witnesses[from[*found.root]].pod.name;
-    failure.node = model::NodeName(known[*found.root].node);
-  }
-  collection->done(std::move(failure));
+  collection->done(failure);
 }
 
 }  // namespace trainyard::operator_

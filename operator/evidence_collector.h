@@ -26,15 +26,20 @@ struct Witness {
   bool ended = false;          // of one that still runs the log counts little: it is asked last
 };
 
+// Does what takes long where nobody waits for it, and what that returns on the executor's loop.
+using Offload = std::function<void(std::function<base::Task()>)>;
+
 // Finds out what a gang failed of: reads its members' pods and the ends of their logs, and has them
 // classified. Bounded in members, bytes and time: what has not answered by then is left out; where very many
 // fail at once, some wait for others, so that the operator's writes find their way. Lives on the executor's
-// loop.
+// loop; but the logs are a tenant's, who may fill them with what takes a second to read and more: they are
+// read beside it, for so long at most, and the rest is left out.
 class EvidenceCollector {
  public:
   using Done = std::function<void(core::Failure)>;
 
-  EvidenceCollector(kube::ApiClient& api, base::Executor& executor);
+  // Without `offload` all is read on the loop, and to the end: for who has no other threads and no clock.
+  EvidenceCollector(kube::ApiClient& api, base::Executor& executor, Offload offload = {});
   ~EvidenceCollector();
   EvidenceCollector(const EvidenceCollector&) = delete;
   EvidenceCollector& operator=(const EvidenceCollector&) = delete;
@@ -57,9 +62,11 @@ class EvidenceCollector {
   void askLog(const CollectionPtr& collection, std::size_t witness);
   void answered(const CollectionPtr& collection);
   void conclude(const CollectionPtr& collection);
+  void classified(const CollectionPtr& collection, const core::Failure& failure);
 
   kube::ApiClient& api_;
   base::Executor& executor_;
+  Offload offload_;
   std::optional<core::FailureClassifier>
       own_;  // with rules of the policy file; absent: the built-in ones alone
   std::deque<CollectionPtr> waiting_;

@@ -42,23 +42,38 @@ void PlanExecutor::tellMember(const StepPtr& step, const core::TellMember& actio
                 "a member could not be told of its job's size",
                 {{"namespace", action.pod.ns}, {"pod", action.pod.name}, {"error", answer.error().message}});
             return partDone(step, true);
-          default: return partDone(step, false);
+          default: return wordFailed(step, action, answer.error());
         }
       }));
 }
 
+// It is repeated as long as the resize has time. Who cannot be told by then, as somebody made the pod too
+// large to be written or edits it all the time, must not hold those who wait for the places. What did not
+// reach the server says nothing of the pod.
+void PlanExecutor::wordFailed(const StepPtr& step, const core::TellMember& action, const base::Error& error) {
+  const bool reached = error.code != ErrorCode::kUnavailable && error.code != ErrorCode::kThrottled &&
+                       error.code != ErrorCode::kUnauthorized && error.code != ErrorCode::kCancelled;
+  const bool timeIsOver = deps_.executor.wallNow() >= step->decision.job->status.gang.proposal->deadline;
+  if (!reached || !timeIsOver) return partDone(step, false);
+  deps_.log.warning("a member could not be told of its job's size in time",
+                    {{"namespace", action.pod.ns}, {"pod", action.pod.name}, {"error", error.message}});
+  partDone(step, true);
+}
+
 // Its kubelet has told something of it meanwhile, which the watch may not show yet.
 void PlanExecutor::tellMemberAgain(const StepPtr& step, const core::TellMember& action, int conflicts) {
-  if (conflicts > kMostConflicts) return partDone(step, false);
+  if (conflicts > kMostConflicts)
+    return wordFailed(step, action, {ErrorCode::kConflict, "it changes all the time"});
   deps_.api.get(kube::kPods.object(action.pod.ns, action.pod.name),
                 guarded([this, step, action, conflicts](const Answer& answer) {
                   if (answer) {
                     deps_.cache.pods.applyWrite(answer->body);
                     return tellMember(step, action, conflicts);
                   }
-                  const bool gone = answer.error().code == ErrorCode::kNotFound;
-                  if (gone) deps_.cache.pods.forget(action.pod, action.uid.str());
-                  partDone(step, gone);
+                  if (answer.error().code != ErrorCode::kNotFound)
+                    return wordFailed(step, action, answer.error());
+                  deps_.cache.pods.forget(action.pod, action.uid.str());
+                  partDone(step, true);
                 }));
 }
 

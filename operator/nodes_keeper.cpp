@@ -282,7 +282,8 @@ void NodesKeeper::ask(const Asking& asking) {
   if (byRequest && api_ == Api::kNone)
     return refused(job, asking.attempt,
                    "the cluster does not have the API autoscaling.x-k8s.io, which Cluster Autoscaler brings");
-  const auto calls = byRequest ? requestCalls(job, asking.attempt) : placeholderCalls(job, asking.attempt);
+  const auto calls = byRequest ? requestCalls(job, asking.attempt)
+                               : base::Result<Calls>(placeholderCalls(job, asking.attempt));
   if (!calls) return refused(job, asking.attempt, calls.error().message);
   jobs_[job->key].busy = true;
   run(*calls, 0,
@@ -321,7 +322,7 @@ base::Result<NodesKeeper::Calls> NodesKeeper::requestCalls(const JobPtr& job, in
   return calls;
 }
 
-base::Result<NodesKeeper::Calls> NodesKeeper::placeholderCalls(const JobPtr& job, int attempt) {
+NodesKeeper::Calls NodesKeeper::placeholderCalls(const JobPtr& job, int attempt) {
   auto calls = std::make_shared<std::vector<Call>>();
   const std::string mark = codec::encodeUnschedulable(deps_.executor.wallNow());
   for (const model::Role& role : job->spec.roles) {
@@ -329,10 +330,11 @@ base::Result<NodesKeeper::Calls> NodesKeeper::placeholderCalls(const JobPtr& job
       const model::ObjectKey key{job->key.ns, codec::placeholderName(*job, role, index)};
       const auto pod = deps_.cache.pods.find(key);
       if (!pod) {
-        auto body = codec::encodePlaceholder(*job, role, index, attempt);
-        if (!body) return base::fail(body.error());
-        calls->push_back([this, key, body = std::move(*body)](kube::ApiCallback done) {
-          deps_.api.create(kube::kPods.collection(key.ns), body,
+        // Made when its turn comes: all bodies of a large gang are too much at once.
+        calls->push_back([this, job, at = &role, index, attempt, key](kube::ApiCallback done) {
+          const auto body = codec::encodePlaceholder(*job, *at, index, attempt);
+          if (!body) return done(base::fail(body.error()));
+          deps_.api.create(kube::kPods.collection(key.ns), *body,
                            tolerating(ErrorCode::kAlreadyExists, std::move(done)));
         });
       }

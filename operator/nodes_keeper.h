@@ -89,7 +89,7 @@ class NodesKeeper {
   [[nodiscard]] bool incomplete(const model::Job& job, const Found& found) const;
   void ask(const Asking& asking);
   [[nodiscard]] base::Result<Calls> requestCalls(const JobPtr& job, int attempt);
-  [[nodiscard]] base::Result<Calls> placeholderCalls(const JobPtr& job, int attempt);
+  [[nodiscard]] Calls placeholderCalls(const JobPtr& job, int attempt);
   void takeBack(const JobPtr& job, const Found& found, const core::NodesDecision& decision);
   void tell(const JobPtr& job, const core::NodesWord& word);
   void told(const JobPtr& job, const core::NodesWord& word, const Answer& answer);

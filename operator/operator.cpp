@@ -62,7 +62,7 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
                 deps_.executor, deps_.log.named("events")),
       events_(std::make_unique<RecordedEvents>(recorder_)),
       executor_({deps_.api, deps_.executor, cache_, *events_, metrics_, deps_.log.named("executor"),
-                 options_.schedulerName, options_.settings, options_.launcherImage},
+                 options_.schedulerName, options_.settings, options_.launcherImage, deps_.offload},
                 [this] { jobSettled(); }),
       queueStatus_({deps_.api, deps_.executor, cache_, metrics_, deps_.log.named("queues"),
                     [this] { requestCycle(); }}),

@@ -51,6 +51,7 @@ class Operator {
     telemetry::MetricsRegistry& metrics;
     base::Rng rng;
     base::Logger log;
+    Offload offload = {};  // for what takes long; empty: all is done on the executor's loop
   };
 
   Operator(OperatorOptions options, Dependencies dependencies);

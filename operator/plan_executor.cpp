@@ -26,7 +26,7 @@ PlanExecutor::PlanExecutor(Dependencies dependencies, std::function<void()> sett
       settled_(std::move(settled)),
       singles_(deps_.cache, deps_.settings),
       bodies_(kMostBodyBytes),
-      evidence_(deps_.api, deps_.executor) {}
+      evidence_(deps_.api, deps_.executor, deps_.offload) {}
 
 PlanExecutor::~PlanExecutor() { *alive_ = false; }
 
@@ -289,12 +289,7 @@ core::JobFeedback PlanExecutor::feedbackOn(const model::Job& job, const JobState
 
 void PlanExecutor::overlay(model::Snapshot& snapshot) {
   singles_.overlay(snapshot);
-  if (templateChecks_.anyReshaped()) {
-    for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) {
-      if (auto admitted = templateChecks_.asAdmitted(snapshot.jobs[i]))
-        snapshot.jobs.edit()[i] = std::move(admitted);
-    }
-  }
+  templateChecks_.overlay(snapshot);
   for (auto& [key, state] : jobs_) {
     if (!state.writing) continue;
     const auto& jobs = snapshot.jobs.items();

@@ -41,6 +41,7 @@ class PlanExecutor {
     std::string schedulerName = {};  // of the pods; empty: the cluster's default scheduler
     core::Settings settings = {};
     std::string launcherImage = {};  // of trainyard-launch; empty: who wants it is refused
+    Offload offload = {};            // for the logs of failed gangs
   };
 
   // `settled` is called whenever a job stops being busy: the next cycle may have something for it.
@@ -107,6 +108,7 @@ class PlanExecutor {
   void run(const StepPtr& step, const core::TellMember& action);
   void tellMember(const StepPtr& step, const core::TellMember& action, int conflicts);
   void tellMemberAgain(const StepPtr& step, const core::TellMember& action, int conflicts);
+  void wordFailed(const StepPtr& step, const core::TellMember& action, const base::Error& error);
   void run(const StepPtr& step, const core::DeletePod& action);
   void run(const StepPtr& step, const core::CollectEvidence& action);
   void run(const StepPtr& step, const core::DeleteJob& action);

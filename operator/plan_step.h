@@ -24,7 +24,7 @@ struct PlanExecutor::JobState {
   std::int64_t auxiliariesEpoch = 0;
   std::int64_t refusedEpoch = 0;
   std::optional<core::JobFeedback::CreationRefused> creationRefused;
-  std::int64_t toldEpoch = 0;
+  std::int64_t toldEpoch = 0;  // its members were told of it, or could not be before its deadline
   std::int64_t releasedEpoch = 0;
   base::WallTime released{};     // the last member of it
   std::int64_t failedEpoch = 0;  // of which it was asked why it failed

@@ -17,6 +17,7 @@
 #include "operator/jobs_ender.h"
 #include "operator/operator.h"
 #include "operator/policy_keeper.h"
+#include "operator/worker_thread.h"
 #include "telemetry/api_metrics.h"
 #include "telemetry/health.h"
 #include "telemetry/http_endpoints.h"
@@ -72,7 +73,7 @@ class Process {
                         .policy = policy_ ? policy_->policy() : model::Policy(),
                         .provisioning = policy_ ? policy_->file().provisioning : model::ProvisioningPolicy()},
         Operator::Dependencies{connection_->api(), connection_->leaseApi(), loop_, metrics_, rng.split(),
-                               log_});
+                               log_, worker_.offload()});
     connection_->api().guardWrites([this] { return operator_->leading(); });
     operator_->onLeadershipLost([this] {
       exitCode_ = 1;
@@ -162,6 +163,7 @@ class Process {
   telemetry::ApiMetrics apiMetrics_{metrics_};
   std::unique_ptr<telemetry::LoopWatch> loopWatch_;
   telemetry::Health health_;
+  WorkerThread worker_{loop_};
   std::atomic<bool> ready_ = false;
   std::atomic<base::Instant> lastBeat_ = loop_.now();
   std::unique_ptr<kube::ApiConnection> connection_;

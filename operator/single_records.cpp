@@ -9,7 +9,9 @@
 #include "core/queues/priority.h"
 #include "model/charge.h"
 #include "model/gang_size.h"
+#include "model/managed_by.h"
 #include "model/names.h"
+#include "model/one_a_node.h"
 
 namespace trainyard::operator_ {
 namespace {
@@ -20,7 +22,8 @@ constexpr std::chrono::seconds kOnItsWay{30};
 // It wants a record: else what is written counts, or nothing does.
 bool unrecorded(const model::Job& job) {
   const model::GangRecord& gang = job.status.gang;
-  return !gang.placed && !gang.proposal && !job.finished() && model::gangMembers(job) == 1;
+  return !gang.placed && !gang.proposal && !job.finished() && model::gangMembers(job) == 1 &&
+         !model::leftToOthers(job);
 }
 
 bool isNextPodOf(const model::Pod& pod, const model::Job& job) {
@@ -31,6 +34,21 @@ bool isNextPodOf(const model::Pod& pod, const model::Job& job) {
 // The record that the pod is the next of may be on its way: the list of jobs may be behind that of pods.
 bool mayBeUnrecorded(const model::Pod& pod, const model::Job& job) {
   return unrecorded(job) || (model::gangMembers(job) == 1 && !job.finished() && isNextPodOf(pod, job));
+}
+
+// Whoever made the pod may have given it more than the template says: it holds what it asks for.
+model::Charge chargeOf(const model::Job& job, const model::Pod& pod, const model::Snapshot& snapshot) {
+  model::Charge charge =
+      model::makeCharge(job.spec, core::askedQueue(job, snapshot), core::Priorities(snapshot).of(job));
+  model::Resources held = pod.shape.requests;
+  const auto extended = held.extendedAll();
+  for (const auto& [name, amount] : extended) {
+    if (model::isOneANode(name)) held.setExtended(name, 0);
+  }
+  for (model::Charge::Member& member : charge.members) {
+    if (member.role == pod.member->role) member.requests.raiseTo(held);
+  }
+  return charge;
 }
 
 }  // namespace
@@ -126,7 +144,11 @@ bool SingleRecords::apply(Entry& entry, std::shared_ptr<const model::Job>& job,
   if (entry.lost && !isNextPodOf(*entry.lost, *job)) entry.lost.reset();
   const auto at = std::find_if(entry.bound.begin(), entry.bound.end(),
                                [&](const PodPtr& each) { return isNextPodOf(*each, *job); });
-  const PodPtr bound = at == entry.bound.end() ? nullptr : *at;
+  // What this leader did not make may be anybody's: it counts for no queue that its namespace may not use.
+  const bool counts =
+      entry.made || core::queueOpenTo(core::askedQueue(*job, snapshot), job->key.ns, snapshot);
+  const PodPtr bound = at == entry.bound.end() || !counts ? nullptr : *at;
+  if (!counts) entry.lost.reset();
   if (!bound && !entry.lost && !entry.made) return !entry.bound.empty();
   // The lost one's address has stood for it while it was bound.
   const void* by = bound        ? static_cast<const void*>(bound.get())
@@ -149,9 +171,7 @@ model::GangRecord SingleRecords::recordOf(const Entry& entry, const model::Job& 
   if (!bound && !entry.lost) return *entry.made;
   model::GangRecord record = core::recordOfPod(job, bound ? *bound : *entry.lost, settings_);
   // What the job says by now is nothing that it was admitted as; a successor knows no better.
-  record.charge = entry.made ? entry.made->charge
-                             : model::makeCharge(job.spec, core::askedQueue(job, snapshot),
-                                                 core::Priorities(snapshot).of(job));
+  record.charge = entry.made ? entry.made->charge : chargeOf(job, bound ? *bound : *entry.lost, snapshot);
   return record;
 }
 

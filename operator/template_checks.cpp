@@ -48,7 +48,6 @@ bool TemplateChecks::Fine::operator()(const model::Job& job) {
 
 std::shared_ptr<const model::Job> TemplateChecks::asAdmitted(const std::shared_ptr<const model::Job>& job) {
   if (reshaped_.empty() || !reshaped_.contains(keyOf(*job))) return nullptr;
-  if (copies_.size() > kMaxOutcomes) copies_.clear();
   Enlarged& copy = copies_[job->key];
   if (copy.from == job) return copy.to;
   const AdmittedShapes& shapes = outcomes_.find(keyOf(*job))->second.shapes;
@@ -63,6 +62,17 @@ std::shared_ptr<const model::Job> TemplateChecks::asAdmitted(const std::shared_p
   }
   copy = {job, std::move(enlarged)};
   return copy.to;
+}
+
+void TemplateChecks::overlay(model::Snapshot& snapshot) {
+  auto before = std::exchange(copies_, {});
+  if (reshaped_.empty()) return;
+  for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) {
+    const auto job = snapshot.jobs[i];
+    if (!reshaped_.contains(keyOf(*job))) continue;
+    if (auto known = before.extract(job->key)) copies_.insert(std::move(known));
+    snapshot.jobs.edit()[i] = asAdmitted(job);
+  }
 }
 
 void TemplateChecks::passed(const model::Job& job, AdmittedShapes shapes) {
@@ -109,12 +119,13 @@ void TemplateChecks::store(const model::Job& job, Outcome outcome) {
     outcomes_.clear();
     refusedForNow_.clear();
     reshaped_.clear();
+    copies_.clear();
   }
   const Key key = keyOf(job);
   asked_.erase(key);
   refusedForNow_.erase(key);
   reshaped_.erase(key);
-  copies_.clear();
+  std::erase_if(copies_, [&](const auto& copy) { return keyOf(*copy.second.from) == key; });
   if (!outcome.shapes.empty()) reshaped_.insert(key);
   outcomes_[key] = std::move(outcome);
 }

@@ -11,6 +11,7 @@
 
 #include "base/executor.h"
 #include "model/job.h"
+#include "model/snapshot.h"
 
 namespace trainyard::operator_ {
 
@@ -37,8 +38,8 @@ class TemplateChecks {
     const model::Job* last_ = nullptr;
     bool fine_ = false;
   };
-  // Whether asAdmitted() has anything to say at all.
-  [[nodiscard]] bool anyReshaped() const { return !reshaped_.empty(); }
+  // Puts asAdmitted() of its jobs into the snapshot, and lets go of all that it does not have any more.
+  void overlay(model::Snapshot& snapshot);
   // The job with the shapes that its pods will have; nullptr where they are those of its templates.
   // Planning with the templates alone would reserve too little, and every such attempt would end at the
   // barrier.

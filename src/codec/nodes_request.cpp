@@ -54,12 +54,36 @@ bool isOurs(std::string_view specMember) {
          specMember == "priorityClassName";
 }
 
+// What no scheduler and no autoscaler reads, and what makes a template large.
+bool onlyForRunning(std::string_view containerMember) {
+  return containerMember == "command" || containerMember == "args" || containerMember == "env" ||
+         containerMember == "envFrom";
+}
+
+void writeContainers(JsonWriter& out, const JsonValue& containers) {
+  out.beginArray();
+  containers.forEachElement([&](JsonValue container) {
+    out.beginObject();
+    container.forEachMember([&](std::string_view name, JsonValue value) {
+      if (value.present() && !onlyForRunning(name)) out.key(name).raw(value.minified());
+    });
+    out.endObject();
+  });
+  out.endArray();
+}
+
+enum class Containers { kWhole, kNeverRun };
+
 // The role's pod spec but for what ties a pod to its gang.
-void writePodSpec(JsonWriter& out, const JsonValue& spec, std::string_view priorityClass,
-                  std::string_view scheduler) {
+void writePodSpec(JsonWriter& out, const JsonValue& spec, Containers containers,
+                  std::string_view priorityClass, std::string_view scheduler) {
   out.key("spec").beginObject();
   spec.forEachMember([&](std::string_view name, JsonValue value) {
-    if (value.present() && !isOurs(name)) out.key(name).raw(value.minified());
+    if (!value.present() || isOurs(name)) return;
+    out.key(name);
+    if (containers == Containers::kNeverRun && (name == "containers" || name == "initContainers"))
+      return writeContainers(out, value);
+    out.raw(value.minified());
   });
   out.member("restartPolicy", "Never");
   if (!priorityClass.empty()) out.member("priorityClassName", priorityClass);
@@ -127,7 +151,7 @@ base::Result<std::string> encodeNodesTemplate(const model::Job& job, const model
   out.key("template").beginObject();
   const JsonValue labels = document->root().find("metadata").find("labels");
   if (labels.present()) out.key("metadata").beginObject().key("labels").raw(labels.minified()).endObject();
-  writePodSpec(out, document->root().find("spec"), job.spec.priorityClassName, {});
+  writePodSpec(out, document->root().find("spec"), Containers::kWhole, job.spec.priorityClassName, {});
   out.endObject().endObject();
   return std::move(out).take();
 }
@@ -153,7 +177,8 @@ base::Result<std::string> encodePlaceholder(const model::Job& job, const model::
   out.key("ownerReferences").beginArray().beginObject();
   out.member("apiVersion", model::names::kApiVersion).member("kind", model::names::kTrainingJobKind);
   out.member("name", job.key.name).member("uid", job.uid.str()).endObject().endArray().endObject();
-  writePodSpec(out, document->root().find("spec"), job.spec.priorityClassName, kNoScheduler);
+  writePodSpec(out, document->root().find("spec"), Containers::kNeverRun, job.spec.priorityClassName,
+               kNoScheduler);
   out.endObject();
   return std::move(out).take();
 }

@@ -37,8 +37,8 @@ enum class NodesApi { kV1, kV1Beta1 };
 // What all placeholders of the job are named with, and no other pod.
 [[nodiscard]] std::string placeholderPrefix(const model::Job& job);
 [[nodiscard]] std::string placeholderName(const model::Job& job, const model::Role& role, int index);
-// A pod like a member that no scheduler looks at, so that it never takes a place from anybody. Owned, but not
-// controlled: it is no member, and nobody is charged for it.
+// A pod like a member, but for what only a running one reads, that no scheduler looks at, so that it never
+// takes a place from anybody. Owned, but not controlled: it is no member, and nobody is charged for it.
 [[nodiscard]] base::Result<std::string> encodePlaceholder(const model::Job& job, const model::Role& role,
                                                           int index, int attempt);
 // A patch of its status: what kube-scheduler writes to a pod that fits nowhere, and what autoscalers look

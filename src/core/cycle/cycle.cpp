@@ -9,6 +9,7 @@
 #include "core/gang/lost_members.h"
 #include "core/gang/orphans.h"
 #include "core/preemption/claims.h"
+#include "core/queues/namespaces.h"
 #include "model/conditions.h"
 #include "model/managed_by.h"
 
@@ -110,14 +111,17 @@ void Cycle::decide(const JobPtr& job) {
 }
 
 // Pods that no record keeps any more hold their places until they are gone, and whoever they belong to is
-// charged for them. Where a gang runs in peace it has none but strays.
+// charged for them: the queue that it was given its places by, or one that it may use. Where a gang runs in
+// peace it has none but strays.
 void Cycle::chargeLeaving(const Job& job) {
+  if (model::leftToOthers(job)) return;
   const JobPods& pods = podsOf(job);
   if (pods.empty()) return;
   const GangRecord& gang = job.status.gang;
   const bool atPeace =
       gang.placed && !gang.proposal && !job.finished() && !job.deleting && !job.spec.run.suspend;
   if (atPeace && static_cast<std::int64_t>(pods.size()) <= memberCount(gang.placed->assignments)) return;
+  if (!gang.charge && !queueOpenTo(queues_.askedQueueOf(job), job.key.ns, input_.snapshot)) return;
   queues_.chargeLeaving(queues_.queueOf(job), queues_.leavingOf(job, pods));
 }
 

@@ -194,6 +194,9 @@ std::optional<GangStep> stepGrow(const Job& job, const std::vector<Member>& join
   if (resizeWay(job.spec) != ResizeWay::kTold) return commit(mergeProposal(job));
   GangRecord record = job.status.gang;
   record.proposal->phase = ProposalPhase::kReleasing;
+  // To tell the others by.
+  record.proposal->deadline =
+      std::max(record.proposal->deadline, context.now + timeToLeave(job.spec, *context.settings));
   return commit(std::move(record));
 }
 

@@ -12,6 +12,7 @@
 #include "core/ledger/members.h"
 #include "model/gang_size.h"
 #include "model/gpu_resources.h"
+#include "model/managed_by.h"
 #include "model/names.h"
 
 namespace trainyard::core {
@@ -80,9 +81,7 @@ Membership inRecord(const model::Job& job, const Pod& pod) {
     return {over ? Standing::kAborting : Standing::kOwnRecord, &job, nullptr};
   }
   // Epochs only grow: one that no record has reached yet is news that the view lacks.
-  const std::int64_t newest = std::max({gang.lastEpoch, gang.placed ? gang.placed->epoch : std::int64_t{-1},
-                                        gang.proposal ? gang.proposal->epoch : std::int64_t{-1}});
-  return {epoch > newest ? Standing::kUnknown : Standing::kNotRecorded, &job, nullptr};
+  return {epoch > newestEpoch(gang) ? Standing::kUnknown : Standing::kNotRecorded, &job, nullptr};
 }
 
 Membership membershipOf(const GuardView& view, const Pod& pod) {
@@ -331,6 +330,15 @@ FilterDecision acceptAll(std::span<const std::string_view> names) {
   return decision;
 }
 
+// Whether the pod merely names a job: it is no member, never was, and nobody will remove it for the job. A
+// pod of a gang that is not recorded any more is the operator's to delete, not kube-scheduler's.
+bool onlySaysSo(const Membership& member, const Pod& pod) {
+  if (member.job == nullptr) return false;
+  if (model::leftToOthers(*member.job)) return true;
+  if (member.standing == Standing::kUnknown) return !namedAsMember(pod, *member.job);
+  return member.standing == Standing::kNotRecorded && !wasMember(pod, *member.job);
+}
+
 std::string describeUnknown(const Pod& pod, const Membership& member) {
   if (member.job == nullptr) {
     return fmt::format("trainyard: the TrainingJob that controls {} (uid {}) is not known yet", pod.key,
@@ -413,8 +421,8 @@ std::vector<bool> mayPreempt(const GuardView& view, const Pod& pod,
   for (const auto& each : view.snapshot().pods) {
     const auto at = evictable.find(each->uid.str());
     if (at == evictable.end()) continue;
-    // Also a pod of a gang that is not recorded any more is the operator's to delete, not kube-scheduler's.
-    at->second = membershipOf(view, *each).standing == Standing::kStranger;
+    const Membership member = membershipOf(view, *each);
+    at->second = member.standing == Standing::kStranger || onlySaysSo(member, *each);
   }
   std::transform(candidates.begin(), candidates.end(), allowed.begin(), [&](const PreemptionCandidate& each) {
     const GuardNode* node = view.findNode(each.node);

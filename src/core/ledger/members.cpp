@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "model/managed_by.h"
 #include "model/names.h"
 
 namespace trainyard::core {
@@ -60,6 +61,16 @@ bool namedAsMember(const model::Pod& pod, const model::Job& job) {
   const auto [end, failure] = std::to_chars(digits.data(), digits.data() + digits.size(), pod.member->index);
   return failure == std::errc{} && skip(job.key.name) && skip("-") && skip(pod.member->role) && skip("-") &&
          rest == std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data()));
+}
+
+bool wasMember(const model::Pod& pod, const model::Job& job) {
+  if (model::leftToOthers(job) || !pod.member || pod.member->epoch < 1) return false;
+  return pod.member->epoch <= newestEpoch(job.status.gang) && isMemberOf(pod, job, pod.member->epoch);
+}
+
+std::int64_t newestEpoch(const model::GangRecord& gang) {
+  return std::max({gang.lastEpoch, gang.placed ? gang.placed->epoch : std::int64_t{-1},
+                   gang.proposal ? gang.proposal->epoch : std::int64_t{-1}});
 }
 
 std::vector<Member> placedMembers(const model::Job& job, const model::Placed& placed, const JobPods& pods) {

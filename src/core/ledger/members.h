@@ -24,6 +24,12 @@ struct Member {
 // anybody and be the same on many pods; a name can be had by one pod only.
 [[nodiscard]] bool namedAsMember(const model::Pod& pod, const model::Job& job);
 
+// Whether a record has, or once had, a place for the pod: by its name, of an epoch that the job has reached.
+// Everything else that names the job as its owner says so by itself.
+[[nodiscard]] bool wasMember(const model::Pod& pod, const model::Job& job);
+// That the record has reached.
+[[nodiscard]] std::int64_t newestEpoch(const model::GangRecord& gang);
+
 // Every member that `record` says is placed, each with the pod of its name, owner and epoch.
 [[nodiscard]] std::vector<Member> placedMembers(const model::Job& job, const model::Placed& placed,
                                                 const JobPods& pods);

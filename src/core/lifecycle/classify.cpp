@@ -44,10 +44,12 @@ base::Result<FailureClassifier> FailureClassifier::make(const std::vector<model:
   return FailureClassifier(std::make_shared<const Impl>(std::move(*book)));
 }
 
-Classification FailureClassifier::classify(std::span<const model::MemberEvidence> members) const {
+Classification FailureClassifier::classify(std::span<const model::MemberEvidence> members,
+                                           const std::function<bool()>& enough) const {
+  const BookReading reading(impl_->book, enough);
   std::vector<MemberVerdict> verdicts;
   verdicts.reserve(members.size());
-  for (const model::MemberEvidence& member : members) verdicts.push_back(judgeMember(member, impl_->book));
+  for (const model::MemberEvidence& member : members) verdicts.push_back(judgeMember(member, reading));
   Classification result;
   result.root = rootMember(verdicts, impl_->book);
   result.action = whatFollows(result.failure).action;

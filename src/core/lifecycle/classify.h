@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -37,7 +38,10 @@ class FailureClassifier {
   // Reads at most the last kLogBytes of each log, whatever they hold. Members that ended well count for
   // nothing; of those that still run only what Kubernetes says, and their logs where nobody else tells a
   // cause.
-  [[nodiscard]] Classification classify(std::span<const model::MemberEvidence> members) const;
+  // `enough` is asked before each text and each line; once it says so the rest is left out: a line that
+  // begins many patterns takes a hundred times as long as others.
+  [[nodiscard]] Classification classify(std::span<const model::MemberEvidence> members,
+                                        const std::function<bool()>& enough = {}) const;
 
  private:
   struct Impl;

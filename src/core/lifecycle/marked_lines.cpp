@@ -33,7 +33,8 @@ bool opensTraceback(std::string_view text) {
 // Whether the line in front says that what follows was only logged.
 bool announcesWarning(std::string_view text) { return text.find("WARN") != std::string_view::npos; }
 
-Marks readMarks(const LogLine& line, const std::vector<int>& found, const RuleBook& book, MarkedLine& into) {
+Marks readMarks(const LogLine& line, const std::vector<int>& found, const BookReading& book,
+                MarkedLine& into) {
   Marks marks;
   marks.indented = line.indented;
   for (const int each : found) {
@@ -98,12 +99,13 @@ std::vector<LogLine> allLines(const model::MemberEvidence& member) {
 
 }  // namespace
 
-std::vector<MarkedLine> markLines(const model::MemberEvidence& member, const RuleBook& book) {
+std::vector<MarkedLine> markLines(const model::MemberEvidence& member, const BookReading& book) {
   std::vector<LogLine> plain = allLines(member);
   std::vector<MarkedLine> lines(plain.size());
   std::vector<Marks> marks(plain.size());
   std::vector<int> found;
-  for (std::size_t i = 0; i < plain.size(); ++i) {
+  // From the end: that is where it stands, should the reading be broken off.
+  for (std::size_t i = plain.size(); i-- > 0;) {
     book.inLine(plain[i].text, found);
     marks[i] = readMarks(plain[i], found, book, lines[i]);
     lines[i].text = std::move(plain[i].text);

@@ -24,6 +24,6 @@ struct MarkedLine {
 // - is source code that a traceback shows, which may mention anything;
 // - belongs to a traceback that was logged as a warning, when the program went on behind it;
 // - has training behind it: whatever it was, it did not end the program.
-[[nodiscard]] std::vector<MarkedLine> markLines(const model::MemberEvidence& member, const RuleBook& book);
+[[nodiscard]] std::vector<MarkedLine> markLines(const model::MemberEvidence& member, const BookReading& book);
 
 }  // namespace trainyard::core

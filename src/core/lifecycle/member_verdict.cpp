@@ -93,7 +93,7 @@ bool endedSo(const FailureRule& rule, const model::ContainerEvidence& container)
 // Everything but the log.
 class Conditions {
  public:
-  Conditions(const model::MemberEvidence& member, const RuleBook& book)
+  Conditions(const model::MemberEvidence& member, const BookReading& book)
       : member_(&member), reasons_(book.rules().size()), messages_(book.rules().size()) {
     const Told told = toldBy(member);
     reasons_.in(told.reasons,
@@ -157,7 +157,7 @@ bool general(const FailureRule& rule) {
   return rule.sign == Sign::kSymptom || (rule.sign == Sign::kCause && rule.weight < kGeneral);
 }
 
-std::vector<Candidate> candidatesOf(const model::MemberEvidence& member, const RuleBook& book) {
+std::vector<Candidate> candidatesOf(const model::MemberEvidence& member, const BookReading& book) {
   const Conditions conditions(member, book);
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < book.rules().size(); ++i) {
@@ -187,7 +187,7 @@ std::vector<Candidate> candidatesOf(const model::MemberEvidence& member, const R
 
 }  // namespace
 
-MemberVerdict judgeMember(const model::MemberEvidence& member, const RuleBook& book) {
+MemberVerdict judgeMember(const model::MemberEvidence& member, const BookReading& book) {
   MemberVerdict verdict;
   verdict.state = stateOf(member);
   verdict.endedAt = firstEnd(member);

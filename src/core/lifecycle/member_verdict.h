@@ -24,6 +24,6 @@ struct MemberVerdict {
 // The most telling of the member's signs: facts of Kubernetes first, then a cause, then what follows from
 // others' ends; of one kind the more specific, and of equals the last, as what ended a program stands at the
 // end.
-[[nodiscard]] MemberVerdict judgeMember(const model::MemberEvidence& member, const RuleBook& book);
+[[nodiscard]] MemberVerdict judgeMember(const model::MemberEvidence& member, const BookReading& book);
 
 }  // namespace trainyard::core

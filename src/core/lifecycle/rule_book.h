@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -39,6 +40,33 @@ class RuleBook {
   Patterns log_;
   Patterns reason_;
   Patterns message_;
+};
+
+// The book as long as whoever asks has the time: behind that it finds nothing any more.
+class BookReading {
+ public:
+  BookReading(const RuleBook& book, const std::function<bool()>& enough) : book_(book), enough_(enough) {}
+
+  [[nodiscard]] const RuleBook& book() const { return book_; }
+  [[nodiscard]] const std::vector<model::FailureRule>& rules() const { return book_.rules(); }
+  void inLine(std::string_view line, std::vector<int>& found) const {
+    if (goesOn(found)) book_.inLine(line, found);
+  }
+  void inReason(std::string_view reason, std::vector<int>& found) const {
+    if (goesOn(found)) book_.inReason(reason, found);
+  }
+  void inMessage(std::string_view message, std::vector<int>& found) const {
+    if (goesOn(found)) book_.inMessage(message, found);
+  }
+
+ private:
+  [[nodiscard]] bool goesOn(std::vector<int>& found) const {
+    found.clear();
+    return !enough_ || !enough_();
+  }
+
+  const RuleBook& book_;
+  const std::function<bool()>& enough_;
 };
 
 }  // namespace trainyard::core

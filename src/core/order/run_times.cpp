@@ -1,7 +1,10 @@
 #include "core/order/run_times.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,6 +16,9 @@ namespace {
 
 constexpr std::size_t kMostOfAKind = 1'024;
 constexpr std::size_t kMostInAll = 20'000;
+// A ConfigMap holds 1 MiB.
+constexpr std::size_t kMostBytes = std::size_t{900} << 10;
+constexpr std::size_t kRunBytes = 38;
 
 // What Kubernetes appends for `generateName`: five of these, which hardly make a word.
 constexpr std::string_view kGenerated = "bcdfghjklmnpqrstvwxz2456789";
@@ -61,14 +67,76 @@ class Number {
   std::uint64_t hash_ = 14'695'981'039'346'656'037U;
 };
 
+using Kind = std::map<std::string, std::vector<model::PastRun>>::iterator;
+
+// As codec/run_times.h writes it, or more.
+std::size_t bytesOf(const Kind& kind) { return kind->first.size() + 6 + kind->second.size() * kRunBytes; }
+
+// Whose a kind is: "job/NAMESPACE", "queue/QUEUE".
+std::string_view groupOf(std::string_view kind) {
+  const std::size_t slash = kind.find('/');
+  return slash == std::string_view::npos ? kind : kind.substr(0, kind.find('/', slash + 1));
+}
+
+// Kinds of one run, which say the least, by whose they are; the oldest last.
+struct Singles {
+  std::vector<Kind> kinds;
+  std::size_t bytes = 0;
+};
+
+std::map<std::string_view, Singles> singlesOf(model::RunTimes& times) {
+  std::map<std::string_view, Singles> groups;
+  for (auto kind = times.kinds.begin(); kind != times.kinds.end(); ++kind) {
+    if (kind->second.size() != 1) continue;
+    Singles& group = groups[groupOf(kind->first)];
+    group.kinds.push_back(kind);
+    group.bytes += bytesOf(kind);
+  }
+  for (auto& [name, group] : groups) {
+    std::sort(group.kinds.begin(), group.kinds.end(),
+              [](const Kind& a, const Kind& b) { return a->second.back() > b->second.back(); });
+  }
+  return groups;
+}
+
+// Whoever has most of them gives one: who invents names must not drive out what others have learnt.
+std::optional<Kind> nextSingle(std::map<std::string_view, Singles>& groups) {
+  const auto most = std::max_element(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+    return a.second.bytes < b.second.bytes;
+  });
+  if (most == groups.end()) return std::nullopt;
+  const Kind kind = most->second.kinds.back();
+  most->second.kinds.pop_back();
+  most->second.bytes -= bytesOf(kind);
+  if (most->second.kinds.empty()) groups.erase(most);
+  return kind;
+}
+
 void forgetOldKinds(model::RunTimes& times) {
   std::size_t all = 0;
-  for (const auto& [kind, runs] : times.kinds) all += runs.size();
-  while (all > kMostInAll) {
+  std::size_t bytes = 0;
+  for (auto kind = times.kinds.begin(); kind != times.kinds.end(); ++kind) {
+    all += kind->second.size();
+    bytes += bytesOf(kind);
+  }
+  const auto over = [&] { return all > kMostInAll || bytes > kMostBytes; };
+  if (!over()) return;
+  auto singles = singlesOf(times);
+  std::vector<Kind> gone;
+  while (over()) {
+    auto next = nextSingle(singles);
+    if (!next) break;
+    all -= 1;
+    bytes -= bytesOf(*next);
+    gone.push_back(*next);
+  }
+  for (const Kind& kind : gone) times.kinds.erase(kind);
+  while (over()) {
     const auto oldest = std::min_element(
         times.kinds.begin(), times.kinds.end(),
         [](const auto& a, const auto& b) { return a.second.back().submitted < b.second.back().submitted; });
     all -= oldest->second.size();
+    bytes -= bytesOf(oldest);
     times.kinds.erase(oldest);
   }
 }
@@ -100,6 +168,7 @@ std::array<std::uint64_t, 3> kindNumbersOf(const model::Job& job) {
 
 bool learn(model::RunTimes& times, const model::SharedList<model::Job>& jobs) {
   bool changed = false;
+  const model::RunTimes before = times;
   for (const auto& job : jobs) {
     if (!job->conditionTrue(model::conditions::kSucceeded) || job->status.service.runSeconds <= 0) continue;
     if (model::desiredGpus(job->spec) <= 0) continue;
@@ -107,17 +176,20 @@ bool learn(model::RunTimes& times, const model::SharedList<model::Job>& jobs) {
                              ranSoFar(*job, job->created), fingerprintOf(job->uid)};
     for (const std::string& kind : kindsOf(*job)) changed = add(times.kinds[kind], run) || changed;
   }
-  if (changed) forgetOldKinds(times);
-  return changed;
+  if (!changed) return false;
+  forgetOldKinds(times);
+  return times != before;
 }
 
 bool merge(model::RunTimes& times, const model::RunTimes& others) {
   bool changed = false;
+  const model::RunTimes before = times;
   for (const auto& [kind, runs] : others.kinds) {
     for (const model::PastRun& run : runs) changed = add(times.kinds[kind], run) || changed;
   }
-  if (changed) forgetOldKinds(times);
-  return changed;
+  if (!changed) return false;
+  forgetOldKinds(times);
+  return times != before;
 }
 
 }  // namespace trainyard::core

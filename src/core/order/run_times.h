@@ -24,9 +24,10 @@ namespace trainyard::core {
 // What clusters keep of the past, so that the next leader knows it too (operator/run_times_keeper.h).
 //
 // Adds those of the jobs that succeeded and are not known yet. Only those: a job that failed or was deleted
-// says nothing about how long one runs. Keeps the last 64 of a kind and 20,000 in all, of which the kinds
-// that were not submitted for longest go first. Returns whether anything changed. Jobs without GPUs are left
-// out.
+// says nothing about how long one runs. Keeps the last 1,024 of a kind, 20,000 in all, and what 900 KiB hold:
+// beyond that kinds of a single run go first, the oldest of the namespace or queue that has most of them, and
+// then the kinds that were not submitted for longest. Returns whether anything changed. Jobs without GPUs are
+// left out.
 [[nodiscard]] bool learn(model::RunTimes& times, const model::SharedList<model::Job>& jobs);
 
 // Adds what is known elsewhere, within the same bounds. Returns whether anything changed.

@@ -16,6 +16,13 @@ const model::Namespace* findNamespace(const std::string& ns, const model::Snapsh
   return found == snapshot.namespaces.end() || (*found)->name != ns ? nullptr : found->get();
 }
 
+const model::Queue* findQueue(const model::QueueName& name, const model::Snapshot& snapshot) {
+  const auto found =
+      std::lower_bound(snapshot.queues.begin(), snapshot.queues.end(), name,
+                       [](const auto& each, const auto& wanted) { return each->name < wanted; });
+  return found == snapshot.queues.end() || (*found)->name != name ? nullptr : found->get();
+}
+
 }  // namespace
 
 const std::string* defaultQueueOf(const model::Namespace& space) {
@@ -37,6 +44,16 @@ bool namespaceAllowed(const model::Queue& queue, const std::string& ns, const mo
   if (space == nullptr) return false;
   return std::all_of(requirements.begin(), requirements.end(),
                      [&](const auto& requirement) { return labelsMeet(requirement, space->labels); });
+}
+
+bool queueOpenTo(const model::QueueName& queue, const std::string& ns, const model::Snapshot& snapshot) {
+  const model::Queue* at = findQueue(queue, snapshot);
+  // Parents may lead in a circle.
+  for (std::size_t steps = snapshot.queues.size(); at != nullptr && steps > 0; --steps) {
+    if (!namespaceAllowed(*at, ns, snapshot)) return false;
+    at = findQueue(at->parent, snapshot);
+  }
+  return true;
 }
 
 }  // namespace trainyard::core

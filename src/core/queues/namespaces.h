@@ -11,6 +11,10 @@ namespace trainyard::core {
 [[nodiscard]] bool namespaceAllowed(const model::Queue& queue, const std::string& ns,
                                     const model::Snapshot& snapshot);
 
+// Whether the queue and all above it allow the namespace. One that has no object is nobody's to close.
+[[nodiscard]] bool queueOpenTo(const model::QueueName& queue, const std::string& ns,
+                               const model::Snapshot& snapshot);
+
 // The queue that its namespace says jobs without any are of; nullptr where it says none.
 [[nodiscard]] const std::string* defaultQueueOf(const model::Namespace& space);
 // The queue that a job asks for: its own, else its namespace's default one.

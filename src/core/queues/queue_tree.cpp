@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
-#include <unordered_set>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "base/saturating.h"
 #include "core/ledger/list_changes.h"
+#include "core/ledger/members.h"
 #include "core/queues/decayed_usage.h"
 #include "core/queues/namespaces.h"
 #include "model/charge.h"
@@ -24,6 +26,15 @@ using Amounts = QueueTree::Amounts;
 using Index = QueueTree::Index;
 
 constexpr std::int64_t kShareUnit = 1'000'000'000'000;
+
+// Anybody may write a job's name into his pods: those are not what the job leaves behind.
+JobPods membersAmong(const JobPods& pods, const model::Job& job) {
+  JobPods members;
+  std::copy_if(pods.begin(), pods.end(), std::back_inserter(members),
+               [&](const auto& pod) { return wasMember(*pod, job); });
+  return members;
+}
+
 }  // namespace
 
 QueueTree::QueueTree(const model::Snapshot& snapshot) {
@@ -264,13 +275,15 @@ void QueueTree::addHeld(const model::Job& job, int sign, QueueCache& cache) cons
 
 void QueueTree::readOtherPods(const model::Snapshot& snapshot) {
   std::map<std::string, std::optional<Index>> queueOf;
-  std::unordered_set<std::string_view> jobs;
-  for (const auto& job : snapshot.jobs) jobs.insert(job->uid.str());
+  std::unordered_map<std::string_view, const model::Job*> jobs;
+  for (const auto& job : snapshot.jobs) jobs.emplace(job->uid.str(), job.get());
   for (const auto& pod : snapshot.pods) {
     if (!pod->bound() || pod->finished() || pod->shape.requests.gpus() <= 0) continue;
-    // Those of a job that is gone have nobody else who is charged for them.
-    const bool ofJob = pod->controllerKind == model::names::kTrainingJobKind;
-    if (ofJob && jobs.contains(pod->controllerUid.str())) continue;
+    // For those of a job that is gone nobody else is charged, nor for what only says that it is a job's.
+    if (pod->controllerKind == model::names::kTrainingJobKind) {
+      const auto owner = jobs.find(pod->controllerUid.str());
+      if (owner != jobs.end() && wasMember(*pod, *owner->second)) continue;
+    }
     const auto [known, isNew] = queueOf.try_emplace(pod->key.ns);
     if (isNew) known->second = queueOfNamespace(pod->key.ns, snapshot);
     if (!known->second) continue;
@@ -355,7 +368,7 @@ Amounts QueueTree::heldBy(const JobPods& pods) const {
 }
 
 Amounts QueueTree::leavingOf(const model::Job& job, const JobPods& pods) const {
-  Amounts amounts = heldBy(pods);
+  Amounts amounts = heldBy(membersAmong(pods, job));
   if (job.finished()) return amounts;
   const Amounts recorded = holdingsOf(job);
   for (std::size_t d = 0; d < amounts.size(); ++d)
@@ -368,7 +381,7 @@ void QueueTree::endHoldings(const model::Job& job, const JobPods& pods) {
   const Amounts recorded = holdingsOf(job);
   discharge(queue, recorded, !model::chargedPreemptible(job));
   // What they hold beyond the record counts as leaving already.
-  Amounts left = heldBy(pods);
+  Amounts left = heldBy(membersAmong(pods, job));
   for (std::size_t d = 0; d < left.size(); ++d) left[d] = std::min(left[d], recorded[d]);
   chargeLeaving(queue, left);
 }

@@ -16,7 +16,9 @@ model::Job job() {
       {"name":"chief","replicas":1,"template":{"spec":{"containers":[{"name":"c","image":"i"}]}}},
       {"name":"worker","template":{"metadata":{"labels":{"team":"a"}},"spec":{
         "nodeSelector":{"pool":"gpu"},"tolerations":[{"operator":"Exists"}],
-        "containers":[{"name":"c","image":"i","resources":{"limits":{"nvidia.com/gpu":"8"}}}]}}}]}})");
+        "containers":[{"name":"c","image":"i","command":["train"],"args":["--long"],"env":[{"name":"SAID","value":"v"}],
+          "envFrom":[{"secretRef":{"name":"said"}}],"resources":{"limits":{"nvidia.com/gpu":"8"}}}],
+        "initContainers":[{"name":"first","image":"i","args":["said"]}]}}}]}})");
   INFO((decoded ? "" : decoded.error().message));
   REQUIRE(decoded);
   CHECK(decoded->specError.empty());
@@ -85,6 +87,12 @@ TEST_CASE("a placeholder is no member, and no scheduler's business") {
   CHECK(body->find(R"("schedulerName":"trainyard.dev-nobody")") != std::string::npos);
   CHECK(body->find("trainyard.dev/job-uid") == std::string::npos);
   CHECK(body->find("team") == std::string::npos);
+  // Nothing that only a running container reads: a gang's bodies are large by that.
+  for (const char* word : {"command", "args", "env", "said", "SAID", "--long"}) {
+    CAPTURE(word);
+    CHECK(body->find(word) == std::string::npos);
+  }
+  CHECK(body->find(R"("initContainers":[{"name":"first","image":"i"}])") != std::string::npos);
   CHECK(codec::encodeUnschedulable(base::WallTime{}).find(R"("reason":"Unschedulable")") !=
         std::string::npos);
 }

@@ -264,6 +264,72 @@ TEST_CASE("where pods of nobody's are charged, so are those whose job is gone") 
   CHECK(usageOf(snapshot, "team") == 8);
 }
 
+TEST_CASE("nobody is charged for a pod that only says that it is some job's") {
+  model::Job bait = job("evil/bait").role("worker", 1, cpus(1)).queue("b");
+  std::string_view name = "evil/own";
+  SECTION("left to others") {
+    bait.spec.run.managedBy = "x.y/z";
+    SECTION("named as it likes") {}
+    SECTION("named as a member") { name = ""; }
+  }
+  SECTION("of a queue that its namespace may not use") {
+    SECTION("named as it likes") {}
+    SECTION("named as a member") { name = ""; }
+    SECTION("of one that ran elsewhere before") { bait.status.gang.lastEpoch = 3; }
+    SECTION("named as a member of one that ran elsewhere before") {
+      bait.status.gang.lastEpoch = 3;
+      name = "";
+    }
+  }
+  SECTION("of a queue that it may use, without ever having had a place") {
+    bait.spec.queue = model::QueueName("open");
+    SECTION("named as it likes") {}
+    SECTION("named as a member") { name = ""; }
+  }
+  model::Queue closed = queue("b", 8);
+  if (bait.spec.queue == closed.name)
+    closed.namespaceSelector.requirements = {{"team", model::SelectorOperator::kIn, {"b"}}};
+  else
+    closed.name = model::QueueName("open");
+  model::Pod own =
+      pod("evil/x").memberOf(bait, "worker", 0).gpus(8).on("n1").phase(model::PodPhase::kRunning);
+  if (!name.empty()) {
+    own.key = key(name);
+    own.member.reset();
+  }
+  CycleInput in = input(twoNodes().add(closed).add(bait).add(own).add(
+      job("ml/next").role("worker", 1, gpus(8)).queue(closed.name.str())));
+  model::Namespace space;
+  space.name = "ml";
+  space.labels = model::Labels(std::vector<std::pair<std::string, std::string>>{{"team", "b"}});
+  in.snapshot.namespaces.edit().push_back(std::make_shared<const model::Namespace>(space));
+  CHECK(starts(cycle(in), "ml/next"));
+}
+
+TEST_CASE("where pods of nobody's are charged, so are those that only say that they are some job's") {
+  model::Job bait = job("ml/bait").role("worker", 1, gpus(8)).queue("elsewhere");
+  model::Queue team = queue("team");
+  team.namespaceSelector.requirements = {{"team", model::SelectorOperator::kExists, {}}};
+  model::Namespace space;
+  space.name = "ml";
+  space.labels = model::Labels(std::vector<std::pair<std::string, std::string>>{{"team", "a"}});
+  const auto charged = [&](const model::Pod& own) {
+    model::Snapshot snapshot = twoNodes().add(team).add(queue("elsewhere")).add(bait).add(own);
+    snapshot.namespaces.edit().push_back(std::make_shared<const model::Namespace>(space));
+    snapshot.policy.chargeOtherPods = true;
+    return usageOf(snapshot, "team");
+  };
+  model::Pod own = podOf(bait, "n1");
+  CHECK(charged(own) == 8);
+  bait.status.gang.lastEpoch = 1;
+  CHECK(charged(own) == 0);
+  bait.spec.run.managedBy = "x.y/z";
+  CHECK(charged(own) == 8);
+  bait.spec.run.managedBy.clear();
+  own.member.reset();
+  CHECK(charged(own) == 8);
+}
+
 TEST_CASE("a claim waits at least as long as its victims are given, and who asks for more is told") {
   model::Job bert = running("a");
   model::Pod pod = podOf(bert, "n1");

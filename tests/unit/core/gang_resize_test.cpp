@@ -135,6 +135,19 @@ TEST_CASE("a gang grows: its members join, then those that run are told, then it
   CHECK(said->note == "it has 4 members of role worker now, 2 before");
 }
 
+TEST_CASE("who tells the members that run of those that joined has as long as they would have to leave") {
+  Scene scene;
+  scene.grow();
+  scene.bert.spec.checkpoint->gracePeriod = std::chrono::seconds(120);
+  scene.now = kNow + 1'000;
+  scene.bert.status.gang.proposal->deadline = at(scene.now + 1);
+  scene.pods.push_back(scene.joining(2, 2));
+  scene.pods.push_back(scene.joining(3, 2));
+  const GangStep bound = scene.step();
+  REQUIRE(bound.record);
+  CHECK(bound.record->proposal->deadline == at(scene.now + 120));
+}
+
 TEST_CASE("a job that is deleted has grown without a word: whoever refuses the word does not hold it") {
   Scene scene;
   scene.grow();

@@ -441,6 +441,26 @@ TEST_CASE("preemption spares gangs and reservations") {
         std::vector<bool>(7, false));
 }
 
+TEST_CASE("preemption spares no pod that only says that it is a gang's") {
+  model::Job bert = job("ml/bert").role("worker", 2, gpus(4));
+  const auto spares = [&](const model::Pod& each) {
+    const core::GuardView view(cluster().add(node("n1").gpus(8)).add(each).add(bert));
+    const std::vector<core::PreemptionCandidate> candidates{{"n1", {each.uid.str()}}};
+    return core::mayPreempt(view, pod("ml/s").gpus(4), candidates) == std::vector<bool>{false};
+  };
+  const model::Pod former = pod("ml/x").memberOf(bert, "worker", 0, 1).on("n1").gpus(4).uid("p");
+  model::Pod own = former;
+  own.key = key("ml/own");
+  CHECK_FALSE(spares(own));
+  own.member.reset();
+  CHECK_FALSE(spares(own));
+  bert.status.gang.lastEpoch = 1;
+  CHECK_FALSE(spares(own));
+  CHECK(spares(former));
+  bert.spec.run.managedBy = "x.y/z";
+  CHECK_FALSE(spares(former));
+}
+
 TEST_CASE("holds are one for each pod, and run out") {
   core::Holds holds;
   const auto second = [](int s) { return base::Instant(std::chrono::seconds(s)); };

@@ -208,6 +208,18 @@ TEST_CASE("rules of one's own come before the built-in ones, with their action")
   CHECK(broken.error().message == "rule bad: missing ): a(");
 }
 
+TEST_CASE("a log of which there is enough is known by its end") {
+  int lines = 0;
+  const auto enough = [&] { return ++lines > 3; };
+  const std::string end = "torch.cuda.OutOfMemoryError: CUDA out of memory.\n";
+  const std::string chatter = "one\ntwo\nthree\nfour\nfive\n";
+  const std::vector<model::MemberEvidence> endsSo = {member(0, 1, chatter + end)};
+  CHECK(classifier().classify(endsSo, enough).failure == FailureClass::kGpuOutOfMemory);
+  lines = 0;
+  const std::vector<model::MemberEvidence> beganSo = {member(0, 1, end + chatter)};
+  CHECK(classifier().classify(beganSo, enough).failure != FailureClass::kGpuOutOfMemory);
+}
+
 TEST_CASE("every built-in rule has a name of its own") {
   std::set<std::string> names;
   for (const model::FailureRule& rule : core::builtInRules()) {

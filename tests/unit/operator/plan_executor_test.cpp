@@ -226,6 +226,70 @@ TEST_CASE("A member whose creation nobody answered is read before the job goes o
   CHECK(fixture.executor.busyJobs() == 0);
 }
 
+TEST_CASE(
+    "A member that cannot be told of its job's size holds the resize until its deadline, not for ever") {
+  const std::string manifest =
+      R"({"metadata":{"namespace":"ml","name":"bert","uid":"u","resourceVersion":"11","generation":1},"spec":{)"
+      R"("framework":"PyTorch","elastic":{"role":"worker","minReplicas":1,"maxReplicas":4},"checkpoint":{"mode":)"
+      R"("Helper"},"roles":[{"name":"worker","replicas":2,"template":{"spec":{"containers":[{"name":"c"}]}}}]}})";
+  Fixture fixture;
+  fixture.cache.jobs.upsert(manifest);
+  fixture.cache.pods.upsert(
+      R"({"metadata":{"namespace":"ml","name":"bert-worker-0","uid":"p","resourceVersion":"3"},)"
+      R"("spec":{"nodeName":"n1","containers":[{"name":"c"}]}})");
+  model::Job shrinking = *fixture.cache.jobs.find(kJob);
+  REQUIRE(shrinking.specError.empty());
+  shrinking.status.gang.lastEpoch = 2;
+  shrinking.status.gang.placed =
+      model::Placed{1, {{model::NodeName("n1"), "worker", model::IndexSet({0, 1})}}};
+  model::Proposal& proposal = shrinking.status.gang.proposal.emplace();
+  proposal.kind = model::ProposalKind::kShrink;
+  proposal.epoch = 2;
+  proposal.deadline = fixture.loop.wallNow() + 30s;
+  const auto job = std::make_shared<const model::Job>(shrinking);
+  int words = 0;
+  base::Error refusal;
+  fixture.api.fault = [&](const kube::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.method == net::Method::kPatch) ++words;
+    if (request.method == net::Method::kGet && refusal.code == base::ErrorCode::kConflict)
+      return std::nullopt;
+    return refusal;
+  };
+  const auto told = [&](base::Instant::duration within) {
+    model::Snapshot snapshot = fixture.cache.snapshot(fixture.loop.wallNow());
+    snapshot.jobs.edit() = {job};
+    for (const auto end = fixture.loop.now() + within; fixture.loop.now() < end;) {
+      const auto feedback = fixture.executor.feedback(snapshot);
+      const auto known = feedback.find(kJob);
+      if (known != feedback.end() && known->second.membersTold) return true;
+      if (known == feedback.end() || !known->second.busy) {
+        core::Plan plan;
+        plan.decisions.push_back({.job = job});
+        plan.decisions.back().actions.emplace_back(
+            core::TellMember{{"ml", "bert-worker-0"}, model::Uid("p")});
+        fixture.executor.execute(plan);
+      }
+      fixture.loop.runFor(10ms);
+    }
+    return false;
+  };
+  SECTION("too large to be written") {
+    refusal = {base::ErrorCode::kOutcomeUnknown, "etcdserver: request is too large"};
+    CHECK_FALSE(told(29s));
+    CHECK(told(60s));
+  }
+  SECTION("edited all the time") {
+    refusal = {base::ErrorCode::kConflict, "the object has been modified"};
+    CHECK_FALSE(told(29s));
+    CHECK(told(60s));
+  }
+  SECTION("but what does not come to the server says nothing of it") {
+    refusal = {base::ErrorCode::kUnavailable, "connection refused"};
+    CHECK_FALSE(told(120s));
+  }
+  CHECK(words > 1);
+}
+
 TEST_CASE("A job with 45,000 resources waits for nothing and costs nobody a place: it is refused by reason") {
   std::string limits;
   for (int i = 0; i < 45'000; ++i) limits += fmt::format(R"({}"x.io/r{}":"1")", i == 0 ? "" : ",", i);

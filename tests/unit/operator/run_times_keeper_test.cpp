@@ -1,5 +1,6 @@
 #include "operator/run_times_keeper.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "base/silent_log.h"
 #include "base/virtual_loop.h"
 #include "codec/json_value.h"
+#include "codec/run_times.h"
+#include "core/order/run_times.h"
 #include "support/fake_api.h"
 
 namespace trainyard::operator_ {
@@ -145,6 +148,40 @@ TEST_CASE("run times: an API server that fails is asked again") {
   fixture.api.fault = nullptr;
   fixture.loop.runFor(1min);
   CHECK(fixture.known("job/ml/a/1") == 1);
+}
+
+// One run of each of so many kinds, an hour apart, the first at `hour`.
+void addKinds(model::RunTimes& times, const std::string& ns, int kinds, int hour) {
+  for (int i = 0; i < kinds; ++i) {
+    const std::string name = fmt::format("{:0>94}job{:a>5}", "", i);
+    times.kinds[fmt::format("job/{}/{}/8", ns, name)] = {
+        {base::WallTime(std::chrono::hours(490'000 + hour + i)), 3'600s, 4'000'000'000U}};
+  }
+}
+
+TEST_CASE("run times: what is learnt of many kinds with long names fits into what keeps it") {
+  model::RunTimes learnt;
+  addKinds(learnt, "crowd", 10'000, 100'000);
+  addKinds(learnt, "quiet", 100, 0);
+  learnt.kinds["queue/q"] = {{base::WallTime(std::chrono::hours(1)), 60s, 1},
+                             {base::WallTime(std::chrono::hours(2)), 60s, 1}};
+  model::RunTimes times;
+  CHECK(core::merge(times, learnt));
+  const std::string written = codec::encodeRunTimes("trainyard-run-times", times);
+  CHECK(written.size() <= std::size_t{1} << 20);
+  CHECK(written.size() > std::size_t{700} << 10);
+  // Those that are many give way, the oldest of them first.
+  const auto quiet = std::count_if(times.kinds.begin(), times.kinds.end(),
+                                   [](const auto& kind) { return kind.first.starts_with("job/quiet/"); });
+  CHECK(quiet == 100);
+  CHECK(times.kinds.contains("queue/q"));
+  CHECK_FALSE(times.kinds.contains(learnt.kinds.begin()->first));
+  const auto newest =
+      std::max_element(learnt.kinds.begin(), learnt.kinds.end(),
+                       [](const auto& a, const auto& b) { return a.second.back() < b.second.back(); });
+  CHECK(times.kinds.contains(newest->first));
+  // What does not fit is no news each time that it is seen.
+  CHECK_FALSE(core::merge(times, learnt));
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ struct Scene {
   }
 
   void putPod(std::string_view uid, std::string_view ofJob, int epoch, std::string_view node,
-              std::string_view pinned = "", std::string_view name = "solo-worker-0") {
+              std::string_view pinned = "", std::string_view name = "solo-worker-0", int gpus = 0) {
     const std::string affinity =
         pinned.empty()
             ? ""
@@ -49,8 +49,9 @@ struct Scene {
         R"("creationTimestamp":"2024-10-04T00:00:09Z","labels":{{"trainyard.dev/job-name":"solo",)"
         R"("trainyard.dev/role":"worker","trainyard.dev/index":"0","trainyard.dev/epoch":"{}"}},)"
         R"("ownerReferences":[{{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","name":"solo",)"
-        R"("uid":"{}","controller":true}}]}},"spec":{{{}"nodeName":"{}","containers":[{{"name":"main"}}]}}}})",
-        name, uid, ++version, epoch, ofJob, affinity, node));
+        R"("uid":"{}","controller":true}}]}},"spec":{{{}"nodeName":"{}","containers":[{{"name":"main",)"
+        R"("resources":{{"limits":{{"nvidia.com/gpu":"{}"}}}}}}]}}}})",
+        name, uid, ++version, epoch, ofJob, affinity, node, gpus));
     REQUIRE(cache.pods.find({"ml", std::string(name)}));
   }
 
@@ -183,6 +184,40 @@ TEST_CASE("a bound pod of the next epoch is kept while the job still shows the r
   CHECK(scene.place().empty());
   scene.putJob("u1", R"({"gang":{"lastEpoch":1}})");
   CHECK(scene.place() == "n2");
+}
+
+TEST_CASE("whoever made a bound pod larger than its template is charged for what it holds") {
+  Scene scene;
+  scene.putJob("u1");
+  scene.putPod("p1", "u1", 1, "n1");
+  CHECK(scene.seen()->status.gang.charge->members.front().requests.gpus() == 0);
+  scene.dropPod("p1");
+  scene.putPod("p2", "u1", 1, "n1", "", "solo-worker-0", 8);
+  const auto seen = scene.seen();
+  REQUIRE(seen->status.gang.charge);
+  CHECK(seen->status.gang.charge->members.front().requests.gpus() == 8);
+}
+
+TEST_CASE(
+    "a bound pod that this leader did not make is no record of a queue that is closed to its namespace") {
+  Scene scene;
+  scene.putJob("u1");
+  scene.putPod("p1", "u1", 1, "n1");
+  auto closed = std::make_shared<model::Queue>();
+  closed->name = model::QueueName("default");
+  closed->namespaceSelector.requirements = {{"team", model::SelectorOperator::kIn, {"others"}}};
+  const auto seen = [&] {
+    model::Snapshot snapshot = scene.cache.snapshot({});
+    snapshot.queues.edit() = {closed};
+    scene.singles.overlay(snapshot);
+    return snapshot.jobs.front();
+  };
+  CHECK_FALSE(seen()->recordUnwritten);
+  scene.dropPod("p1");
+  CHECK_FALSE(seen()->recordUnwritten);
+  scene.make("n1");
+  scene.putPod("p2", "u1", 1, "n1");
+  CHECK(seen()->recordUnwritten);
 }
 
 TEST_CASE("what is written ends it") {
