@@ -12,6 +12,7 @@
 #include "core/preemption/moves.h"
 #include "core/queues/priority.h"
 #include "core/resize.h"
+#include "model/charge.h"
 
 namespace trainyard::core {
 namespace {
@@ -509,12 +510,18 @@ bool Preemption::anyClaimingBelow(QueueTree::Index queue, int priority) {
   });
 }
 
-// Whether `asking` has places once those of the other's claim are free.
-bool Preemption::fitsWithout(const Job& claimant, const Claimant& asking, std::size_t widest) {
-  const NodeAmounts places = amountsOf(claimant, claimant.status.gang.proposal->add, ledger_);
+// Whether `asking` has places, which its queue allows, once the other's claim is given up.
+bool Preemption::fitsWithout(const Job& other, const Claimant& asking, std::size_t widest) {
+  const NodeAmounts places = amountsOf(other, other.status.gang.proposal->add, ledger_);
   WhatIf gone(ledger_);
   gone.release(places);
-  return placer_.tryClaim(*asking.job, widest).has_value();
+  const QueueTree::Index queue = tree_.queueOf(other);
+  const QueueTree::Amounts held = tree_.holdingsOf(other);
+  const bool nonPreemptible = !model::chargedPreemptible(other);
+  tree_.discharge(queue, held, nonPreemptible);
+  const bool fits = quotaAllows(asking, nullptr) && placeBeside(asking, widest, {}).has_value();
+  tree_.charge(queue, held, nonPreemptible);
+  return fits;
 }
 
 void Preemption::wakeAt(std::optional<base::WallTime> time) {

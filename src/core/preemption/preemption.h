@@ -138,7 +138,7 @@ class Preemption {
                                    const Chosen& gone);
   void discharge(const Concession& running);
   void chargeAgain(const Concession& running);
-  [[nodiscard]] bool fitsWithout(const model::Job& claimant, const Claimant& asking, std::size_t widest);
+  [[nodiscard]] bool fitsWithout(const model::Job& other, const Claimant& asking, std::size_t widest);
 
   const model::Snapshot& snapshot_;
   const JobNotes& notes_;
