@@ -69,9 +69,10 @@ class Search {
     const auto& node = in_.queues.node(each.queue);
     if (each.queue == claimant_.queue)
       return node.queue == nullptr || (*node.queue)->withinQueue != model::WithinQueue::kNever;
-    const QueueTree::Branches branches = in_.queues.branches(claimant_.queue, each.queue);
-    const QueueTree::Index branch = branches.a == branches.b ? each.queue : branches.b;
-    return in_.queues.borrows(branch, claimant_.demand);
+    const QueueTree::Index branch = in_.queues.branches(claimant_.queue, each.queue).b;
+    const auto borrows = [&](auto queue) { return in_.queues.borrows(queue, claimant_.demand); };
+    return borrows(branch) &&
+           std::all_of(std::find(node.path.begin(), node.path.end(), branch), node.path.end(), borrows);
   }
 
   // --- step 2
