@@ -16,6 +16,7 @@
 #include "core/gang/gang_removal.h"
 #include "core/ledger/ledger.h"
 #include "core/ledger/members.h"
+#include "core/preemption/claims.h"
 #include "core/queues/queue_tree.h"
 #include "core/status/job_status.h"
 
@@ -65,6 +66,7 @@ class Cycle {
   void resumeFailed(const JobPtr& job, const std::vector<Member>& members, const Verdict& verdict);
   FailedGang anew(const Job& job, FailedGang gang);
   void follow(const JobPtr& job, FailedGang gang);
+  void endHoldings(const JobPtr& job);
   static void tellSilence(const Job& job, const StatusNews& news, JobDecision& decision);
   void replaceLostMembers(const JobPtr& job, const std::vector<Member>& members, StatusNews news);
   [[nodiscard]] bool mayStartAnewHere(const Job& job) const;
@@ -92,6 +94,8 @@ class Cycle {
   // cycle_starts.cpp: phases 3 to 9, as schedule() has it: who starts, and who makes room for that.
   void placeWaiting();
   void countStarting();
+  void countClaims();
+  [[nodiscard]] Leaving leavesFor(const JobPtr& job, const Job& claimant);
   void begin(Change& start, const std::vector<Change>& payments);
   [[nodiscard]] std::vector<model::Victim> victimsOf(const Change& payment) const;
   [[nodiscard]] static std::string describe(const std::vector<Change>& payments);
@@ -143,6 +147,7 @@ class Cycle {
   std::vector<WaitingJob> waiting_;
   std::map<model::ObjectKey, model::ObjectKey> claimed_;  // those that any claim names, standing or not
   std::set<const Job*> changing_;      // placed gangs whose record this cycle changes, or that end
+  std::set<const Job*> ended_;         // of those, whoever is not charged by its record any more
   std::set<model::ObjectKey> paying_;  // gangs that make room for a start of this plan
   std::vector<JobPtr> scaling_;        // gangs in peace that are asked to have another size
   int planned_ = 0;                    // shapes that this cycle has chosen

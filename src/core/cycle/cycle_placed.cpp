@@ -92,7 +92,7 @@ void Cycle::watchPlaced(const JobPtr& job) {
   }
   decision.urgency = Urgency::kNow;
   decision.events.push_back({false, news.verdict.reason, news.verdict.message});
-  queues_.endHoldings(*job, podsOf(*job));
+  endHoldings(job);
 }
 
 // A gang of one whose pod was bound and is gone before anything was written: that it had its place is written
@@ -135,7 +135,12 @@ void Cycle::follow(const JobPtr& job, FailedGang gang) {
   JobDecision& decision = derive(job, std::move(gang.record), gang.news);
   decision.urgency = Urgency::kNow;
   decision.events.push_back(std::move(gang.event));
-  if (gang.news.verdict.outcome == Outcome::kFailed) queues_.endHoldings(*job, podsOf(*job));
+  if (gang.news.verdict.outcome == Outcome::kFailed) endHoldings(job);
+}
+
+void Cycle::endHoldings(const JobPtr& job) {
+  ended_.insert(job.get());
+  queues_.endHoldings(*job, podsOf(*job));
 }
 
 // Once, when it begins.

@@ -27,6 +27,7 @@ bool Cycle::wantsRoom(const GangWait& wait) {
 
 void Cycle::placeWaiting() {
   countStarting();
+  countClaims();
   Schedule schedule = core::schedule({.snapshot = input_.snapshot,
                                       .ledger = ledger_,
                                       .domains = cache_.domains(),
@@ -74,6 +75,54 @@ void Cycle::countStarting() {
     if (proposal.phase == model::ProposalPhase::kReserved && !boundAlready)
       starting_ += memberCount(proposal.add);
   }
+}
+
+// What a claim under way takes is given up from its record on, as it was in the cycle that made it: until the
+// victims' own records say so, both would look held, and their queue as if it had more to give back.
+void Cycle::countClaims() {
+  std::map<model::ObjectKey, std::vector<model::ObjectKey>> takes;
+  for (const auto& [gang, claimant] : claimed_) takes[claimant].push_back(gang);
+  if (takes.empty()) return;
+  const auto& jobs = input_.snapshot.jobs;
+  const auto find = [&](const model::ObjectKey& key) -> const JobPtr* {
+    const auto at = std::lower_bound(jobs.begin(), jobs.end(), key,
+                                     [](const JobPtr& job, const auto& wanted) { return job->key < wanted; });
+    return at != jobs.end() && (*at)->key == key ? &*at : nullptr;
+  };
+  for (const auto& [key, gangs] : takes) {
+    const JobPtr* claimant = find(key);
+    const auto& proposal = (*claimant)->status.gang.proposal;
+    if (proposal->phase != model::ProposalPhase::kClaiming) continue;
+    std::vector<Leaving> leaving;
+    for (const model::ObjectKey& gang : gangs) {
+      if (const JobPtr* job = find(gang)) leaving.push_back(leavesFor(*job, **claimant));
+    }
+    countOnce(queues_, queues_.queueOf(**claimant), queues_.holdingsOf(**claimant), leaving);
+  }
+}
+
+// What the claim takes of it, now charged as leaving.
+Leaving Cycle::leavesFor(const JobPtr& job, const Job& claimant) {
+  const GangRecord& gang = job->status.gang;
+  Leaving leaves{queues_.queueOf(*job), {}};
+  if (gang.placed && !gang.proposal && !job->finished() && !ended_.contains(job.get())) {
+    const int gives = claimedOfElastic(*job, claimant.key);
+    leaves.amounts = queues_.heldBy(*job, gives > 0 ? lastMembers(*job, gives) : gang.placed->assignments);
+    queues_.giveUp(leaves.queue, leaves.amounts);
+    return leaves;
+  }
+  JobPods named;
+  for (const auto& pod : podsOf(*job)) {
+    const auto& victims = claimant.status.gang.proposal->victims;
+    if (std::any_of(victims.begin(), victims.end(), [&](const auto& each) { return each.uid == pod->uid; }))
+      named.push_back(pod);
+  }
+  leaves.amounts = queues_.heldBy(named);
+  if (ended_.contains(job.get())) return leaves;
+  const QueueTree::Amounts charged = queues_.leavingOf(*job, podsOf(*job));
+  for (std::size_t d = 0; d < charged.size(); ++d)
+    leaves.amounts[d] = std::min(leaves.amounts[d], charged[d]);
+  return leaves;
 }
 
 void Cycle::begin(Change& start, const std::vector<Change>& payments) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/cycle/scheduler.h"
+#include "core/preemption/claims.h"
 #include "core/queues/eligibility.h"
 #include "core/resize.h"
 #include "model/late_members.h"
@@ -139,10 +140,17 @@ void Scheduler::carryOut(const Contender& contender, Claim claim) {
   noneSmaller_.clear();
   const std::size_t first = schedule_.changes.size() - claim.concessions.size();
   start(contender, std::move(claim.placement));
+  std::vector<Leaving> leaving;
   for (std::size_t i = first; i + 1 < schedule_.changes.size(); ++i) {
     const Change& change = schedule_.changes[i];
-    if (change.kind == ChangeKind::kMove) take(*change.job, change.add);
+    if (change.kind == ChangeKind::kMove) {
+      take(*change.job, change.add);
+    } else {
+      leaving.push_back({tree_.queueOf(*change.job), tree_.heldBy(*change.job, change.remove)});
+    }
   }
+  const Change& started = schedule_.changes.back();
+  countOnce(tree_, contender.queue, tree_.heldBy(*started.job, started.add.assignments), leaving);
 }
 
 void Scheduler::takeOverClaim(const Contender& contender, const GangShape& shape) {

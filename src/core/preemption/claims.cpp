@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/saturating.h"
 #include "model/words.h"
 
 namespace trainyard::core {
@@ -38,6 +39,27 @@ std::vector<model::Victim> victimPods(const std::vector<std::shared_ptr<const mo
     }
   }
   return victims;
+}
+
+void countOnce(QueueTree& tree, QueueTree::Index claimant, const QueueTree::Amounts& held,
+               const std::vector<Leaving>& leaving) {
+  QueueTree::Amounts counted(held.size(), 0);  // in the queues further down, and so in those above them
+  const auto& path = tree.node(claimant).path;
+  for (auto at = path.rbegin(); at != path.rend(); ++at) {
+    QueueTree::Amounts left(held.size(), 0);
+    for (const Leaving& each : leaving) {
+      const auto& above = tree.node(each.queue).path;
+      if (std::find(above.begin(), above.end(), *at) == above.end()) continue;
+      for (std::size_t d = 0; d < left.size(); ++d) left[d] = base::saturatingAdd(left[d], each.amounts[d]);
+    }
+    QueueTree::Amounts change(held.size(), 0);
+    for (std::size_t d = 0; d < left.size(); ++d) {
+      const std::int64_t twice = std::min(left[d], held[d]);
+      change[d] = counted[d] - twice;
+      counted[d] = twice;
+    }
+    tree.chargeLeaving(*at, change);
+  }
 }
 
 std::string namesOf(const std::vector<std::shared_ptr<const model::Job>>& jobs) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/ledger/pod_groups.h"
+#include "core/queues/queue_tree.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -22,6 +23,17 @@ namespace trainyard::core {
 // The gangs that a claim stops, as it names them: their pods that have not ended.
 [[nodiscard]] std::vector<model::Victim> victimPods(
     const std::vector<std::shared_ptr<const model::Job>>& gangs, const PodGroups& pods);
+
+// What is charged to a queue as leaving.
+struct Leaving {
+  QueueTree::Index queue = QueueTree::kCluster;
+  QueueTree::Amounts amounts;
+};
+// Where a claimant waits until others have left, limits need not have room for both: what leaves for it is
+// counted with what it holds itself, the larger of the two. Both are charged already.
+void countOnce(QueueTree& tree, QueueTree::Index claimant, const QueueTree::Amounts& held,
+               const std::vector<Leaving>& leaving);
+
 // "ml/a, ml/b and ml/c".
 [[nodiscard]] std::string namesOf(const std::vector<std::shared_ptr<const model::Job>>& jobs);
 

@@ -69,9 +69,10 @@ class Search {
     const auto& node = in_.queues.node(each.queue);
     if (each.queue == claimant_.queue)
       return node.queue == nullptr || (*node.queue)->withinQueue != model::WithinQueue::kNever;
-    const QueueTree::Branches branches = in_.queues.branches(claimant_.queue, each.queue);
-    const QueueTree::Index branch = branches.a == branches.b ? each.queue : branches.b;
-    return in_.queues.borrows(branch, claimant_.demand);
+    const QueueTree::Index branch = in_.queues.branches(claimant_.queue, each.queue).b;
+    const auto borrows = [&](auto queue) { return in_.queues.borrows(queue, claimant_.demand); };
+    return borrows(branch) &&
+           std::all_of(std::find(node.path.begin(), node.path.end(), branch), node.path.end(), borrows);
   }
 
   // --- step 2
@@ -186,7 +187,8 @@ class Search {
       tree.charge(changes[charged].queue, changes[charged].after, false);
     }
     const auto wanted = tree.heldBy(*claimant_.job, arranged.placement.assignments);
-    allowed = allowed && !tree.beyondLimit(claimant_.queue, wanted);
+    allowed = allowed && !tree.beyondLimit(claimant_.queue, wanted) &&
+              !tree.beyondLimitYet(claimant_.queue, wanted);
     for (std::size_t i = 0; i < charged; ++i) tree.discharge(changes[i].queue, changes[i].after, false);
     for (const Held& each : changes) tree.charge(each.queue, each.before, false);
     return allowed;

@@ -21,10 +21,11 @@ namespace trainyard::core {
 // are moved: each loses what a stop costs it. Ends are expected as core/timeline/ends.h says. Steps: 1 who
 // may be moved: whoever may be stopped by now (core/queues/eligibility.h), of no higher priority than the
 // gang; not out of a queue that forbids stopping within it, nor out of another one that is within its
-// guarantee. 2 the cheapest one, and then the cheapest two that cost less, after which the gang has its
-// places and each of them new ones in what is left, at once and within all quotas; kMostMovable of them,
-// kMostTries questions. 3 they move if the gang's GPUs, for as long as it would wait else but no longer than
-// it runs, are worth the policy's gain times what is lost. Ties: fewer moves, then namespace and name.
+// guarantee, or below one that is: a move costs as much as a stop. 2 the cheapest one, and then the cheapest
+// two that cost less, after which the gang has its places and each of them new ones in what is left, at once
+// and within all quotas; kMostMovable of them, kMostTries questions. 3 they move if the gang's GPUs, for as
+// long as it would wait else but no longer than it runs, are worth the policy's gain times what is lost.
+// Ties: fewer moves, then namespace and name.
 //
 // New places never rest on what the gang, or another move, is given at the same time: records count each
 // room once (core/ledger/ledger.h). (Lost: three and more at a time. Each is a program that starts anew, and

@@ -12,6 +12,7 @@
 #include "core/preemption/moves.h"
 #include "core/queues/priority.h"
 #include "core/resize.h"
+#include "model/charge.h"
 
 namespace trainyard::core {
 namespace {
@@ -56,6 +57,7 @@ std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t wid
   lastHadNobody_ = false;
   if (placer_.budget().exhausted()) return std::nullopt;
   if (auto shrunk = claimShrinking(claimant, widest)) return shrunk;
+  if (tooEarly_) return std::nullopt;
   const bool mayPreempt = Priorities(snapshot_).mayPreempt(*claimant.job);
   const std::vector<Concession> candidates = mayPreempt ? concessions(claimant) : std::vector<Concession>();
   if (candidates.empty()) {
@@ -90,6 +92,7 @@ std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t wid
                                  .pays = claimant.job->key});
   }
   spareMembers(claimant, widest, claim);
+  if (comesTooEarly(claimant, claim)) return std::nullopt;
   giveAway(claim);
   return claim;
 }
@@ -100,6 +103,15 @@ bool Preemption::hasNobody(QueueTree::Index queue, const Rank& rank, bool mayPre
   if (known == noTurnFor_.end() || rank.expected < known->second) return false;
   spend(alike_.size());
   return true;
+}
+
+bool Preemption::comesTooEarly(const Claimant& claimant, const Claim& claim) {
+  leave(claim.concessions, false);
+  const QueueTree::Amounts wanted =
+      tree_.namesTypes() ? tree_.heldBy(*claimant.job, claim.placement.assignments) : claimant.demand;
+  tooEarly_ = tree_.beyondLimitYet(claimant.queue, wanted).has_value();
+  leave(claim.concessions, true);
+  return tooEarly_;
 }
 
 void Preemption::giveAway(const Claim& claim) {
@@ -119,8 +131,10 @@ void Preemption::withdraw(const Claim& claim) {
 // --- shrinking
 
 std::optional<Claim> Preemption::claimShrinking(const Claimant& claimant, std::size_t widest) {
+  tooEarly_ = false;
   if (placer_.budget().exhausted()) return std::nullopt;
   if (auto surplus = shrinks(claimant, widest, true)) return surplus;
+  if (tooEarly_) return std::nullopt;
   if (!Priorities(snapshot_).mayPreempt(*claimant.job)) return std::nullopt;
   return shrinks(claimant, widest, false);
 }
@@ -148,7 +162,7 @@ std::optional<Claim> Preemption::shrinks(const Claimant& claimant, std::size_t w
   auto choice = chooseShrinks({*claimant.job, widest, candidates, ledger_, placer_, quotaAllows, place});
   if (!choice) return std::nullopt;
   Claim claim{std::move(choice->placement), changesOf(choice->gives)};
-  if (claim.concessions.empty()) return std::nullopt;
+  if (claim.concessions.empty() || comesTooEarly(claimant, claim)) return std::nullopt;
   giveAway(claim);
   return claim;
 }
@@ -509,12 +523,19 @@ bool Preemption::anyClaimingBelow(QueueTree::Index queue, int priority) {
   });
 }
 
-// Whether `asking` has places once those of the other's claim are free.
-bool Preemption::fitsWithout(const Job& claimant, const Claimant& asking, std::size_t widest) {
-  const NodeAmounts places = amountsOf(claimant, claimant.status.gang.proposal->add, ledger_);
+// Whether `asking` has places, which its queue allows, once the other's claim is given up.
+bool Preemption::fitsWithout(const Job& other, const Claimant& asking, std::size_t widest) {
+  const NodeAmounts places = amountsOf(other, other.status.gang.proposal->add, ledger_);
   WhatIf gone(ledger_);
   gone.release(places);
-  return placer_.tryClaim(*asking.job, widest).has_value();
+  const QueueTree::Index queue = tree_.queueOf(other);
+  const QueueTree::Amounts held = tree_.holdingsOf(other);
+  const bool nonPreemptible = !model::chargedPreemptible(other);
+  tree_.discharge(queue, held, nonPreemptible);
+  auto placement = quotaAllows(asking, nullptr) ? placeBeside(asking, widest, {}) : std::nullopt;
+  const bool fits = placement && !comesTooEarly(asking, {std::move(*placement), {}});
+  tree_.charge(queue, held, nonPreemptible);
+  return fits;
 }
 
 void Preemption::wakeAt(std::optional<base::WallTime> time) {

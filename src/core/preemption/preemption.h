@@ -33,6 +33,9 @@ namespace trainyard::core {
 // of them must go (core/preemption/stops.h), and who of those need only shrink; where nobody may be stopped,
 // who may go elsewhere (core/preemption/moves.h).
 //
+// Who goes is chosen as if those had gone that leave already: nobody is stopped in their stead. Where a limit
+// has no room for the claimant before that, nobody goes yet.
+//
 // An elastic gang gives up what it has beyond its user's wish to whoever waits; down to its least to whoever
 // may stop it, or is of its own queue and no lower in priority, where it comes through that without loss and
 // its queue does not forbid it (preemption.withinQueue: Never).
@@ -111,6 +114,8 @@ class Preemption {
   [[nodiscard]] std::optional<Placement> placedBeside(const Claimant& claimant, std::size_t widest,
                                                       const std::vector<Change>& gone);
   void listElastic(const JobPtr& job, int priority);
+  // Whether a limit makes the claim wait for what leaves already.
+  [[nodiscard]] bool comesTooEarly(const Claimant& claimant, const Claim& claim);
   void giveAway(const Claim& claim);
   void leave(const std::vector<Change>& gone, bool isBack);
   void leave(const std::vector<Concession>& candidates, const Chosen& gone, bool isBack);
@@ -138,7 +143,7 @@ class Preemption {
                                    const Chosen& gone);
   void discharge(const Concession& running);
   void chargeAgain(const Concession& running);
-  [[nodiscard]] bool fitsWithout(const model::Job& claimant, const Claimant& asking, std::size_t widest);
+  [[nodiscard]] bool fitsWithout(const model::Job& other, const Claimant& asking, std::size_t widest);
 
   const model::Snapshot& snapshot_;
   const JobNotes& notes_;
@@ -151,6 +156,7 @@ class Preemption {
   RankOf rankOf_;
   bool askedToMove_ = false;
   bool lastHadNobody_ = false;
+  bool tooEarly_ = false;  // the last claim, which somebody would have given its places
   bool listed_ = false;
   bool tookOver_ = false;
   std::optional<std::vector<JobPtr>> claiming_;  // whose start waits for victims to go away

@@ -30,10 +30,13 @@ bool passed(const Claimant& claimant, const Victim& victim, const QueueTree& tre
     waiting.running = false;
     return victim.priority <= claimant.priority && (claimant.overdue || claimant.rank.before(waiting));
   }
-  // Who could take back at once what his queue is guaranteed is not stopped for it.
-  const QueueTree::Index branch = tree.branches(claimant.queue, victim.queue).b;
-  return claimant.belowShare && tree.borrows(branch, claimant.demand) &&
-         tree.holdsGuaranteeWithout(branch, victim.held);
+  if (!claimant.belowShare) return false;
+  // Who could take back at once what his queue, or one above it, is guaranteed is not stopped for it.
+  const auto& path = tree.node(victim.queue).path;
+  const auto from = std::find(path.begin(), path.end(), tree.branches(claimant.queue, victim.queue).b);
+  return std::all_of(from, path.end(), [&](auto queue) {
+    return tree.borrows(queue, claimant.demand) && tree.holdsGuaranteeWithout(queue, victim.held);
+  });
 }
 
 bool reclaims(const Claimant& claimant, QueueTree::Index victimQueue, const QueueTree::Amounts& held,
