@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -33,5 +34,10 @@ struct Claim {
 
 // Lower priority, then less cost, then namespace and name.
 void sortByCost(std::vector<Concession>& concessions);
+
+// Whether any of it lies on nodes of the pool (core/timeline/reservation.h).
+[[nodiscard]] inline bool touches(const NodeAmounts& frees, const std::vector<char>& pool) {
+  return std::any_of(frees.begin(), frees.end(), [&](const auto& each) { return pool[each.first] != 0; });
+}
 
 }  // namespace trainyard::core

@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "base/saturating.h"
+#include "core/preemption/preemption.h"
+#include "core/queues/priority.h"
+#include "core/resize.h"
+
+// Phase 6, as far as elastic gangs give up members (core/preemption/preemption.h).
+namespace trainyard::core {
+namespace {
+
+using model::Job;
+using JobPtr = Preemption::JobPtr;
+
+// What ended members held is free already: nobody gains that twice, and a gang that starts anew with its
+// other size wants it back.
+bool mayGiveMembers(const model::Job& job, const Ledger& ledger) {
+  if (!givesMembers(job)) return false;
+  const bool anew = resizeWay(job.spec) == ResizeWay::kAnew;
+  const auto& placed = job.status.gang.placed;
+  const bool ended =
+      placed && std::any_of(placed->succeeded.begin(), placed->succeeded.end(),
+                            [&](const auto& each) { return anew || each.role == job.spec.elastic->role; });
+  const auto& pods = ledger.pods().of(job);
+  return !ended && std::none_of(pods.begin(), pods.end(), [&](const auto& pod) {
+    return pod->finished() && pod->member && (anew || pod->member->role == job.spec.elastic->role);
+  });
+}
+
+}  // namespace
+
+std::optional<Claim> Preemption::claimShrinking(const Claimant& claimant, std::size_t widest) {
+  tooEarly_ = false;
+  if (placer_.budget().exhausted()) return std::nullopt;
+  if (auto surplus = shrinks(claimant, widest, true)) return surplus;
+  if (tooEarly_) return std::nullopt;
+  if (!Priorities(snapshot_).mayPreempt(*claimant.job)) return std::nullopt;
+  return shrinks(claimant, widest, false);
+}
+
+// What somebody has beyond his user's wish goes before what anybody wished for.
+std::optional<Claim> Preemption::shrinks(const Claimant& claimant, std::size_t widest, bool surplusOnly) {
+  const std::vector<Shrinkable> candidates = shrinkable(claimant, surplusOnly);
+  if (candidates.empty()) return std::nullopt;
+  const auto changesOf = [&](const std::vector<int>& gives) {
+    std::vector<Change> changes;
+    for (std::size_t i = 0; i < gives.size(); ++i) {
+      if (gives[i] == 0) continue;
+      changes.push_back({.job = candidates[i].job,
+                         .kind = ChangeKind::kShrink,
+                         .remove = lastMembers(*candidates[i].job, gives[i]),
+                         .pays = claimant.job->key});
+    }
+    return changes;
+  };
+  const std::function<bool(const std::vector<int>&)> quotaAllows = [&](const std::vector<int>& gives) {
+    return quotaAllowsBeside(claimant, changesOf(gives));
+  };
+  const std::function<std::optional<Placement>(const std::vector<int>&)> place =
+      [&](const std::vector<int>& gives) { return placeBeside(claimant, widest, changesOf(gives)); };
+  auto choice = chooseShrinks({*claimant.job, widest, candidates, ledger_, placer_, quotaAllows, place});
+  if (!choice) return std::nullopt;
+  Claim claim{std::move(choice->placement), changesOf(choice->gives)};
+  if (claim.concessions.empty() || comesTooEarly(claimant, claim)) return std::nullopt;
+  giveAway(claim);
+  return claim;
+}
+
+// Cheapest first; each no more than may be given beside what those before it give.
+std::vector<Shrinkable> Preemption::shrinkable(const Claimant& claimant, bool surplusOnly) {
+  listRunning();
+  std::vector<Shrinkable> found;
+  std::vector<char> pool;
+  for (const Concession& running : elastic_) {
+    if (stopped_.contains(running.job.get())) continue;
+    const int surplus = std::max(elasticMembers(*running.job) - wishedMembers(*running.job), 0);
+    Shrinkable each{running.job, surplusOnly ? surplus : mayGive(claimant, running)};
+    if (each.most == 0) continue;
+    each.frees = freedBy(*running.job, each.most);
+    placer_.budget().spend(each.most);
+    if (static_cast<int>(each.frees.size()) != each.most) continue;  // a node of it is gone
+    if (pool.empty()) pool = poolOf(*claimant.job, ledger_);
+    const bool anywhere = tree_.beyondLimit(claimant.queue, claimant.demand).has_value();
+    if (!anywhere && !touches(each.frees, pool)) continue;
+    tree_.discharge(running.queue, tree_.heldBy(*running.job, lastMembers(*running.job, each.most)), false);
+    found.push_back(std::move(each));
+  }
+  for (const Shrinkable& each : found)
+    tree_.charge(tree_.queueOf(*each.job), tree_.heldBy(*each.job, lastMembers(*each.job, each.most)), false);
+  return found;
+}
+
+// The room of its last members, the last one's first; fewer where nodes are gone.
+NodeAmounts Preemption::freedBy(const Job& job, int count) const {
+  const model::Resources& each = job.spec.findRole(job.spec.elastic->role)->shape.requests;
+  const int has = elasticMembers(job);
+  std::vector<std::optional<std::size_t>> nodes(static_cast<std::size_t>(count));
+  for (const model::Assignment& place : lastMembers(job, count)) {
+    for (const int index : place.indices.values()) {
+      const auto fromLast = static_cast<std::size_t>(has - 1 - index);
+      if (fromLast < nodes.size()) nodes[fromLast] = ledger_.find(place.node);
+    }
+  }
+  NodeAmounts freed;
+  for (const auto& node : nodes) {
+    if (node) freed.emplace_back(*node, each);
+  }
+  return freed;
+}
+
+int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
+  constexpr int kMostAsked = 64;
+  const Job& job = *running.job;
+  const int has = elasticMembers(job);
+  const int least = job.spec.elastic->minReplicas;
+  int gives = std::max(has - wishedMembers(job), 0);
+  const auto from = stoppableFrom(job, snapshot_);
+  if (!from || *from > snapshot_.now) return gives;
+  const bool harmless = resizeWay(job.spec) != ResizeWay::kAnew || survivesStops(job.spec);
+  const bool within = running.queue == claimant.queue && claimant.priority >= running.priority && harmless &&
+                      !forbidsWithin(tree_.node(running.queue));
+  if (claimant.beyondLeast) {
+    const bool first = claimant.priority > running.priority || claimant.rank.before(rankOf(running));
+    return within && first ? std::max(has - least, gives) : gives;
+  }
+  if (within) return std::max(has - least, 0);
+  const std::function<Rank()> rank = [&] { return rankOf(running); };
+  QueueTree::Amounts before = tree_.heldBy(job, lastMembers(job, gives));
+  for (int asked = 0; gives < has - least && asked < kMostAsked; ++asked) {
+    const QueueTree::Amounts together = tree_.heldBy(job, lastMembers(job, gives + 1));
+    // Of the next one alone: those before it are discharged.
+    QueueTree::Amounts held = together;
+    for (std::size_t i = 0; i < held.size(); ++i) held[i] -= before[i];
+    tree_.discharge(running.queue, before, false);
+    const bool may =
+        mayStop(claimant, {&job, running.priority, running.queue, held, rank}, tree_, snapshot_, shares_);
+    tree_.charge(running.queue, before, false);
+    if (!may) break;
+    before = together;
+    ++gives;
+  }
+  spend(static_cast<std::size_t>(gives + 1) * static_cast<std::size_t>(has));
+  return gives;
+}
+
+// Of those who would be stopped, the dearest first, who need give up its last members only.
+void Preemption::spareMembers(const Claimant& claimant, std::size_t widest, Claim& claim) {
+  for (auto at = claim.concessions.rbegin(); at != claim.concessions.rend(); ++at) {
+    Change& stop = *at;
+    if (!mayGiveMembers(*stop.job, ledger_)) continue;
+    const int has = elasticMembers(*stop.job);
+    int enough = has - stop.job->spec.elastic->minReplicas + 1;
+    int tooFew = 0;
+    const Change whole = stop;
+    while (enough - tooFew > 1) {
+      const int gives = tooFew + (enough - tooFew) / 2;
+      stop.kind = ChangeKind::kShrink;
+      stop.remove = lastMembers(*stop.job, gives);
+      auto placement = placedBeside(claimant, widest, claim.concessions);
+      if (placement) claim.placement = std::move(*placement);
+      (placement ? enough : tooFew) = gives;
+    }
+    stop = whole;
+    if (enough > has - stop.job->spec.elastic->minReplicas) continue;
+    stop.kind = ChangeKind::kShrink;
+    stop.remove = lastMembers(*stop.job, enough);
+    if (auto placement = placedBeside(claimant, widest, claim.concessions))
+      claim.placement = std::move(*placement);
+  }
+}
+
+void Preemption::listElastic(const JobPtr& job, int priority) {
+  if (!snapshot_.policy.resize.enabled || !mayGiveMembers(*job, ledger_)) return;
+  if (elasticMembers(*job) <= job->spec.elastic->minReplicas) return;
+  // What all its members lose by the pause, for each that it could give: who has many gives first.
+  const auto pause = std::chrono::duration_cast<std::chrono::seconds>(resizePause(*job, snapshot_));
+  const int has = elasticMembers(*job);
+  constexpr std::int64_t kPermille = 1'000;
+  const std::int64_t each = kPermille * has / (has - job->spec.elastic->minReplicas);
+  elastic_.push_back({.job = job,
+                      .priority = priority,
+                      .queue = tree_.queueOf(*job),
+                      .cost = base::saturatingMultiply(pause.count() + 1, each)});
+}
+
+}  // namespace trainyard::core

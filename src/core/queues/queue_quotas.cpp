@@ -1,0 +1,225 @@
+#include <algorithm>
+#include <string>
+
+#include "base/saturating.h"
+#include "core/queues/queue_tree.h"
+#include "model/words.h"
+
+// What a QueueTree says of limits, guarantees and shares.
+namespace trainyard::core {
+namespace {
+
+using Index = QueueTree::Index;
+
+constexpr std::int64_t kShareUnit = 1'000'000'000'000;
+
+}  // namespace
+
+std::optional<QueueTree::Excess> QueueTree::beyondLimit(Index queue, const Amounts& more) const {
+  const auto& path = nodes_[queue].path;
+  for (auto at = path.rbegin(); at != path.rend(); ++at) {
+    const Node& node = nodes_[*at];
+    for (std::size_t d = 0; d < more.size(); ++d) {
+      if (more[d] > 0 && base::saturatingAdd(node.usage[d], more[d]) > node.limit[d]) {
+        return Excess{*at, d, node.usage[d], node.limit[d]};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<QueueTree::Excess> QueueTree::beyondLimitYet(Index queue, const Amounts& more) const {
+  const auto& path = nodes_[queue].path;
+  for (auto at = path.rbegin(); at != path.rend(); ++at) {
+    const Node& node = nodes_[*at];
+    for (std::size_t d = 0; d < more.size(); ++d) {
+      if (more[d] <= 0 || node.leaving[d] <= 0) continue;
+      const std::int64_t held = base::saturatingAdd(node.usage[d], node.leaving[d]);
+      if (base::saturatingAdd(held, more[d]) > node.limit[d])
+        return Excess{*at, d, held, node.limit[d], node.leaving[d]};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<QueueTree::Excess> QueueTree::beyondEmptyLimit(Index queue, const Amounts& more) const {
+  const auto& path = nodes_[queue].path;
+  for (auto at = path.rbegin(); at != path.rend(); ++at) {
+    for (std::size_t d = 0; d < more.size(); ++d) {
+      if (more[d] > nodes_[*at].limit[d]) return Excess{*at, d, 0, nodes_[*at].limit[d]};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<QueueTree::Excess> QueueTree::beyondGuarantee(Index queue, const Amounts& more) const {
+  return beyondGuaranteeUpTo(queue, kCluster, more);
+}
+
+std::optional<QueueTree::Excess> QueueTree::beyondGuaranteeUpTo(Index queue, Index branch,
+                                                                const Amounts& more) const {
+  const auto& path = nodes_[queue].path;
+  const bool typed = wantsTypes(more);
+  for (auto at = path.rbegin(); at != path.rend(); ++at) {
+    const Node& node = nodes_[*at];
+    if (typed && beyondTypes(node, &more) > ofAnyType(node))
+      return Excess{*at, 0, node.usage[0], node.guaranteed[0]};
+    for (std::size_t d = 0; d < (typed ? firstType_ : more.size()); ++d) {
+      const bool matters = counts(d) || node.guaranteed[d] > 0;
+      if (!matters || more[d] <= 0) continue;
+      if (base::saturatingAdd(node.usage[d], more[d]) > node.guaranteed[d]) {
+        return Excess{*at, d, node.usage[d], node.guaranteed[d]};
+      }
+    }
+    if (*at == branch) break;
+  }
+  return std::nullopt;
+}
+
+// Whether it says of GPUs which type they are; where several resources are GPUs no type tells which.
+bool QueueTree::wantsTypes(const Amounts& wanted) const {
+  if (cpu_ != 1 || wanted[0] <= 0) return false;
+  return std::any_of(wanted.begin() + static_cast<std::ptrdiff_t>(firstType_), wanted.end(),
+                     [](std::int64_t amount) { return amount > 0; });
+}
+
+// GPUs that it has, with so many more, besides what it is guaranteed of their types.
+std::int64_t QueueTree::beyondTypes(const Node& node, const Amounts* more) const {
+  const auto held = [&](std::size_t d) {
+    return more == nullptr ? node.usage[d] : base::saturatingAdd(node.usage[d], (*more)[d]);
+  };
+  std::int64_t beyond = held(0);
+  for (std::size_t d = firstType_; d < dimensions_.size(); ++d)
+    beyond = base::saturatingSubtract(beyond, std::min(held(d), node.guaranteed[d]));
+  return beyond;
+}
+
+// GPUs that it is guaranteed, whatever their type.
+std::int64_t QueueTree::ofAnyType(const Node& node) const {
+  std::int64_t any = node.guaranteed[0];
+  for (std::size_t d = firstType_; d < dimensions_.size(); ++d)
+    any = base::saturatingSubtract(any, node.guaranteed[d]);
+  return any;
+}
+
+// What a subtree may claim at any moment: the guarantee, or what its jobs that cannot be stopped hold where
+// that is more.
+std::int64_t QueueTree::committed(Index index, std::size_t dimension, Index to, std::int64_t more) const {
+  std::int64_t nonPreemptible = nodes_[index].nonPreemptible[dimension];
+  if (index == to) nonPreemptible = base::saturatingAdd(nonPreemptible, more);
+  for (const Index child : nodes_[index].children) {
+    nonPreemptible = base::saturatingAdd(nonPreemptible, committed(child, dimension, to, more));
+  }
+  return std::max(nonPreemptible, nodes_[index].guaranteed[dimension]);
+}
+
+std::optional<QueueTree::Excess> QueueTree::beyondNonPreemptible(Index queue, const Amounts& more) const {
+  for (std::size_t d = 0; d < more.size(); ++d) {
+    if (more[d] <= 0) continue;
+    // Without a guarantee of this resource anywhere nothing can be taken from anybody.
+    if (nodes_[kCluster].guaranteed[d] == 0) continue;
+    if (committed(kCluster, d, queue, more[d]) <= capacity_[d]) continue;
+    Amounts alone(more.size(), 0);
+    alone[d] = more[d];
+    if (const auto beyond = beyondGuarantee(queue, alone)) return beyond;
+  }
+  return std::nullopt;
+}
+
+std::int64_t QueueTree::share(const Amounts& usage, const Amounts& more, int sign, const Amounts* guaranteed,
+                              std::int64_t weight, const Amounts* wanted) const {
+  std::int64_t largest = 0;
+  for (std::size_t d = 0; d < usage.size(); ++d) {
+    if (!counts(d) || capacity_[d] <= 0) continue;
+    if (d >= firstType_ && wanted != nullptr && (*wanted)[d] <= 0) continue;
+    const std::int64_t held = base::saturatingAdd(usage[d], sign * more[d]);
+    const std::int64_t above =
+        guaranteed == nullptr ? held : base::saturatingSubtract(held, (*guaranteed)[d]);
+    if (above <= 0) continue;
+    largest = std::max(largest, base::scaled(above, kShareUnit, capacity_[d]) / weight);
+  }
+  return largest;
+}
+
+std::int64_t QueueTree::shareWith(Index queue, const Amounts& more) const {
+  const Node& node = nodes_[queue];
+  return share(node.usage, more, 1, &node.guaranteed, node.weight, &more);
+}
+
+std::int64_t QueueTree::shareWithout(Index queue, const Amounts& less, const Amounts& wanted) const {
+  const Node& node = nodes_[queue];
+  return share(node.usage, less, -1, &node.guaranteed, node.weight, &wanted);
+}
+
+QueueTree::Branches QueueTree::branches(Index a, Index b) const {
+  const auto& pathA = nodes_[a].path;
+  const auto& pathB = nodes_[b].path;
+  std::size_t depth = 0;
+  while (depth < pathA.size() && depth < pathB.size() && pathA[depth] == pathB[depth]) ++depth;
+  return {depth < pathA.size() ? pathA[depth] : a, depth < pathB.size() ? pathB[depth] : b};
+}
+
+QueueTree::Servings QueueTree::servings(Index a, Index b) const {
+  const Branches below = branches(a, b);
+  const auto isAbove = [&](Index branch, Index other) {
+    const auto& path = nodes_[other].path;
+    return std::find(path.begin(), path.end(), branch) != path.end();
+  };
+  return {{below.a, isAbove(below.a, b)}, {below.b, isAbove(below.b, a)}};
+}
+
+std::int64_t QueueTree::servingShare(const Serving& serving, const Amounts& more) const {
+  const Node& node = nodes_[serving.branch];
+  return serving.isAbove ? share(node.ownUsage, more, 1, nullptr, 1)
+                         : share(node.averaged, more, 1, &node.guaranteed, node.weight);
+}
+
+bool QueueTree::borrows(Index queue, const Amounts& wanted) const {
+  const Node& node = nodes_[queue];
+  const auto hasMore = [&](std::size_t d) { return wanted[d] > 0 && node.usage[d] > node.guaranteed[d]; };
+  const bool typed = wantsTypes(wanted);
+  for (std::size_t d = typed ? cpu_ : 0; d < (typed ? firstType_ : wanted.size()); ++d) {
+    const bool matters = counts(d) || node.guaranteed[d] > 0;
+    if (matters && hasMore(d)) return true;
+  }
+  if (!typed || beyondTypes(node, nullptr) <= ofAnyType(node)) return false;
+  for (std::size_t d = firstType_; d < wanted.size(); ++d) {
+    if (hasMore(d)) return true;
+  }
+  return false;
+}
+
+bool QueueTree::holdsGuarantee(Index queue, const Amounts& wanted) const {
+  const Node& node = nodes_[queue];
+  for (std::size_t d = 0; d < wanted.size(); ++d) {
+    if (wanted[d] > 0 && node.usage[d] < node.guaranteed[d]) return false;
+  }
+  return true;
+}
+
+bool QueueTree::holdsGuaranteeWithout(Index queue, const Amounts& held) const {
+  const Node& node = nodes_[queue];
+  for (std::size_t d = 0; d < held.size(); ++d) {
+    if (held[d] > 0 && node.usage[d] - held[d] < node.guaranteed[d]) return false;
+  }
+  return true;
+}
+
+std::vector<model::NodeName> QueueTree::nodesOfType(std::size_t dimension) const {
+  std::vector<model::NodeName> nodes;
+  for (const auto& [node, type] : *typeOf_) {
+    if (type == dimension) nodes.push_back(node);  // NOLINT(*-naming)
+  }
+  return nodes;
+}
+
+std::string QueueTree::amount(std::size_t dimension, std::int64_t amount) const {
+  return model::amountOf(dimensions_[dimension], amount);
+}
+
+std::string QueueTree::plain(std::size_t dimension, std::int64_t amount) const {
+  const std::string text = this->amount(dimension, amount);
+  return text.substr(0, text.find(' '));
+}
+
+}  // namespace trainyard::core
