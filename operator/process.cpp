@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/event_loop.h"
@@ -35,6 +36,7 @@ class Process {
   explicit Process(const ProcessOptions& options)
       : options_(options), sink_(base::makeStderrSink()), log_(*sink_, options.logLevel, "operator") {
     base::onStopSignal(loop_, [this] { stop(0); });
+    worker_.emplace(loop_);
   }
 
   int run() {
@@ -73,7 +75,7 @@ class Process {
                         .policy = policy_ ? policy_->policy() : model::Policy(),
                         .provisioning = policy_ ? policy_->file().provisioning : model::ProvisioningPolicy()},
         Operator::Dependencies{connection_->api(), connection_->leaseApi(), loop_, metrics_, rng.split(),
-                               log_, worker_.offload()});
+                               log_, worker_->offload()});
     connection_->api().guardWrites([this] { return operator_->leading(); });
     operator_->onLeadershipLost([this] {
       exitCode_ = 1;
@@ -163,7 +165,7 @@ class Process {
   telemetry::ApiMetrics apiMetrics_{metrics_};
   std::unique_ptr<telemetry::LoopWatch> loopWatch_;
   telemetry::Health health_;
-  WorkerThread worker_{loop_};
+  std::optional<WorkerThread> worker_;  // after the stop signals are blocked
   std::atomic<bool> ready_ = false;
   std::atomic<base::Instant> lastBeat_ = loop_.now();
   std::unique_ptr<kube::ApiConnection> connection_;

@@ -8,7 +8,7 @@
 namespace trainyard::operator_ {
 
 // Does what takes long, one after the other, behind everything else that the machine has to do. What is under
-// way when this goes is awaited, what waits is dropped.
+// way when this goes is awaited, what waits is dropped. To be made after base::onStopSignal(), as any thread.
 class WorkerThread {
  public:
   // Answers come on `loop`.
