@@ -56,7 +56,7 @@ class Search {
     std::array<std::int64_t, kExactCandidates> priorities = filled<std::int64_t>(kNone);
     std::int64_t lost = 0;
     std::array<std::int8_t, kExactCandidates> victims = filled<std::int8_t>(-1);
-    int ofItsQueue = 0;
+    std::size_t ofItsQueue = 0;
     Set set = 0;
     friend auto operator<=>(const Bill&, const Bill&) = default;
 
@@ -212,7 +212,8 @@ class Search {
         bill.victims[chosen.size()] = static_cast<std::int8_t>(i);
         chosen.push_back(i);
       }
-      std::sort(bill.priorities.begin(), bill.priorities.begin() + bill.ofItsQueue, std::greater<>());
+      std::sort(bill.priorities.begin(),
+                bill.priorities.begin() + static_cast<std::ptrdiff_t>(bill.ofItsQueue), std::greater<>());
       bill.deficit = in_.deficit(chosen);
       bill.count = chosen.size();
       if (best_) {
