@@ -91,12 +91,12 @@ def start(cluster, node):
     cgroups.create(cluster.plan.namespace(node))
     cluster.add(Program(f"node-{node}", ["sh", "-ec", _machine(cluster, node)],
                         enter=f"/run/netns/{cluster.plan.namespace(node)}"))
-    _await_mounts(cluster, node)
+    await_mounts(cluster, node)
     cluster.add(Program(f"containerd-{node}", ["containerd", f"--config={_HOME}/containerd.toml"],
                         enter=f"node-{node}"))
 
 
-def _await_mounts(cluster, node):
+def await_mounts(cluster, node):
     """The machine's name is the last that its first process sets: before that, its files are not where they will be."""
     deadline = time.monotonic() + _CONTAINERD_SECONDS
     while command(cluster, node, ["cat", "/proc/sys/kernel/hostname"]).stdout.strip() != node:

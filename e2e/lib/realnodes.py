@@ -108,6 +108,7 @@ def power_on(cluster, node):
     """Starts a node anew that was ended; returns when it is ready and cluster DNS is whole again."""
     realnode.forget(cluster, node)
     cluster.start(f"node-{node}")
+    realnode.await_mounts(cluster, node)
     cluster.start(f"containerd-{node}")
     realnode.await_containerd(cluster, node)
     cluster.start(f"kube-proxy-{node}")
