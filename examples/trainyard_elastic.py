@@ -97,7 +97,7 @@ class Job:
             self.word[1].wait()
             call, generation, world = self.word[0].tolist()
             if call < 0 or (self.rank and self.terminated and time.monotonic() - self.terminated > 5):
-                self.stop()                                          # the job, or (later) this member alone
+                self.stop(143)                                       # the job, or (later) this member alone
             if call:
                 self.flip(call, generation, world, world > self.world)
         word = torch.tensor([0] * 3 if self.rank else [-1] * 3 if self.terminated else self.decide(self.world))
@@ -145,6 +145,6 @@ class Job:
         self.model = torch.nn.parallel.DistributedDataParallel(self.plain)
         self.call, self.generation, self.world = call, generation, world
 
-    def stop(self):
+    def stop(self, code=0):
         self.save()
-        sys.exit(143 if self.terminated else 0)
+        sys.exit(143 if self.terminated else code)

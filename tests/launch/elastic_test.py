@@ -166,6 +166,13 @@ class Elastic(unittest.TestCase):
         self.assertEqual([step for step, *_ in job.steps_of(0)], list(range(600)))
         self.assertEqual(job.steps_of(1)[-1][3], job.steps_of(0)[-1][3])
 
+    def test_a_stop_of_rank_0_alone_is_no_success_of_the_others(self):
+        job = self.job(steps=10_000)
+        job.resize(2)
+        job.until(lambda _, line: line.startswith("step 30 rank 1"), "step 30")
+        job.running[0].send_signal(signal.SIGTERM)
+        self.assertEqual([job.ended(index) for index in (0, 1)], [143, 143])
+
     def test_a_stop_writes_a_checkpoint_and_the_next_start_goes_on_from_it(self):
         job = self.job(steps=10_000)
         job.resize(2)

@@ -242,9 +242,9 @@ bool asksForAnotherSize(const Job& job) {
   const auto asked = askedSize(job);
   if (!asked) return false;
   const int has = model::gangMembers(job, *job.spec.findRole(job.spec.elastic->role));
-  // What it was given beyond that is not its user's concern, until he asks anew.
+  // What it was given beyond that, or has left of it, is not its user's concern, until he asks anew.
   const model::ResizeStatus& resize = job.status.resize;
-  const bool given = resize.decidedBy == model::SizeOwner::kCluster && has > *asked &&
+  const bool given = resize.decidedBy != model::SizeOwner::kSpec && has > *asked &&
                      job.generation == job.status.observedGeneration;
   return has != *asked && !given;
 }

@@ -310,6 +310,15 @@ void addService(const model::JobSpec& spec, const JobStatus& before, JobStatus& 
   service.updatedAt = stops ? now : before.service.updatedAt + std::chrono::seconds(seconds);
 }
 
+// What it has beyond its user's wish is the cluster's doing, until he writes anew: by the time it comes true
+// this status may long have seen what he wrote.
+void leaveSizeToSpec(const Job& job, JobStatus& status) {
+  if (!job.spec.elastic || job.generation == job.status.observedGeneration) return;
+  const model::Elastic& elastic = *job.spec.elastic;
+  if (status.replicas > std::max(elastic.replicas, elastic.minReplicas))
+    status.resize.decidedBy = model::SizeOwner::kSpec;
+}
+
 }  // namespace
 
 JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vector<Member>& members,
@@ -319,6 +328,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
   status.observedGeneration = job.generation;
   const Tally tally = countRoles(job.spec, status.gang, members, status.roles);
   fillScale(job, status);
+  leaveSizeToSpec(job, status);
   status.ready = fmt::format("{}/{}", tally.ready, tally.size);
   // The schema has 32 bits for it; specs that ask for more are refused, but tell so.
   status.gpus = std::min<std::int64_t>(model::gangGpus(job.spec, status.gang), INT32_MAX);

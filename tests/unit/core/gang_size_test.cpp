@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/cycle/user_scale.h"
 #include "core/gang/framework_env.h"
 #include "core/order/run_times.h"
 #include "core/place/fragmentation.h"
@@ -108,6 +109,21 @@ TEST_CASE("a gang with fewer members than it starts with is reported and served 
     made.status = deriveStatus(made, {}, {}, {}, at(1100));
     CHECK(made.status.service == model::Service{60 * 16 + 40 * 24, 100, at(1100)});
   }
+}
+
+TEST_CASE("who wishes for less than he was given is not forgotten, whatever is under way when he writes it") {
+  model::Job made = shrunk();
+  made.spec.elastic = model::Elastic{.role = "worker", .replicas = 1, .minReplicas = 1, .maxReplicas = 4};
+  made.status.resize.decidedBy = model::SizeOwner::kCluster;
+  made.generation = made.status.observedGeneration = 1;
+  CHECK_FALSE(asksForAnotherSize(made));
+  made.status = deriveStatus(made, made.status.gang, {}, {}, at(1060));
+  CHECK_FALSE(asksForAnotherSize(made));
+
+  made.generation = 2;
+  made.status = deriveStatus(made, made.status.gang, {}, {}, at(1060));
+  CHECK(made.status.observedGeneration == 2);
+  CHECK(asksForAnotherSize(made));
 }
 
 }  // namespace trainyard::core
