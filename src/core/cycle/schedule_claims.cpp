@@ -24,10 +24,12 @@ Claimant Scheduler::claimantOf(const Contender& contender) {
           contender.overdue};
 }
 
-// What the contender asks for at some size, with the type of its GPUs where that is known.
+// What the contender asks for at some size, with the type of its GPUs where that is known. Not where a limit
+// of GPUs of any type is in its way: there whoever holds any stands in it.
 QueueTree::Amounts Scheduler::typedDemandOf(const Contender& contender, const Job& sized) {
-  if (!tree_.namesTypes())
-    return &sized == contender.waiting->job.get() ? contender.demand : tree_.demandOf(sized);
+  if (!tree_.namesTypes() && &sized == contender.waiting->job.get()) return contender.demand;
+  QueueTree::Amounts ofAnyType = tree_.demandOf(sized);
+  if (!tree_.namesTypes() || tree_.beyondLimit(contender.queue, ofAnyType)) return ofAnyType;
   return types_.demandOf(sized, request_.cache.shapeOf(*contender.waiting->job, contender.position));
 }
 
