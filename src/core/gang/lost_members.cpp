@@ -49,6 +49,7 @@ std::vector<model::Assignment> assignmentsOf(const std::vector<Member>& members)
 
 std::vector<model::Assignment> stayingOf(const std::vector<Member>& members,
                                          const std::vector<Member>& replaced) {
+  if (replaced.size() == members.size()) return {};
   std::vector<Member> staying;
   for (const Member& member : members) {
     const bool goes = std::any_of(replaced.begin(), replaced.end(), [&](const Member& each) {

@@ -183,7 +183,13 @@ class Search {
     std::size_t charged = 0;
     bool allowed = true;
     for (; charged < changes.size() && allowed; ++charged) {
-      allowed = !tree.beyondLimit(changes[charged].queue, changes[charged].after);
+      const Held& each = changes[charged];
+      // Who keeps his type is not held back by what leaves there.
+      QueueTree::Amounts gained = each.after;
+      for (std::size_t d = 0; d < gained.size(); ++d) {
+        if (each.after[d] <= each.before[d]) gained[d] = 0;
+      }
+      allowed = !tree.beyondLimit(each.queue, each.after) && !tree.beyondLimitYet(each.queue, gained);
       tree.charge(changes[charged].queue, changes[charged].after, false);
     }
     const auto wanted = tree.heldBy(*claimant_.job, arranged.placement.assignments);
