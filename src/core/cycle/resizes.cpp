@@ -125,9 +125,14 @@ class Resizes {
     return std::max(1, static_cast<int>(elastic_ * in_.snapshot.policy.resize.touchedPermille / kPermille));
   }
 
-  // Of a full cluster this is all that is looked at. Without it each gang's pool of nodes would be made in
-  // each cycle, only to find that nothing is free.
+  // Of a full cluster where nobody has a surplus this is all that is looked at. Without it each gang's pool of
+  // nodes would be made in each cycle, only to find that nothing is free. Where somebody has one, who fits
+  // nowhere may be whom it is to be shared with.
   void leaveOutWhoFitsNowhere() {
+    if (std::any_of(gangs_.begin(), gangs_.end(),
+                    [](const JobPtr& job) { return elasticMembers(*job) > wishedMembers(*job); })) {
+      return;
+    }
     std::array<std::int64_t, kKinds> most{};  // free on any one node, each kind by itself
     for (const Ledger::NodeRoom& room : in_.ledger.nodes()) {
       if (!isOpen(room)) continue;
@@ -135,7 +140,6 @@ class Resizes {
       for (std::size_t k = 0; k < kKinds; ++k) most[k] = std::max(most[k], left[k]);
     }
     std::erase_if(gangs_, [&](const JobPtr& job) {
-      if (elasticMembers(*job) > wishedMembers(*job)) return false;  // it may give something back
       const auto demand = amountsOf(roleOf(*job).shape.requests);
       for (std::size_t k = 0; k < kKinds; ++k) {
         if (demand[k] > most[k]) return true;
