@@ -18,7 +18,8 @@ import torch
 import torch.distributed as dist
 
 LOST = re.compile("gloo|nccl|connection|socket|peer|store|timed? ?out", re.IGNORECASE)
-FILE, ROLE, INDEX, RANK, SIZE = map(os.environ.get, map("TRAINYARD_{}".format, "MEMBERSHIP ROLE INDEX RANK SIZE".split()))
+FILE, ROLE, INDEX, RANK, SIZE, AT_FIRST = map(os.environ.get, (
+    "TRAINYARD_" + name for name in "MEMBERSHIP ROLE INDEX RANK SIZE ELASTIC_SIZE".split()))
 
 
 class Job:
@@ -26,12 +27,11 @@ class Job:
         self.plain, self.parts = model, [model, optimizer, *extra]   # extra: whatever else has a state_dict()
         self.path, self.every, self.patience, self.report = checkpoint, every, patience, report
         self.index, self.rank, self.taken = int(INDEX), int(RANK), {}
-        self.step = self.world = self.call = self.generation = self.samples = self.terminated = 0
+        self.step = self.world = self.call = self.samples = self.terminated = 0
         self.stamp = self.word = self.ended = self.saved = None
         self.elastic = self.membership()["role"] == ROLE             # others: of other roles, with ranks before its own
-        self.others = self.rank - self.index if self.elastic else int(SIZE) - self.told["size"]
-        if self.rank == 0 and checkpoint and os.path.exists(checkpoint):
-            self.load(checkpoint)
+        self.others = self.rank - self.index if self.elastic else int(SIZE) - int(AT_FIRST or self.told["size"])
+        self.rank or not checkpoint or not os.path.exists(checkpoint) or self.load(checkpoint)
         self.store = dist.TCPStore(os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]), None, self.rank == 0,
                                    timeout=datetime.timedelta(minutes=10), wait_for_workers=False)
         signal.signal(signal.SIGTERM, lambda *_: setattr(self, "terminated", time.monotonic()))
@@ -73,8 +73,8 @@ class Job:
         self.step % self.every and self.step < self.total or self.save()
         if self.rank == 0 and (call != self.call or now - at > self.report or self.step == self.total):
             line = dict(step=self.step, totalSteps=self.total, loss=loss, replicas=self.world, checkpoint=self.saved)
-            line |= ({"samplesPerSecond": round(self.samples / (now - at), 1)} if call == self.call else
-                     {"pauseMillis": self.ended and round((began - self.ended) * 1000)})
+            line |= {"samplesPerSecond": round(self.samples / (now - at), 1)} if call == self.call else {
+                "pauseMillis": self.ended and round((began - self.ended) * 1000)}
             print("trainyard-progress:", json.dumps({k: v for k, v in line.items() if v is not None}), flush=True)
             self.spoken, self.samples = (self.call, now), 0
 
@@ -95,25 +95,25 @@ class Job:
     def boundary(self):       # what rank 0 said before the last step is done; what it says now is sent: nobody waits for it
         if self.word:
             self.word[1].wait()
-            call, generation, world = self.word[0].tolist()
+            call, world = self.word[0].tolist()
             if call < 0 or (self.rank and self.terminated and time.monotonic() - self.terminated > 5):
                 self.stop(143)                                       # the job, or (later) this member alone
             if call:
-                self.flip(call, generation, world, world > self.world)
-        word = torch.tensor([0] * 3 if self.rank else [-1] * 3 if self.terminated else self.decide(self.world))
+                self.flip(call, world, world > self.world)
+        word = torch.tensor([0] * 2 if self.rank else [-1] * 2 if self.terminated else self.decide(self.world))
         self.word = word, dist.broadcast(word, 0, group=self.control, async_op=True)
 
     def decide(self, stay, again=False):                             # once all ranks from `stay` on wait with a new ticket
         size = self.others + self.membership()["size"]
-        if again or self.told["generation"] > self.generation:
+        if again or size != self.world:
             tickets = {rank: self.store.add(f"ticket/{rank}", 0) for rank in range(stay, size)}
             if all(ticket > self.taken.get(rank, 0) for rank, ticket in tickets.items()):
-                self.store.set(f"size/{self.call + 1}", f"{self.told['generation']} {size}")
+                self.store.set(f"size/{self.call + 1}", str(size))
                 for ticket in tickets.values():
                     self.store.set(f"call/{ticket}", str(self.call + 1))
                 self.taken.update(tickets)
-                return [self.call + 1, self.told["generation"], size]
-        return [0, 0, 0]
+                return [self.call + 1, size]
+        return [0, 0]
 
     def meet(self, until=float("inf")):                              # at its start, to join, or after a peer was lost
         self.leave()
@@ -123,7 +123,7 @@ class Job:
             self.rank or self.decide(0, again=True)
             call = self.store.add(f"call/{ticket}", 0)               # polled: a wait() that timed out breaks the store
             if call:
-                return self.flip(call, *map(int, self.store.get(f"size/{call}").split()), True)
+                return self.flip(call, int(self.store.get(f"size/{call}")), True)
             self.terminated = self.terminated or time.monotonic() > until and until
             time.sleep(0.02)
         self.stop()
@@ -131,7 +131,7 @@ class Job:
     def leave(self):
         self.world, self.word = 0, dist.is_initialized() and dist.destroy_process_group()
 
-    def flip(self, call, generation, world, join):
+    def flip(self, call, world, join):
         self.leave()
         self.rank < world or self.stop()
         gpu = torch.cuda.is_available()
@@ -143,7 +143,7 @@ class Job:
             dist.broadcast_object_list(box := [packed.getvalue()], 0, group=self.control)
             self.load(io.BytesIO(box[0]))
         self.model = torch.nn.parallel.DistributedDataParallel(self.plain)
-        self.call, self.generation, self.world = call, generation, world
+        self.call, self.world = call, world
 
     def stop(self, code=0):
         self.save()

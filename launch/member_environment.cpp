@@ -84,6 +84,7 @@ Member memberOf(const Environment& environment) {
   member.rank = numberIn(environment, "TRAINYARD_RANK");
   member.groupSize = numberIn(environment, "TRAINYARD_SIZE").value_or(1);
   member.replicas = numberIn(environment, "TRAINYARD_REPLICAS").value_or(1);
+  member.elasticSize = numberIn(environment, "TRAINYARD_ELASTIC_SIZE");
   return member;
 }
 
@@ -94,7 +95,7 @@ bool belongs(const Member& member, const Membership& now) {
 Environment environmentAt(const Environment& own, const Membership& born, const Membership& now) {
   Environment changed = own;
   const Member member = memberOf(own);
-  const int sizeAtBirth = member.role == now.role ? member.replicas : born.size;
+  const int sizeAtBirth = member.role == now.role ? member.replicas : member.elasticSize.value_or(born.size);
   const int size = member.groupSize - sizeAtBirth + now.size;
   changed["TRAINYARD_EPOCH"] = std::to_string(now.generation);
   changed["TRAINYARD_GENERATION"] = std::to_string(now.generation);

@@ -16,9 +16,10 @@ using Environment = std::map<std::string, std::string>;
 struct Member {
   std::string role;
   int index = 0;
-  std::optional<int> rank;  // absent: it computes apart from the others
-  int groupSize = 0;        // at its birth
-  int replicas = 0;         // of its role, at its birth
+  std::optional<int> rank;         // absent: it computes apart from the others
+  int groupSize = 0;               // at its birth
+  int replicas = 0;                // of its role, at its birth
+  std::optional<int> elasticSize;  // of the role whose size varies, at its birth; absent: nobody says
 };
 [[nodiscard]] Member memberOf(const Environment& environment);
 

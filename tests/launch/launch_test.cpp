@@ -83,6 +83,16 @@ TEST_CASE("at another size the variables of the frameworks are those of that siz
       R"({"cluster":{"chief":["j-chief-0.j.ml.svc:2222"],"worker":["j-worker-0.j.ml.svc:2222","j-worker-1.j.ml.svc:2222","j-worker-2.j.ml.svc:2222","j-worker-3.j.ml.svc:2222"]},"task":{"type":"worker","index":1}})");
 }
 
+TEST_CASE(
+    "a member of another role that starts late counts from the size at its creation, not from what it "
+    "reads") {
+  Environment chief{{"TRAINYARD_ROLE", "chief"}, {"TRAINYARD_INDEX", "0"}, {"TRAINYARD_RANK", "0"},
+                    {"TRAINYARD_SIZE", "3"},     {"WORLD_SIZE", "3"},      {"TRAINYARD_ELASTIC_SIZE", "2"}};
+  const Membership read{2, "worker", 4};
+  CHECK(environmentAt(chief, read, read).at("WORLD_SIZE") == "5");
+  CHECK(environmentAt(chief, read, {3, "worker", 1}).at("TRAINYARD_SIZE") == "2");
+}
+
 TEST_CASE("a member of another role is told of the size, and always belongs") {
   const Environment chief{{"TRAINYARD_ROLE", "chief"}, {"TRAINYARD_INDEX", "0"},    {"TRAINYARD_RANK", "0"},
                           {"TRAINYARD_SIZE", "3"},     {"TRAINYARD_REPLICAS", "1"}, {"WORLD_SIZE", "3"}};

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "core/cycle/cycle.h"
@@ -73,7 +74,7 @@ class Cycle {
   [[nodiscard]] Ground ground();
   void take(const Job& job, const std::vector<model::Assignment>& assignments);
   void takeAnew(const Job& job, const GangRecord& record, const std::vector<model::Assignment>& places);
-  [[nodiscard]] int claimedOfElastic(const Job& job, const model::ObjectKey& claimant) const;
+  [[nodiscard]] int claimedOfElastic(const Job& job, const model::ObjectKey& claimant);
   void evict(const JobPtr& job, const model::ObjectKey& claimant);
 
   // cycle_removal.cpp: pods that go: of a job that is deleted, suspended or has ended.
@@ -96,6 +97,7 @@ class Cycle {
   void countStarting();
   void countClaims();
   [[nodiscard]] Leaving leavesFor(const JobPtr& job, const Job& claimant);
+  [[nodiscard]] const std::unordered_set<model::Uid>& namedBy(const model::ObjectKey& claimant);
   void begin(Change& start, const std::vector<Change>& payments);
   [[nodiscard]] std::vector<model::Victim> victimsOf(const Change& payment) const;
   [[nodiscard]] static std::string describe(const std::vector<Change>& payments);
@@ -146,6 +148,7 @@ class Cycle {
   std::map<model::ObjectKey, model::ObjectKey> evictions_;  // gangs that others' claims name, and whose
   std::vector<WaitingJob> waiting_;
   std::map<model::ObjectKey, model::ObjectKey> claimed_;  // those that any claim names, standing or not
+  std::map<model::ObjectKey, std::unordered_set<model::Uid>> named_;  // by claims: see namedBy()
   std::set<const Job*> changing_;      // placed gangs whose record this cycle changes, or that end
   std::set<const Job*> ended_;         // of those, whoever is not charged by its record any more
   std::set<model::ObjectKey> paying_;  // gangs that make room for a start of this plan

@@ -217,20 +217,14 @@ void Cycle::take(const Job& job, const std::vector<model::Assignment>& assignmen
 
 // How many of the elastic gang's last members the claim names, where it names nothing else and leaves the
 // gang its least: the record that says so could not be written with the claim. 0: it has to go as a whole.
-int Cycle::claimedOfElastic(const Job& job, const model::ObjectKey& claimant) const {
+int Cycle::claimedOfElastic(const Job& job, const model::ObjectKey& claimant) {
   if (!givesMembers(job) || resizeWay(job.spec) == ResizeWay::kAnew) return 0;
-  const auto& jobs = input_.snapshot.jobs;
-  const auto at = std::lower_bound(jobs.begin(), jobs.end(), claimant,
-                                   [](const auto& each, const auto& key) { return each->key < key; });
-  if (at == jobs.end() || (*at)->key != claimant || !(*at)->status.gang.proposal) return 0;
-  const auto& victims = (*at)->status.gang.proposal->victims;
+  const auto& victims = namedBy(claimant);
   const int has = elasticMembers(job);
   int gives = 0;
   int first = has;
   for (const auto& pod : podsOf(job)) {
-    const bool named = std::any_of(victims.begin(), victims.end(),
-                                   [&](const model::Victim& each) { return each.uid == pod->uid; });
-    if (!named) continue;
+    if (!victims.contains(pod->uid)) continue;
     if (!pod->member || pod->member->role != job.spec.elastic->role) return 0;
     ++gives;
     first = std::min(first, pod->member->index);

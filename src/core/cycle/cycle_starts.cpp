@@ -112,10 +112,9 @@ Leaving Cycle::leavesFor(const JobPtr& job, const Job& claimant) {
     return leaves;
   }
   JobPods named;
+  const auto& victims = namedBy(claimant.key);
   for (const auto& pod : podsOf(*job)) {
-    const auto& victims = claimant.status.gang.proposal->victims;
-    if (std::any_of(victims.begin(), victims.end(), [&](const auto& each) { return each.uid == pod->uid; }))
-      named.push_back(pod);
+    if (victims.contains(pod->uid)) named.push_back(pod);
   }
   leaves.amounts = queues_.heldBy(named);
   if (ended_.contains(job.get())) return leaves;
@@ -123,6 +122,19 @@ Leaving Cycle::leavesFor(const JobPtr& job, const Job& claimant) {
   for (std::size_t d = 0; d < charged.size(); ++d)
     leaves.amounts[d] = std::min(leaves.amounts[d], charged[d]);
   return leaves;
+}
+
+// The pods that its claim takes. Both may be many thousands.
+const std::unordered_set<model::Uid>& Cycle::namedBy(const model::ObjectKey& claimant) {
+  const auto [known, isNew] = named_.try_emplace(claimant);
+  if (!isNew) return known->second;
+  const auto& jobs = input_.snapshot.jobs;
+  const auto at = std::lower_bound(jobs.begin(), jobs.end(), claimant,
+                                   [](const JobPtr& each, const auto& key) { return each->key < key; });
+  if (at != jobs.end() && (*at)->key == claimant && (*at)->status.gang.proposal) {
+    for (const model::Victim& each : (*at)->status.gang.proposal->victims) known->second.insert(each.uid);
+  }
+  return known->second;
 }
 
 void Cycle::begin(Change& start, const std::vector<Change>& payments) {

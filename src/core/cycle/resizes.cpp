@@ -41,7 +41,8 @@ class Resizes {
     for (const JobPtr& job : in_.gangs) {
       if (!job->spec.elastic || !resizable(*job) || in_.takesPart(*job)) continue;
       ++elastic_;
-      if (elasticMembers(*job) < wishedMembers(*job) && mayHaveMore(*job)) missing_.push_back(job);
+      if (elasticMembers(*job) < wishedMembers(*job) && mayHaveMore(*job) && !backsOff(*job))
+        missing_.push_back(job);
       if (mayChange(*job)) gangs_.push_back(job);
     }
     if (!missing_.empty() && !gangs_.empty()) giveBack();
@@ -68,6 +69,11 @@ class Resizes {
            !queues.beyondLimit(queues.queueOf(job), queues.heldBy(job, lastMembers(job, 1)));
   }
 
+  [[nodiscard]] bool backsOff(const Job& job) const {
+    const auto& backoff = job.status.gang.backoff;
+    return backoff && backoff->until > in_.snapshot.now;
+  }
+
   bool mayChange(const Job& job) {
     const int has = elasticMembers(job);
     const int wish = wishedMembers(job);
@@ -92,17 +98,17 @@ class Resizes {
   // have it, and nobody grows into such room.
   void giveBack() {
     const auto touched = static_cast<std::size_t>(mostTouched());
-    std::map<std::string, std::vector<char>> pools;
-    std::int64_t missing = 0;  // GPUs, or members without any
+    std::map<std::string, Missing> pools;
     for (const JobPtr& job : missing_) {
-      missing += (wishedMembers(*job) - elasticMembers(*job)) * std::max<std::int64_t>(gpusOf(*job), 1);
       const auto [pool, isNew] = pools.try_emplace(job->spec.templateHash + "/" + roleOf(*job).name);
-      if (isNew) pool->second = poolOf(roleOf(*job));
+      if (isNew) pool->second = {poolOf(roleOf(*job)), roleOf(*job).shape.requests};
+      pool->second.members += wishedMembers(*job) - elasticMembers(*job);
     }
+    std::int64_t missing = missingBesideFree(pools);
     const auto couldBeUsed = [&](const model::Assignment& place) {
       const auto node = in_.ledger.find(place.node);
       return node && std::any_of(pools.begin(), pools.end(), [&](const auto& pool) {
-               return pool.second[static_cast<std::size_t>(*node)] != 0;
+               return pool.second.nodes[static_cast<std::size_t>(*node)] != 0;
              });
     };
     std::erase_if(gangs_, [&](const JobPtr& job) {
@@ -119,14 +125,40 @@ class Resizes {
     });
   }
 
+  // What those of one template have less than they wish, and the nodes where they could have it.
+  struct Missing {
+    std::vector<char> nodes;
+    model::Resources each;
+    std::int64_t members = 0;
+  };
+
+  // GPUs, or members without any, for which there is no room on any node: what is free costs nobody anything.
+  [[nodiscard]] std::int64_t missingBesideFree(const std::map<std::string, Missing>& pools) const {
+    std::vector<model::Resources> free;
+    for (const Ledger::NodeRoom& room : in_.ledger.nodes())
+      free.push_back(isOpen(room) ? room.free : model::Resources());
+    std::int64_t missing = 0;
+    for (const auto& [name, pool] : pools) {
+      std::int64_t left = pool.members;
+      for (std::size_t node = 0; node < free.size() && left > 0; ++node) {
+        if (pool.nodes[node] == 0) continue;
+        const std::int64_t fits = free[node].timesCovered(pool.each, left);
+        for (std::int64_t i = 0; i < fits; ++i) free[node].subtract(pool.each);
+        left -= fits;
+      }
+      missing += left * std::max<std::int64_t>(pool.each.gpus(), 1);
+    }
+    return missing;
+  }
+
   [[nodiscard]] std::int64_t gpusOf(const Job& job) const { return roleOf(job).shape.requests.gpus(); }
 
   [[nodiscard]] int mostTouched() const {
     return std::max(1, static_cast<int>(elastic_ * in_.snapshot.policy.resize.touchedPermille / kPermille));
   }
 
-  // Of a full cluster where nobody has a surplus this is all that is looked at. Without it each gang's pool of
-  // nodes would be made in each cycle, only to find that nothing is free. Where somebody has one, who fits
+  // Of a full cluster where nobody has a surplus this is all that is looked at. Without it each gang's pool
+  // of nodes would be made in each cycle, only to find that nothing is free. Where somebody has one, who fits
   // nowhere may be whom it is to be shared with.
   void leaveOutWhoFitsNowhere() {
     if (std::any_of(gangs_.begin(), gangs_.end(),

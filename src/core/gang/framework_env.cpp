@@ -6,6 +6,7 @@
 
 #include "core/gang/frameworks.h"
 #include "model/late_members.h"
+#include "model/membership.h"
 #include "model/process_group.h"
 
 namespace trainyard::core {
@@ -47,6 +48,10 @@ model::Environment MemberEnvironments::of(std::string_view roleName, int index, 
     env.push_back({"TRAINYARD_RANK", fmt::to_string(*rank)});
     env.push_back({"TRAINYARD_SIZE", fmt::to_string(groupSize_)});
   }
+  // What the file says may be newer by the time it is read.
+  const bool reads = model::readsMembership(job_.spec);
+  if (const model::Role* elastic = reads ? job_.spec.findRole(job_.spec.elastic->role) : nullptr)
+    env.push_back({"TRAINYARD_ELASTIC_SIZE", fmt::to_string(model::toldMembers(job_, *elastic))});
   if (!coordinator_.empty()) env.push_back({"TRAINYARD_COORDINATOR", coordinator_});
   for (model::Variable& each :
        frameworkEnvironment({job_, *role, index, groupSize_, coordinator_}, shared_)) {

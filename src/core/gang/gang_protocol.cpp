@@ -240,6 +240,7 @@ GangStep stepClaiming(const Job& job, const JobPods& pods, const GangContext& co
   if (const std::string stop = reasonToStopBeforeRelease(job, *context.feedback); !stop.empty()) {
     return abort(job, {stop, {}}, context);
   }
+  if (GangStep step = tellWhoStays(job, pods, context); !step.actions.empty()) return step;
   Removal removal(*context.ledger, *context.settings, context.now);
   for (const Member& member : removedMembers(job, proposal, pods)) {
     if (member.pod != nullptr) removal.remove(*member.pod);

@@ -200,6 +200,13 @@ std::optional<GangStep> stepGrow(const Job& job, const std::vector<Member>& join
   return commit(std::move(record));
 }
 
+GangStep tellWhoStays(const Job& job, const JobPods& pods, const GangContext& context) {
+  const bool replaces = job.status.gang.proposal->kind == ProposalKind::kReplace;
+  if (!replaces || job.deleting || resizeWay(job.spec) != ResizeWay::kTold || context.feedback->membersTold)
+    return {};
+  return tell(partsOf(job, pods).staying);
+}
+
 GangStep stepShrink(const Job& job, const JobPods& pods, const GangContext& context) {
   const Proposal& proposal = *job.status.gang.proposal;
   const Parts parts = partsOf(job, pods);

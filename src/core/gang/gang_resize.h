@@ -55,6 +55,9 @@ struct Resize {
 // What stepGrow() does not decide goes the way of every proposal.
 [[nodiscard]] std::optional<GangStep> stepGrow(const model::Job& job, const std::vector<Member>& joining,
                                                const JobPods& pods, const GangContext& context);
+// Before lost members are replaced: those that stay are told first, so that whoever counts generations (for
+// ports: launch/member_environment.h) agrees with those that come, and whoever missed a former word has it.
+[[nodiscard]] GangStep tellWhoStays(const model::Job& job, const JobPods& pods, const GangContext& context);
 [[nodiscard]] GangStep stepShrink(const model::Job& job, const JobPods& pods, const GangContext& context);
 
 // Where the step ends a resize, well or not: what is told of it.

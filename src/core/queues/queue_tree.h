@@ -95,6 +95,8 @@ class QueueTree {
   [[nodiscard]] std::size_t cpu() const { return cpu_; }
   // Whether any quota names a type of GPU: then what a gang holds follows from its places, heldBy().
   [[nodiscard]] bool namesTypes() const { return firstType_ < dimensions_.size(); }
+  // Dimensions from here on are types of GPUs.
+  [[nodiscard]] std::size_t firstType() const { return firstType_; }
   // Whether the dimension counts in shares.
   [[nodiscard]] bool counts(std::size_t dimension) const { return counts_[dimension] != 0; }
 
@@ -220,8 +222,8 @@ class QueueTree {
   std::unordered_map<std::string, model::QueueName> defaultOf_;  // by namespace, where its label names one
   std::vector<std::string> dimensions_;
   std::vector<char> counts_;
-  std::size_t cpu_ = 0;        // dimensions before it are the resources that are GPUs, after it comes memory
-  std::size_t firstType_ = 0;  // dimensions from here on are types of GPUs
+  std::size_t cpu_ = 0;  // dimensions before it are the resources that are GPUs, after it comes memory
+  std::size_t firstType_ = 0;
   Amounts capacity_;
   std::uint64_t version_ = 0;
   // Dimension of each node's GPU type where some quota names it.

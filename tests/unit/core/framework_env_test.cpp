@@ -93,6 +93,17 @@ TEST_CASE("PyTorch: master and chief come before workers, others as written, ser
   CHECK(valueOf(core::MemberEnvironments(made).of("ps", 0, 1), "RANK") == "(unset)");
 }
 
+TEST_CASE("members of a job that reads its size know from which size their other variables are") {
+  model::Job made = withFramework(job("ml/j").role("chief", 1, gpus(1)).role("worker", 3, gpus(1)),
+                                  model::Framework::kPyTorch);
+  CHECK(valueOf(core::MemberEnvironments(made).of("chief", 0, 1), "TRAINYARD_ELASTIC_SIZE") == "(unset)");
+  made.spec.elastic = model::Elastic{.role = "worker", .replicas = 3, .minReplicas = 1, .maxReplicas = 8};
+  made.spec.checkpoint = model::Checkpoint{.mode = model::CheckpointMode::kLauncher};
+  const auto env = core::MemberEnvironments(made).of("chief", 0, 1);
+  CHECK(valueOf(env, "TRAINYARD_SIZE") == "4");
+  CHECK(valueOf(env, "TRAINYARD_ELASTIC_SIZE") == "3");
+}
+
 TEST_CASE("PyTorch: a gang of one talks to itself") {
   const model::Job made = withFramework(job("ml/j").role("worker", 1, gpus(8)), model::Framework::kPyTorch);
   const auto env = core::MemberEnvironments(made).of("worker", 0, 1);

@@ -6,6 +6,7 @@
 
 #include "core/cycle.h"
 #include "core/resize.h"
+#include "model/membership.h"
 #include "support/builders.h"
 
 using namespace trainyard;        // NOLINT(google-build-using-namespace): test
@@ -102,6 +103,25 @@ TEST_CASE("how a job gets another size follows from its framework and its checkp
   CHECK(resizeWay(bert.spec) == ResizeWay::kFound);
   bert.spec.elastic->role = "ps";
   CHECK(resizeWay(bert.spec) == ResizeWay::kAnew);
+}
+
+TEST_CASE("before a lost member is replaced those that stay are told, of the epoch of whoever comes") {
+  Scene scene;
+  scene.bert.status.gang = propose(
+      scene.bert, model::ProposalKind::kReplace, {{model::NodeName("n1"), "worker", model::IndexSet({1})}},
+      {{model::NodeName("n2"), "worker", model::IndexSet({1})}}, {}, scene.author());
+  scene.pods.pop_back();
+  CHECK(model::membershipOf(scene.bert) == model::Membership{2, "worker", 2});
+  const GangStep telling = scene.step();
+  CHECK_FALSE(telling.record);
+  CHECK(countActions<TellMember>(telling) == 1);
+  scene.feedback.membersTold = true;
+  REQUIRE(scene.step().record);
+  CHECK(scene.step().record->proposal->phase == model::ProposalPhase::kReserved);
+  // Who asks Kubernetes for his peers is told nothing.
+  scene.feedback.membersTold = false;
+  scene.bert.spec.checkpoint->mode = model::CheckpointMode::kSignal;
+  CHECK(countActions<TellMember>(scene.step()) == 0);
 }
 
 TEST_CASE("a gang grows: its members join, then those that run are told, then it has the new size") {
