@@ -15,18 +15,6 @@ std::int64_t gpuSeconds(microseconds time, const model::Job& job) {
                                   std::max<std::int64_t>(job.status.gpus, 1));
 }
 
-microseconds lost(const model::Job& job, base::WallTime placed, const model::Snapshot& snapshot) {
-  const auto placedFor = std::max(snapshot.now - placed, microseconds(0));
-  auto lost = lostAfter(job.spec.checkpoint, placedFor);
-  // What it reports can only make it cheaper to stop: nobody becomes untouchable by what he says of himself.
-  const auto& progress = job.status.progress;
-  if (progress && progress->lastCheckpoint && survivesStops(job.spec)) {
-    const auto age = std::max<microseconds>(snapshot.now - *progress->lastCheckpoint, microseconds(0));
-    lost = std::min(lost, age);
-  }
-  return std::min<microseconds>(lost, snapshot.policy.preemption.maxLostWork);
-}
-
 }  // namespace
 
 bool survivesStops(const model::JobSpec& spec) { return spec.checkpoint && spec.checkpoint->keepsWork(); }
@@ -38,17 +26,29 @@ microseconds lostAfter(const std::optional<model::Checkpoint>& checkpoint, micro
   return periodic ? placedFor % microseconds(*checkpoint->every) : placedFor;
 }
 
+microseconds lostTime(const model::Job& job, base::WallTime placedSince, const model::Snapshot& snapshot) {
+  const auto placedFor = std::max(snapshot.now - placedSince, microseconds(0));
+  auto lost = lostAfter(job.spec.checkpoint, placedFor);
+  // What it reports can only make it cheaper to stop: nobody becomes untouchable by what he says of himself.
+  const auto& progress = job.status.progress;
+  if (progress && progress->lastCheckpoint && survivesStops(job.spec)) {
+    const auto age = std::max<microseconds>(snapshot.now - *progress->lastCheckpoint, microseconds(0));
+    lost = std::min(lost, age);
+  }
+  return std::min<microseconds>(lost, snapshot.policy.preemption.maxLostWork);
+}
+
 std::int64_t lostWork(const model::Job& job, const model::Snapshot& snapshot) {
   return lostWork(job, placedSince(job, snapshot.now), snapshot);
 }
 
 std::int64_t lostWork(const model::Job& job, base::WallTime placedSince, const model::Snapshot& snapshot) {
-  return gpuSeconds(lost(job, placedSince, snapshot), job);
+  return gpuSeconds(lostTime(job, placedSince, snapshot), job);
 }
 
 microseconds stopCost(const model::Job& job, const model::Snapshot& snapshot) {
   const auto restart = job.spec.checkpoint ? job.spec.checkpoint->restart : kRestart;
-  return lost(job, placedSince(job, snapshot.now), snapshot) + restart;
+  return lostTime(job, placedSince(job, snapshot.now), snapshot) + restart;
 }
 
 std::int64_t stopCostInGpuSeconds(const model::Job& job, const model::Snapshot& snapshot) {

@@ -26,10 +26,13 @@ inline constexpr std::chrono::seconds kRestart{60};
 [[nodiscard]] std::chrono::microseconds lostAfter(const std::optional<model::Checkpoint>& checkpoint,
                                                   std::chrono::microseconds placedFor);
 
-// GPU seconds of work that are lost when the job is stopped now: at most the policy's maxLostWork for each
-// GPU.
+// Time of work that is lost when the job, which got its places then (placedSince()), is stopped now: at most
+// the policy's maxLostWork.
+[[nodiscard]] std::chrono::microseconds lostTime(const model::Job& job, base::WallTime placedSince,
+                                                 const model::Snapshot& snapshot);
+
+// The same in GPU seconds.
 [[nodiscard]] std::int64_t lostWork(const model::Job& job, const model::Snapshot& snapshot);
-// The same of one that got its places then: placedSince().
 [[nodiscard]] std::int64_t lostWork(const model::Job& job, base::WallTime placedSince,
                                     const model::Snapshot& snapshot);
 

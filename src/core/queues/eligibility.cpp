@@ -120,7 +120,10 @@ bool mayTakeTurns(const Claimant& claimant, const Job& victim, int victimPriorit
   if (!takesTurns(snapshot.policy) || !survivesStops(victim.spec)) return false;
   if (victimPriority != claimant.priority) return false;
   if (victimQueue != claimant.queue || forbidsWithin(tree.node(victimQueue))) return false;
-  return placedSince(victim, snapshot.now) + snapshot.policy.timeSlicing.interval <= snapshot.now;
+  const base::WallTime placed = placedSince(victim, snapshot.now);
+  const auto had = snapshot.now - placed;
+  return had >= snapshot.policy.timeSlicing.interval &&
+         lostTime(victim, placed, snapshot) * kLostOfTurn <= had;
 }
 
 }  // namespace trainyard::core
