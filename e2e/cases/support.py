@@ -273,6 +273,13 @@ def members(objects, name):
     return {key[1]: item for key, item in objects.items() if job_of(item) == name}
 
 
+def members_now(namespace, name):
+    """The members as the API server has them: one watch may be behind another, so who has waited for a word about the
+    job has not yet waited for its pods."""
+    listed = json.loads(kubectl("get", "pods", "-n", namespace, "-l", f"{JOB_NAME}={name}", "-o", "json"))
+    return {item["metadata"]["name"]: item for item in listed["items"]}
+
+
 def finish(namespace, name):
     """Lets the simulated members of a job come to their end."""
     kubectl("annotate", "pods", "-n", namespace, "-l", f"{JOB_NAME}={name}", f"{RUN_FOR}=0s")

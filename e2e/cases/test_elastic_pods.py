@@ -2,7 +2,7 @@
 import json
 
 import support
-from support import condition, create_job, get_job, kubectl, members, wait_phase
+from support import condition, create_job, get_job, kubectl, members_now, wait_phase
 
 CLUSTER = {"nodes": 2}
 TOLD = "trainyard.dev/membership"
@@ -20,12 +20,11 @@ class ElasticPods(support.Case):
     def setUp(self):
         super().setUp()
         self.jobs = self.enterContext(support.watch_jobs(self.namespace))
-        self.pods = self.enterContext(support.watch_pods(self.namespace))
 
     def pods_of(self, body):
         create_job(self.namespace, body)
         wait_phase(self.jobs, self.namespace, body["metadata"]["name"], "Running")
-        found = list(members(self.pods.objects, body["metadata"]["name"]).values())
+        found = list(members_now(self.namespace, body["metadata"]["name"]).values())
         self.assertEqual(len(found), 2)
         for item in found:
             told = json.loads(item["metadata"]["annotations"][TOLD])

@@ -6,8 +6,8 @@ import unittest
 
 import support
 from lib import kwok
-from support import EXTENDER, GPU, JOB_NAME, RACK, condition, finish, gated, given, holds, kubectl, members
-from support import node_of, phase, wait_phase
+from support import EXTENDER, JOB_NAME, RACK, condition, finish, gated, given, holds, kubectl, members
+from support import members_now, node_of, phase, wait_phase
 
 # The nodes are made below: rack r0 has two, r1 four, so that taking nodes by their names would be wrong.
 CLUSTER = {"nodes": 0}
@@ -45,7 +45,7 @@ class FirstGang(support.Case):
             self.apply(support.job("first"))
             job = wait_phase(jobs, self.namespace, "first", "Running")
             jobs.wait(lambda all_: all_[(self.namespace, "first")]["status"]["ready"] == "4/4", "4/4 ready")
-            mine = members(pods.objects, "first")
+            mine = members_now(self.namespace, "first")
 
             with self.subTest("one rack, though two would do"):
                 self.assertEqual(sorted(mine), [f"first-worker-{i}" for i in range(4)])
@@ -267,7 +267,7 @@ class Strangers(support.Case):
 
             given().kill("kube-scheduler", signal.SIGCONT)
             wait_phase(jobs, self.namespace, "starting", "Running")
-            self.assertEqual(sorted(map(node_of, members(pods.objects, "starting").values())), RACK_OF_FOUR)
+            self.assertEqual(sorted(map(node_of, members_now(self.namespace, "starting").values())), RACK_OF_FOUR)
             for name in ("third", "there"):
                 self.assertIsNone(node_of(pods.objects[(self.namespace, name)]), name)
 
@@ -283,13 +283,13 @@ class Strangers(support.Case):
         with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as pods:
             support.create_job(self.namespace, support.job("steady"))
             wait_phase(jobs, self.namespace, "steady", "Running")
-            uids = {pod["metadata"]["uid"] for pod in members(pods.objects, "steady").values()}
+            uids = {pod["metadata"]["uid"] for pod in members_now(self.namespace, "steady").values()}
             support.core().create_namespaced_pod(
                 self.namespace, support.pod("urgent", 8, node="n0004", priority="urgent"))
             self.wait_refused(pods, "urgent", "")
             support.await_value(lambda: requests("preempt"), lambda now: now > before,
                                 "kube-scheduler asks about victims")
-            still = members(pods.objects, "steady").values()
+            still = members_now(self.namespace, "steady").values()
             self.assertEqual({pod["metadata"]["uid"] for pod in still}, uids)
             self.assertFalse(any("deletionTimestamp" in pod["metadata"] for pod in still))
 

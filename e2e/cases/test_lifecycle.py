@@ -4,8 +4,8 @@ import subprocess
 import unittest
 
 import support
-from support import EXIT_CODE, JOB_NAME, condition, core, create_job, custom, finish, get_job, given, holds, job, kubectl
-from support import members, node_of, phase, wait_phase
+from support import EXIT_CODE, JOB_NAME, condition, core, create_job, custom, finish, given, holds, job, kubectl
+from support import members, members_now, node_of, phase, wait_phase
 
 CLUSTER = {"nodes": 4}
 
@@ -108,26 +108,26 @@ class Lifecycle(support.Case):
 
     def test_drained_and_evicted(self):
         """Somebody empties a node: the gang goes on elsewhere, and that is on nobody's account."""
-        with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as pods:
+        with support.watch_jobs(self.namespace) as jobs:
             name = self.create(job("mobile", replicas=2))
             wait_phase(jobs, self.namespace, name, "Running")
-            node = node_of(members(pods.objects, name)[f"{name}-worker-0"])
+            node = node_of(members_now(self.namespace, name)[f"{name}-worker-0"])
             try:
                 kubectl("drain", node, "--ignore-daemonsets", "--force", "--delete-emptydir-data", "--timeout=30s")
                 moved = jobs.wait(lambda all_: phase(all_[(self.namespace, name)]) == "Running" and
                                   restarts(all_[(self.namespace, name)]) and all_[(self.namespace, name)],
                                   "it runs again")
-                self.assertNotIn(node, {node_of(each) for each in members(pods.objects, name).values()})
+                self.assertNotIn(node, {node_of(each) for each in members_now(self.namespace, name).values()})
                 self.assertEqual(restarts(moved).get("counted", 0), 0)
             finally:
                 kubectl("uncordon", node)
 
     def test_nobody_evicts_a_guarded_gang(self):
         """Its PodDisruptionBudget stands from its first pod on, and goes with it."""
-        with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as pods:
+        with support.watch_jobs(self.namespace) as jobs:
             name = self.create(job("guarded", replicas=2, gang={"disruptionBudget": True}))
             wait_phase(jobs, self.namespace, name, "Running")
-            node = node_of(members(pods.objects, name)[f"{name}-worker-0"])
+            node = node_of(members_now(self.namespace, name)[f"{name}-worker-0"])
             try:
                 with self.assertRaisesRegex(Exception, "disruption budget"):
                     kubectl("drain", node, "--ignore-daemonsets", "--force", "--delete-emptydir-data", "--timeout=5s",
@@ -200,14 +200,14 @@ class Lifecycle(support.Case):
     def test_quota_that_the_gang_exceeds(self):
         core().create_namespaced_resource_quota(self.namespace, {
             "metadata": {"name": "few"}, "spec": {"hard": {"pods": "1"}}})
-        with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as pods:
+        with support.watch_jobs(self.namespace) as jobs:
             name = self.create(job("many", replicas=2))
             told = jobs.wait(lambda all_: "exceeded quota" in json.dumps(
                 all_.get((self.namespace, name), {}).get("status", {})) and all_[(self.namespace, name)], "it is told why")
             self.assertNotEqual(phase(told), "Running")
             core().delete_namespaced_resource_quota("few", self.namespace)
             wait_phase(jobs, self.namespace, name, "Running", timeout=90)
-            self.assertEqual(len(members(pods.objects, name)), 2)
+            self.assertEqual(len(members_now(self.namespace, name)), 2)
 
 
 if __name__ == "__main__":

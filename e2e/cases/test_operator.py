@@ -7,7 +7,7 @@ import unittest
 
 import support
 from lib.api import fetch
-from support import EXTENDER, OPERATOR, SYSTEM, finish, given, members, phase, wait_phase
+from support import EXTENDER, OPERATOR, SYSTEM, finish, given, members, members_now, phase, wait_phase
 
 CLUSTER = {"nodes": 4, "audit": True}
 STANDBY = "trainyard-operator-standby"
@@ -22,10 +22,10 @@ def wait_holder(leases, test, what, timeout=support.PATIENCE):
                        timeout)
 
 
-def snapshot(pods, name):
+def snapshot(namespace, name):
     """Everything about a job's pods that somebody could have changed."""
     return {key: (pod["metadata"]["uid"], pod["metadata"]["resourceVersion"])
-            for key, pod in members(pods.objects, name).items()}
+            for key, pod in members_now(namespace, name).items()}
 
 
 def urls(name):
@@ -34,14 +34,13 @@ def urls(name):
 
 
 class OperatorCase(support.Case):
-    def start_job(self, jobs, pods, name, **options):
+    def start_job(self, jobs, name, **options):
         support.create_job(self.namespace, support.job(name, **options))
         wait_phase(jobs, self.namespace, name, "Running")
         count = options.get("replicas", 4)
         jobs.wait(lambda all_: all_[(self.namespace, name)]["status"]["ready"] == f"{count}/{count}",
                   f"{name} is ready")
-        pods.wait(lambda all_: len(members(all_, name)) == count, f"{name} has its pods")
-        return snapshot(pods, name)
+        return snapshot(self.namespace, name)
 
     def finish_job(self, jobs, name):
         finish(self.namespace, name)
@@ -50,9 +49,9 @@ class OperatorCase(support.Case):
 
 class Restart(OperatorCase):
     def test_sigterm(self):
-        with support.watch_jobs() as jobs, support.watch_pods() as pods, support.leases() as leases:
+        with support.watch_jobs() as jobs, support.leases() as leases:
             wait_holder(leases, bool, "somebody leads")
-            before = self.start_job(jobs, pods, "calm")
+            before = self.start_job(jobs, "calm")
             given().kill(OPERATOR, signal.SIGTERM)
             self.assertEqual(support.wait_exit(OPERATOR, 10), "exit code 0")
             wait_holder(leases, lambda name: name == "", "the lease is given back", PROMPT_SECONDS)
@@ -63,25 +62,26 @@ class Restart(OperatorCase):
             # A second job shows that the new one has looked at everything.
             support.create_job(self.namespace, support.job("next"))
             wait_phase(jobs, self.namespace, "next", "Queued")
-            self.assertEqual(snapshot(pods, "calm"), before)
+            self.assertEqual(snapshot(self.namespace, "calm"), before)
             self.finish_job(jobs, "calm")
             wait_phase(jobs, self.namespace, "next", "Running")
 
     def test_sigkill(self):
         with support.watch_jobs() as jobs, support.watch_pods() as pods, support.leases() as leases:
             old = wait_holder(leases, bool, "somebody leads")
-            before = self.start_job(jobs, pods, "calm")
+            before = self.start_job(jobs, "calm")
             given().kill(OPERATOR)
             self.assertEqual(support.wait_exit(OPERATOR), "killed by SIGKILL")
             # Nobody is there to notice that members end.
             finish(self.namespace, "calm")
-            pods.wait(lambda all_: all(map(support.ended, members(all_, "calm").values())), "all members end")
+            pods.wait(lambda all_: [support.ended(item) for item in members(all_, "calm").values()] == [True] * 4,
+                      "all members end")
             self.assertEqual(phase(support.get_job(self.namespace, "calm")), "Running")
             given().start(OPERATOR)
             wait_holder(leases, lambda name: name not in ("", old), "the new one leads")
             job = wait_phase(jobs, self.namespace, "calm", "Succeeded")
             self.assertEqual(job["status"]["gang"]["placed"]["epoch"], 1)
-            after = {name: uid for name, (uid, _) in snapshot(pods, "calm").items()}
+            after = {name: uid for name, (uid, _) in snapshot(self.namespace, "calm").items()}
             self.assertEqual(after, {name: uid for name, (uid, _) in before.items()})
 
     def test_killed_while_a_gang_starts(self):
@@ -93,12 +93,12 @@ class Restart(OperatorCase):
             support.create_job(self.namespace, support.job("starting"))
             pods.wait(lambda all_: len(members(all_, "starting")) == 4, "the pods exist")
             given().kill(OPERATOR)
-            uids = {name: uid for name, (uid, _) in snapshot(pods, "starting").items()}
+            uids = {name: uid for name, (uid, _) in snapshot(self.namespace, "starting").items()}
             given().kill("kube-scheduler", signal.SIGCONT)
             given().start(OPERATOR)
             job = wait_phase(jobs, self.namespace, "starting", "Running")
             self.assertEqual(job["status"]["gang"]["placed"]["epoch"], 1, "the same attempt was carried on")
-            self.assertEqual({name: uid for name, (uid, _) in snapshot(pods, "starting").items()}, uids)
+            self.assertEqual({name: uid for name, (uid, _) in snapshot(self.namespace, "starting").items()}, uids)
 
 
 class Standby(OperatorCase):
@@ -113,12 +113,12 @@ class Standby(OperatorCase):
 
     def test_take_over(self):
         cluster = given()
-        with support.watch_jobs() as jobs, support.watch_pods() as pods, support.leases() as leases:
+        with support.watch_jobs() as jobs, support.leases() as leases:
             first = wait_holder(leases, bool, "somebody leads")
             self.start_standby("the-standby")
             self.assertEqual(cluster.metrics(STANDBY)["trainyard_leader"], 0)
             self.assertEqual(cluster.metrics(OPERATOR)["trainyard_leader"], 1)
-            before = self.start_job(jobs, pods, "calm")
+            before = self.start_job(jobs, "calm")
 
             with self.subTest("the leader is killed"):
                 cluster.kill(OPERATOR)
@@ -128,7 +128,7 @@ class Standby(OperatorCase):
                             TAKE_OVER_SECONDS + PROMPT_SECONDS)
                 took = time.monotonic() - begun
                 wait_phase(jobs, self.namespace, "next", "Queued")
-                self.assertEqual(snapshot(pods, "calm"), before)
+                self.assertEqual(snapshot(self.namespace, "calm"), before)
                 self.assertLess(took, TAKE_OVER_SECONDS + PROMPT_SECONDS)
                 self.assertGreater(took, 1, "a lease is not taken before its time")
                 self.assertGreater(leases.objects[(SYSTEM, OPERATOR)]["spec"]["leaseTransitions"], 0)
@@ -144,7 +144,7 @@ class Standby(OperatorCase):
                 self.assertEqual(support.holder(leases.objects), second)
                 self.finish_job(jobs, "calm")
                 wait_phase(jobs, self.namespace, "next", "Running")
-                self.assertEqual(len(members(pods.objects, "next")), 4)
+                self.assertEqual(len(members_now(self.namespace, "next")), 4)
 
 
 class Looks(OperatorCase):
@@ -166,9 +166,9 @@ class Looks(OperatorCase):
                 check_exposition(self, text)
                 ours = {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE ")}
                 self.assertTrue(all(each.startswith(("trainyard_", "process_")) for each in ours), ours)
-        with support.watch_jobs() as jobs, support.watch_pods() as pods:
+        with support.watch_jobs() as jobs:
             before = given().metrics(OPERATOR)
-            self.start_job(jobs, pods, "counted", replicas=2)
+            self.start_job(jobs, "counted", replicas=2)
             placed = "trainyard_gpus_placed"
             after = support.await_value(lambda: given().metrics(OPERATOR),
                                         lambda now: now[placed] - before[placed] == 16, "16 GPUs are placed")
@@ -179,8 +179,8 @@ class Looks(OperatorCase):
             self.assertGreater(after["trainyard_cycles_total"], before["trainyard_cycles_total"])
 
     def test_logs(self):
-        with support.watch_jobs() as jobs, support.watch_pods() as pods:
-            self.start_job(jobs, pods, "talked-about")
+        with support.watch_jobs() as jobs:
+            self.start_job(jobs, "talked-about")
             self.finish_job(jobs, "talked-about")
 
         def story():

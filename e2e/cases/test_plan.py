@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 
 import support
-from support import given, kubectl, members, wait_phase
+from support import given, kubectl, members_now, wait_phase
 
 CLUSTER = {"nodes": 8}
 MODEL = {"parameters": 25557032, "largestTensorBytes": 9437184, "flopsPerSample": 24600000000, "batchPerWorker": 16384}
@@ -29,7 +29,7 @@ class Plan(support.Case):
             file = Path(folder) / "job.json"
             file.write_text(json.dumps(body))
             first = json.loads(self.trainyard("plan", "-f", str(file), "-o", "json"))["candidates"][0]
-        with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as pods:
+        with support.watch_jobs(self.namespace) as jobs:
             kubectl("apply", "-n", self.namespace, "-f", "-", input=json.dumps(body))
             job = wait_phase(jobs, self.namespace, "auto", "Running")
             plan = job["status"]["plan"]
@@ -38,7 +38,7 @@ class Plan(support.Case):
             self.assertEqual(chosen, {"worker": first["workers"], "ps": first["servers"]})
             self.assertEqual(plan["generation"], job["metadata"]["generation"])
             self.assertGreater(plan["predictedMilliSamplesPerSecond"], 0)
-            mine = members(pods.objects, "auto")
+            mine = members_now(self.namespace, "auto")
             self.assertEqual(len([name for name in mine if "-worker-" in name]), chosen["worker"])
             self.assertEqual(len([name for name in mine if "-ps-" in name]), chosen["ps"])
             # Nobody wrote the spec.

@@ -4,8 +4,8 @@ import signal
 import unittest
 
 import support
-from support import OPERATOR, condition, create_job, finish, get_job, given, kubectl, members, node_of, phase
-from support import wait_phase
+from support import OPERATOR, condition, create_job, finish, get_job, given, kubectl, members, members_now, node_of
+from support import phase, wait_phase
 
 CLUSTER = {"nodes": 4}
 TOLD = "trainyard.dev/membership"
@@ -53,11 +53,14 @@ class Resize(support.Case):
         return self.jobs.objects[key]
 
     def uids(self, name):
-        return {key: item["metadata"]["uid"] for key, item in members(self.pods.objects, name).items()}
+        return {key: item["metadata"]["uid"] for key, item in members_now(self.namespace, name).items()}
 
-    def told(self, name):
+    def told(self, name, pods):
         return [json.loads(item["metadata"].get("annotations", {}).get(TOLD, "{}"))
-                for item in members(self.pods.objects, name).values()]
+                for item in members(pods, name).values()]
+
+    def places(self, name):
+        return {key: node_of(item) for key, item in members_now(self.namespace, name).items()}
 
     def test_up_and_down(self):
         name = self.start(elastic("plain"))
@@ -87,23 +90,23 @@ class Resize(support.Case):
         item = self.wait_size(name, 3)
         generation = item["status"]["gang"]["lastEpoch"]
         word = {"generation": generation, "role": "worker", "size": 3}
-        self.pods.wait(lambda all_: self.told(name).count(word) >= 2, "those that ran know who belongs to the job")
+        self.pods.wait(lambda all_: self.told(name, all_).count(word) >= 2, "those that ran know who belongs to the job")
         # Simulated members do not read it: they are given their time, then they are deleted.
         self.scale(name, 1)
         self.wait_size(name, 1)
-        self.assertEqual(self.told(name)[0]["size"], 1)
-        self.assertGreater(self.told(name)[0]["generation"], generation)
+        told = self.told(name, self.pods.objects)[0]
+        self.assertEqual(told["size"], 1)
+        self.assertGreater(told["generation"], generation)
 
     def test_starts_anew_where_it_cannot_go_on(self):
         body = elastic("anew")
         body["spec"]["framework"] = "JAX"
         name = self.start(body)
-        before, places = self.uids(name), {k: node_of(p) for k, p in members(self.pods.objects, name).items()}
+        before, places = self.uids(name), self.places(name)
         self.scale(name, 3)
         item = self.wait_size(name, 3)
-        after = self.uids(name)
-        self.assertFalse(set(before.values()) & set(after.values()))
-        self.assertEqual({k: node_of(p) for k, p in members(self.pods.objects, name).items() if k in places}, places)
+        self.assertFalse(set(before.values()) & set(self.uids(name).values()))
+        self.assertEqual({key: node for key, node in self.places(name).items() if key in places}, places)
         self.assertEqual(item["status"].get("preemptions"), None)
         self.assertEqual(len(item["status"]["resize"]["lastPauseMilliseconds"]), 1)
 

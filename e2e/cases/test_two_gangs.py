@@ -193,8 +193,8 @@ class TwoGangs(support.Case):
             support.create_job(self.namespace, support.job("b"))
             job = wait_phase(jobs, self.namespace, "b", "Queued")
             self.check_waiting(job, "a", spaces)
-            self.assertEqual(len(support.members(pods.objects, "a")), SIZE)
-            self.assertEqual(support.members(pods.objects, "b"), {})
+            self.assertEqual(len(support.members_now(self.namespace, "a")), SIZE)
+            self.assertEqual(support.members_now(self.namespace, "b"), {})
             text = support.kubectl("get", "tj", "b", "-n", self.namespace, "-o", "wide")
             self.assertEqual(text.splitlines()[1].split()[:6],
                              ["b", "Queued", "default", "0/4", "32", "WaitingForCapacity"])
@@ -204,7 +204,7 @@ class TwoGangs(support.Case):
             support.finish(self.namespace, "a")
             wait_phase(jobs, self.namespace, "a", "Succeeded")
             wait_phase(jobs, self.namespace, "b", "Running")
-            self.assertEqual(sorted(map(node_of, support.members(pods.objects, "b").values())),
+            self.assertEqual(sorted(map(node_of, support.members_now(self.namespace, "b").values())),
                              [f"n000{i}" for i in range(4)])
             support.finish(self.namespace, "b")
             wait_phase(jobs, self.namespace, "b", "Succeeded")
