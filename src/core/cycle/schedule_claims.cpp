@@ -49,8 +49,7 @@ bool Scheduler::claims(const Contender& contender, const GangShape& shape) {
   // turn before another.
   const bool equalsAsk =
       !claimant.reservedSince && !again && !(takesTurns(snapshot_.policy) && preemption_.anyTakesTurns());
-  const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest,
-                         contender.asks->mayPreempt};
+  const Equals asked = equalsOf(contender, shape);
   if (equalsAsk && claimedInVain_.contains(asked)) return false;
   auto claim = preemption_.claim(claimant, shape.relaxation.widest);
   if (!claim) {
@@ -75,8 +74,7 @@ bool Scheduler::claimsGuaranteed(const Contender& contender, const GangShape& sh
         !tree_.beyondGuarantee(contender.queue, typedDemandOf(contender, *withWish(job, size)));
     (within ? members : beyond) = size;
   }
-  const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest,
-                         contender.asks->mayPreempt};
+  const Equals asked = equalsOf(contender, shape);
   if (members <= least || guaranteedInVain_.contains(asked)) return false;
   if (placeWith(contender, members, shape.relaxation.widest)) return false;
   const JobPtr sized = withWish(job, members);
@@ -125,11 +123,14 @@ bool Scheduler::movesOthers(const Contender& contender, const GangShape& shape) 
   return true;
 }
 
-// Who makes others shrink passes a reservation by its rules, as who finds free places does.
+// Who makes others shrink passes a reservation by its rules, as who finds free places does; who makes them
+// stop, one of those who might have stopped them as well. (Lost: any. What the others wait for may never
+// come.)
 bool Scheduler::carryOutUnlessKept(const Contender& contender, Claim claim) {
   const bool stops = std::any_of(claim.concessions.begin(), claim.concessions.end(),
                                  [](const Change& each) { return each.kind != ChangeKind::kShrink; });
-  if (!stops && judge(contender, claim.placement.assignments) != Reservation::Verdict::kPasses) {
+  if (judge(contender, claim.placement.assignments, stops ? &claim.concessions : nullptr) !=
+      Reservation::Verdict::kPasses) {
     preemption_.withdraw(claim);
     return false;
   }

@@ -55,7 +55,8 @@ bool Scheduler::keptByAnother(const Contender& contender) const {
 }
 
 Reservation::Verdict Scheduler::judge(const Contender& contender,
-                                      const std::vector<model::Assignment>& places) {
+                                      const std::vector<model::Assignment>& places,
+                                      const std::vector<Change>* stopped) {
   using Verdict = Reservation::Verdict;
   const Job& job = *contender.waiting->job;
   std::optional<Reservation::Asking> asking;
@@ -64,10 +65,13 @@ Reservation::Verdict Scheduler::judge(const Contender& contender,
     Reservation& each = reservations_[i];
     if (!each.concerns(places)) continue;
     if (!asking)
-      asking = Reservation::Asking{
-          .job = &job, .entitled = entitled(contender), .run = cautiousRun(job, snapshot_.now, runs_)};
+      asking = Reservation::Asking{.job = &job,
+                                   .entitled = entitled(contender),
+                                   .stops = stopped != nullptr,
+                                   .run = cautiousRun(job, snapshot_.now, runs_)};
     Reservation::Asking own = *asking;
     const Holder& holder = each.holder();
+    if (stopped != nullptr && !mayStop(holder, *stopped)) continue;
     const bool sameQueue = holder.queue == contender.queue;
     const bool first =
         contender.priority > holder.rank.priority || (!holder.overdue && contender.rank.before(holder.rank));
@@ -80,6 +84,15 @@ Reservation::Verdict Scheduler::judge(const Contender& contender,
     if (worst != Verdict::kKept) worst = verdict;
   }
   return worst;
+}
+
+// Whether they are no obstacle to the holder: of his own queue, and of lower priority.
+bool Scheduler::mayStop(const Holder& holder, const std::vector<Change>& stopped) const {
+  const Priorities priorities(snapshot_);
+  if (!priorities.mayPreempt(*holder.job) || forbidsWithin(tree_.node(holder.queue))) return false;
+  return std::all_of(stopped.begin(), stopped.end(), [&](const Change& each) {
+    return tree_.queueOf(*each.job) == holder.queue && priorities.of(*each.job) < holder.rank.priority;
+  });
 }
 
 // What core/queues/eligibility.h calls passed, of one that asks to be let past.

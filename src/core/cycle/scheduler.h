@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/cycle/equals.h"
@@ -118,7 +119,10 @@ class Scheduler {
   };
   void keepPlaces(const Contender& contender, const GangShape& shape);
   [[nodiscard]] bool keptByAnother(const Contender& contender) const;
-  Reservation::Verdict judge(const Contender& contender, const std::vector<model::Assignment>& places);
+  // `stopped`: by whom it has these places; then reservations count of those who may stop them, too.
+  Reservation::Verdict judge(const Contender& contender, const std::vector<model::Assignment>& places,
+                             const std::vector<Change>* stopped = nullptr);
+  [[nodiscard]] bool mayStop(const Holder& holder, const std::vector<Change>& stopped) const;
   [[nodiscard]] bool givesWay(const Holder& holder, const Contender& contender) const;
   [[nodiscard]] bool borrows(const Holder& holder, const Contender& contender) const;
   std::optional<Placement> besideKept(const Contender& contender, const GangShape& shape,
@@ -153,9 +157,9 @@ class Scheduler {
   std::optional<QueueTree::Excess> exhausted_;
   JobPtr keptBelow_;               // for whom room below it is kept, if that is why
   bool isShareExhausted_ = false;  // what `exhausted_` names is no limit but what others are guaranteed
-  // Since the last start: queue, priority, shape, how wide.
-  std::set<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t, bool>> claimedInVain_;
-  std::set<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t, bool>> guaranteedInVain_;
+  // Since the last start.
+  std::unordered_set<Equals, HashOfEquals> claimedInVain_;
+  std::unordered_set<Equals, HashOfEquals> guaranteedInVain_;
   // Likewise; what was expected of the elastic gang that none gave more than its least.
   std::map<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t>, double> noMoreFor_;
   // Elastic gangs that found no places even with their least: queue, shape, how wide, least.

@@ -5,6 +5,15 @@
 #include "base/saturating.h"
 
 namespace trainyard::core {
+namespace {
+
+constexpr std::int64_t kShareUnit = 1'000'000'000'000;
+
+std::int64_t shareOf(std::int64_t amount, std::int64_t capacity) {
+  return amount <= 0 ? 0 : base::scaled(amount, kShareUnit, std::max<std::int64_t>(capacity, 1));
+}
+
+}  // namespace
 
 GuaranteeDeficit::GuaranteeDeficit(const QueueTree& tree, QueueTree::Index claimant,
                                    const std::vector<Concession>& candidates)
@@ -22,23 +31,25 @@ GuaranteeDeficit::GuaranteeDeficit(const QueueTree& tree, QueueTree::Index claim
     }
   }
   for (std::size_t d = 0; d < tree.dimensions().size(); ++d) {
-    if (d < tree.cpu() || d >= tree.firstType()) gpus_.push_back(d);
+    if (d < tree.cpu()) allGpus_ = base::saturatingAdd(allGpus_, tree.capacity()[d]);
+    const auto guaranteed = [&](QueueTree::Index queue) { return tree.node(queue).guaranteed[d] > 0; };
+    if (std::any_of(queues_.begin(), queues_.end(), guaranteed)) dimensions_.push_back(d);
   }
   touched_.resize(queues_.size());
-  taken_.resize(queues_.size() * gpus_.size());
+  taken_.resize(queues_.size() * dimensions_.size());
 }
 
 std::int64_t GuaranteeDeficit::of(const Chosen& gone) {
-  if (queues_.empty()) return 0;
+  if (dimensions_.empty()) return 0;
   std::fill(touched_.begin(), touched_.end(), char{0});
   std::fill(taken_.begin(), taken_.end(), 0);
   for (const std::size_t index : gone) {
     const Concession& candidate = candidates_[index];
     for (const std::size_t at : above_[candidate.queue]) {
       touched_[at] = 1;
-      for (std::size_t i = 0; i < gpus_.size(); ++i) {
-        std::int64_t& taken = taken_[at * gpus_.size() + i];
-        taken = base::saturatingAdd(taken, candidate.held[gpus_[i]]);
+      for (std::size_t i = 0; i < dimensions_.size(); ++i) {
+        std::int64_t& taken = taken_[at * dimensions_.size() + i];
+        taken = base::saturatingAdd(taken, candidate.held[dimensions_[i]]);
       }
     }
   }
@@ -48,12 +59,17 @@ std::int64_t GuaranteeDeficit::of(const Chosen& gone) {
     const QueueTree::Node& node = tree_.node(queues_[at]);
     std::int64_t ofAny = 0;
     std::int64_t ofTypes = 0;
-    for (std::size_t i = 0; i < gpus_.size(); ++i) {
-      const std::size_t d = gpus_[i];
-      const std::int64_t left = base::saturatingSubtract(node.usage[d], taken_[at * gpus_.size() + i]);
-      (d < tree_.cpu() ? ofAny : ofTypes) += std::max<std::int64_t>(node.guaranteed[d] - left, 0);
+    for (std::size_t i = 0; i < dimensions_.size(); ++i) {
+      const std::size_t d = dimensions_[i];
+      const std::int64_t left = base::saturatingSubtract(node.usage[d], taken_[at * dimensions_.size() + i]);
+      const std::int64_t lacks = std::max<std::int64_t>(node.guaranteed[d] - left, 0);
+      if (d < tree_.cpu() || d >= tree_.firstType()) {
+        (d < tree_.cpu() ? ofAny : ofTypes) += lacks;
+      } else {
+        deficit = base::saturatingAdd(deficit, shareOf(lacks, tree_.capacity()[d]));
+      }
     }
-    deficit += std::max(ofAny, ofTypes);
+    deficit = base::saturatingAdd(deficit, shareOf(std::max(ofAny, ofTypes), allGpus_));
   }
   return deficit;
 }

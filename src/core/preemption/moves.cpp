@@ -70,7 +70,8 @@ class Search {
     if (each.queue == claimant_.queue)
       return node.queue == nullptr || (*node.queue)->withinQueue != model::WithinQueue::kNever;
     const QueueTree::Index branch = in_.queues.branches(claimant_.queue, each.queue).b;
-    const auto borrows = [&](auto queue) { return in_.queues.borrows(queue, claimant_.demand); };
+    const QueueTree::Amounts yielded = in_.queues.yieldedOf(claimant_.demand, each.held);
+    const auto borrows = [&](auto queue) { return in_.queues.borrows(queue, yielded); };
     return borrows(branch) &&
            std::all_of(std::find(node.path.begin(), node.path.end(), branch), node.path.end(), borrows);
   }

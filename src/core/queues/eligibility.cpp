@@ -34,8 +34,9 @@ bool passed(const Claimant& claimant, const Victim& victim, const QueueTree& tre
   // Who could take back at once what his queue, or one above it, is guaranteed is not stopped for it.
   const auto& path = tree.node(victim.queue).path;
   const auto from = std::find(path.begin(), path.end(), tree.branches(claimant.queue, victim.queue).b);
+  const QueueTree::Amounts yielded = tree.yieldedOf(claimant.demand, victim.held);
   return std::all_of(from, path.end(), [&](auto queue) {
-    return tree.borrows(queue, claimant.demand) && tree.holdsGuaranteeWithout(queue, victim.held);
+    return tree.borrows(queue, yielded) && tree.holdsGuaranteeWithout(queue, victim.held);
   });
 }
 
@@ -44,12 +45,13 @@ bool reclaims(const Claimant& claimant, QueueTree::Index victimQueue, const Queu
   const auto& own = tree.node(claimant.queue);
   if (own.queue != nullptr && !(*own.queue)->reclaim) return false;
   const QueueTree::Branches branches = tree.branches(claimant.queue, victimQueue);
-  if (branches.a == branches.b || !tree.borrows(branches.b, claimant.demand)) return false;
+  if (branches.a == branches.b) return false;
+  const QueueTree::Amounts yielded = tree.yieldedOf(claimant.demand, held);
+  if (!tree.borrows(branches.b, yielded)) return false;
   // What a branch has too much is had by those below it who have more than is theirs.
   const auto& path = tree.node(victimQueue).path;
   const auto from = std::find(path.begin(), path.end(), branches.b);
-  if (!std::all_of(from, path.end(), [&](auto queue) { return tree.borrows(queue, claimant.demand); }))
-    return false;
+  if (!std::all_of(from, path.end(), [&](auto queue) { return tree.borrows(queue, yielded); })) return false;
   const bool guaranteed = !tree.beyondGuaranteeUpTo(claimant.queue, branches.a, claimant.demand);
   return guaranteed ||
          shares.with(branches.a, claimant.demand) <= shares.without(branches.b, held, claimant.demand);

@@ -118,7 +118,9 @@ std::optional<QueueTree::Excess> QueueTree::beyondNonPreemptible(Index queue, co
     if (more[d] <= 0) continue;
     // Without a guarantee of this resource anywhere nothing can be taken from anybody.
     if (nodes_[kCluster].guaranteed[d] == 0) continue;
-    if (committed(kCluster, d, queue, more[d]) <= capacity_[d]) continue;
+    const std::int64_t then = committed(kCluster, d, queue, more[d]);
+    // Within what is its queue's own it takes nothing from anybody, whatever nodes are there at the moment.
+    if (then <= capacity_[d] || then == committed(kCluster, d, queue, 0)) continue;
     Amounts alone(more.size(), 0);
     alone[d] = more[d];
     if (const auto beyond = beyondGuarantee(queue, alone)) return beyond;
@@ -172,6 +174,21 @@ std::int64_t QueueTree::servingShare(const Serving& serving, const Amounts& more
   const Node& node = nodes_[serving.branch];
   return serving.isAbove ? share(node.ownUsage, more, 1, nullptr, 1)
                          : share(node.averaged, more, 1, &node.guaranteed, node.weight);
+}
+
+QueueTree::Amounts QueueTree::yieldedOf(const Amounts& wanted, const Amounts& held) const {
+  const auto isGpu = [&](std::size_t d) { return d < cpu_ || d >= firstType_; };
+  bool givesGpus = false;
+  for (std::size_t d = 0; d < wanted.size(); ++d) {
+    givesGpus = givesGpus || (isGpu(d) && wanted[d] > 0 && held[d] > 0);
+  }
+  if (!givesGpus) return wanted;
+  Amounts yielded = wanted;
+  for (std::size_t d = cpu_; d < firstType_; ++d) {
+    const std::int64_t then = base::saturatingAdd(nodes_[kCluster].usage[d], wanted[d]);
+    if (then <= capacity_[d]) yielded[d] = 0;
+  }
+  return yielded;
 }
 
 bool QueueTree::borrows(Index queue, const Amounts& wanted) const {

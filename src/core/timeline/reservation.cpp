@@ -98,7 +98,7 @@ Reservation::Verdict Reservation::judge(const Asking& asking, const Places& plac
   const bool stated = start_ && start_->basis == Basis::kStated;
   const bool inTimeToStop =
       stoppable && (!stated || now + snapshot_.policy.preemption.minRuntime <= start_->at);
-  const bool counted = !leaves && !stoppable && guess;
+  const bool counted = !leaves && !stoppable && guess && !asking.stops;
   if (!leaves && !inTimeToStop && !(counted && mayCount(guesses))) return Verdict::kKept;
   if (justFreed(places)) return Verdict::kKeptBriefly;
   if (counted) ++passes_;

@@ -46,7 +46,8 @@ struct Holder {
 //  5. the holder may stop it then, and could in time: the reserved time is not a stated one, or lies at least
 //     the policy's minRuntime ahead: it passes
 //  6. the holder may not, and the reserved time is a guess: it passes as long as fewer than
-//     BackfillPolicy::passesWithoutEstimate have, in all the time that the holder waits
+//     BackfillPolicy::passesWithoutEstimate have, in all the time that the holder waits; not who has
+//     the places by a stop that the holder might have asked for
 // Ties: none, who is served earlier asks earlier.
 class Reservation {
  public:
@@ -62,6 +63,7 @@ class Reservation {
     const model::Job* job = nullptr;
     bool entitled = false;      // rule 1
     bool mayBeStopped = false;  // by the holder, once it is let past (core/queues/eligibility.h)
+    bool stops = false;         // those who hold the places; the holder might, too
     ExpectedRun run = {};       // cautiousRun()
   };
   // Whether the job may take these places. A yes counts.
