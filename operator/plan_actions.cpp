@@ -449,6 +449,8 @@ void PlanExecutor::run(const StepPtr& step, const core::DeletePod& action) {
   deletePod(action, [this, step](bool good) { partDone(step, good); });
 }
 
+// With a grace period the API server first writes when it ends: a pod that its owner has filled up to what
+// can be stored would stay for ever. Without one there is nothing to write, and its processes are killed.
 void PlanExecutor::deletePod(const core::DeletePod& action, std::function<void(bool)> done) {
   const base::Instant now = deps_.executor.now();
   const std::pair sent{action.uid, action.force};
@@ -462,6 +464,11 @@ void PlanExecutor::deletePod(const core::DeletePod& action, std::function<void(b
                    guarded([this, action, sent, done = std::move(done)](const Answer& answer) {
                      if (answer) return done(true);
                      if (answer.error().code == ErrorCode::kConflict) return checkGone(action, sent, done);
+                     if (codec::saysTooLarge(answer.error()) && !action.force) {
+                       core::DeletePod forced = action;
+                       forced.force = true;
+                       return deletePod(forced, done);
+                     }
                      const bool gone = answer.error().code == ErrorCode::kNotFound;
                      if (gone) deps_.cache.pods.forget(action.pod, action.uid.str());
                      if (!gone) deletesSent_.erase(sent);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codec/job_status.h"
+#include "codec/status.h"
 #include "operator/plan_step.h"
 
 namespace trainyard::operator_ {
@@ -12,6 +13,8 @@ using base::ErrorCode;
 
 constexpr base::Instant::duration kFirstRetry = std::chrono::milliseconds(200);
 constexpr base::Instant::duration kLastRetry = std::chrono::seconds(30);
+// So often in a row, within six seconds, is no accident.
+constexpr int kMostFailures = 5;
 // Of pods to be created, by their templates. Requests and what is sent copy them.
 constexpr std::size_t kMostBodyBytes = std::size_t{16} << 20;
 // Far above the jobs of one cluster; reaching it forgives each of them one write in vain.
@@ -134,6 +137,7 @@ void PlanExecutor::statusWritten(const StepPtr& step, const Answer& answer) {
     deps_.metrics.noteTransition(job, *step->decision.status, deps_.executor.wallNow());
     return runActions(step);
   }
+  if (codec::saysTooLarge(answer.error()) && !step->shrunk && job.status.gang.placed) return shrink(step);
   step->decision.actions.clear();
   switch (answer.error().code) {
     case ErrorCode::kConflict: return reread(step, Reread::kAfterConflict);
@@ -173,6 +177,22 @@ void PlanExecutor::tell(const Step& step) {
   }
 }
 
+// The record of a gang that runs must be written, or nobody could stop it any more: an owner may have filled
+// his object up to what the API server stores. What he may add at any time goes: whether he may run does not
+// depend on it.
+void PlanExecutor::shrink(const StepPtr& step) {
+  const model::Job& job = *step->decision.job;
+  step->shrunk = true;
+  deps_.log.warning("too large to be written: its labels and annotations are taken away",
+                    {{"namespace", job.key.ns}, {"job", job.key.name}});
+  deps_.events.record(job,
+                      {true, "TooLargeToWrite",
+                       "nothing more can be written of this job: its labels and annotations were removed"});
+  deps_.metrics.countWrite("trainingjobs");
+  deps_.api.patch(kube::PatchType::kMerge, step->path, codec::encodeStrippingPatch(job),
+                  guarded([this, step](const Answer&) { reread(step, Reread::kAfterConflict); }));
+}
+
 // Another writer came first, or nobody knows whether we did: only a read tells what the record is now.
 void PlanExecutor::reread(const StepPtr& step, Reread why) {
   deps_.api.get(step->path, guarded([this, step, why](const Answer& answer) {
@@ -192,7 +212,7 @@ void PlanExecutor::reread(const StepPtr& step, Reread why) {
                   // Nothing was learnt that would make the next try end otherwise.
                   const auto now = deps_.cache.jobs.find(job.key);
                   const bool same = now && now->resourceVersion == job.resourceVersion;
-                  if (same || step->conflicts > kMostConflicts) step->good = false;
+                  if (same || why == Reread::kAfterConflict) step->good = false;
                   jobs_[job.key].writing.reset();
                   finish(step);
                 }));
@@ -200,13 +220,14 @@ void PlanExecutor::reread(const StepPtr& step, Reread why) {
 
 // Who edits a label all the time must not starve the job: nothing that the decision rests on has changed, so
 // it is written at once. Leaving that to the next cycle widens the gap between read and write to a cycle's
-// rest, in which such a writer always comes first.
+// rest, in which such a writer always comes first. Of a gang that has its places nothing can be edited that
+// it holds them by: there the decision is as good as if it had come before the edit.
 bool PlanExecutor::writeAgain(const StepPtr& step) {
   const model::Job& decidedOn = step->asRead ? *step->asRead : *step->decision.job;
   const auto now = deps_.cache.jobs.find(decidedOn.key);
   if (!now || now->resourceVersion == decidedOn.resourceVersion) return false;
-  const bool asDecidedOn = now->uid == decidedOn.uid && now->generation == decidedOn.generation &&
-                           now->deleting == decidedOn.deleting &&
+  const bool sameSpec = now->generation == decidedOn.generation || decidedOn.status.gang.placed.has_value();
+  const bool asDecidedOn = now->uid == decidedOn.uid && sameSpec && now->deleting == decidedOn.deleting &&
                            now->hasReleaseFinalizer == decidedOn.hasReleaseFinalizer &&
                            now->status == decidedOn.status;
   if (!asDecidedOn || ++step->conflicts > kMostConflicts) return false;
@@ -277,6 +298,7 @@ core::JobFeedback PlanExecutor::feedbackOn(const model::Job& job, const JobState
   core::JobFeedback feedback;
   feedback.busy = state.busy || now < state.notBefore;
   if (state.uid != job.uid) return feedback;
+  feedback.failing = state.failures >= kMostFailures;
   if (state.failedEpoch == job.status.gang.lastEpoch) feedback.failure = state.failure;
   const auto& proposal = job.status.gang.proposal;
   if (!proposal) return feedback;

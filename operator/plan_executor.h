@@ -87,6 +87,7 @@ class PlanExecutor {
   [[nodiscard]] bool tookEffect(const Step& step);
   enum class Reread { kAfterConflict, kOutcomeUnknown };
   void reread(const StepPtr& step, Reread why);
+  void shrink(const StepPtr& step);
   [[nodiscard]] bool writeAgain(const StepPtr& step);
   void runActions(const StepPtr& step);
   void partDone(const StepPtr& step, bool good);

@@ -7,12 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import support
 from abuse import Abuse
-from support import EXTENDER, OPERATOR, given, job, wait_phase
+from lib.api import ApiError, MERGE_PATCH
+from support import EXTENDER, GPU, GROUP, OPERATOR, VERSION, given, job, wait_phase
 
 RUNS = "whole"
 CLUSTER = {"nodes": 4}  # of 8 GPUs
 # Of a condition's message, by the schema.
 LONGEST = 32_768
+POLICY = "preemption: {minRuntime: 2s}\n"
 
 
 class Large(Abuse):
@@ -54,6 +56,50 @@ class Large(Abuse):
         support.create_job(self.namespace, body)
         said = self.refused((self.namespace, "wordy"), "no=name-of-a-variable")
         self.assertLessEqual(len(said["message"]), LONGEST)
+
+    def fill(self, path):
+        """Adds annotations and labels until the API server stores nothing more."""
+        def add(kind, count):
+            nonlocal number
+            number += count
+            # Labels cost thrice what they say: who wrote them is kept, too.
+            value = {f"{'k' * 50}-{number - i}.invalid/{'n' * 50}": "v" * (63 if kind == "labels" else 1_500)
+                     for i in range(count)}
+            try:
+                given().api.call("PATCH", path, {"metadata": {kind: value}}, MERGE_PATCH)
+            except ApiError as error:
+                self.assertIn("too large", str(error))
+                return False
+            return True
+        number = 0
+        self.assertTrue(add("annotations", 150), "the first annotations")
+        for count in (100, 10, 1):
+            while add("labels", count):
+                pass
+
+    def owner_gets_his_places(self):
+        support.create_job(self.others, job("own", replicas=4, queue="owner"))
+        wait_phase(self.jobs, self.others, "own", "Running", 2 * support.PATIENCE)
+        support.delete_job(self.others, "own")
+
+    def lend(self):
+        self.policy(POLICY)
+        self.create_queue("owner", guaranteed={GPU: 32})
+        self.create_queue("borrower")
+        return self.runs("lent", container={"args": ["x" * 900_000]}, replicas=4, queue="borrower")
+
+    def test_a_job_that_is_filled_up(self):
+        """Nothing more could be written of it, so that nobody could stop it: the owner of its places waited for ever."""
+        self.lend()
+        self.fill(f"/apis/{GROUP}/{VERSION}/namespaces/{self.namespace}/{support.JOBS}/lent")
+        self.owner_gets_his_places()
+
+    def test_a_member_that_is_filled_up(self):
+        """To end with grace it has to be written once more, which failed."""
+        self.lend()
+        for i in range(4):
+            self.fill(f"/api/v1/namespaces/{self.namespace}/pods/lent-worker-{i}")
+        self.owner_gets_his_places()
 
     def test_replicas_times_template(self):
         """1,500 bodies of 0.6 MB were built at once: 1.8 GB, where the chart gives one, and the successor again."""

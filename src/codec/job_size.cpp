@@ -88,6 +88,12 @@ std::int64_t toldBytes(const model::Job& job, const model::Role& role) {
   return bytes;
 }
 
+void complainOfLarge(const Field& field, std::string_view what, std::int64_t bytes) {
+  field.complain(fmt::format(
+      "{} would have {} KiB, at most {} are allowed: put what is large into a ConfigMap or an image", what,
+      bytes >> 10, limits::kTemplateBytes >> 10));
+}
+
 void checkWritten(const Field& roles, const model::Job& job) {
   const model::JobSpec& spec = job.spec;
   const bool listsAll = spec.framework == model::Framework::kTensorFlow;
@@ -99,6 +105,7 @@ void checkWritten(const Field& roles, const model::Job& job) {
         config, limits::kVariableBytes));
   }
   std::int64_t bytes = 0;
+  std::int64_t templates = 0;
   std::size_t index = 0;
   roles.forEachElement([&](const Field& element) {
     if (index >= spec.roles.size()) return;
@@ -107,7 +114,10 @@ void checkWritten(const Field& roles, const model::Job& job) {
                                                  saturatingAdd(kOwnBytes, toldBytes(job, role)));
     const std::int64_t one = saturatingAdd(static_cast<std::int64_t>(role.templateJson.size()), told);
     bytes = saturatingAdd(bytes, saturatingMultiply(one, mostMembers(spec, role)));
+    templates += static_cast<std::int64_t>(role.templateJson.size());
+    if (one > limits::kTemplateBytes) complainOfLarge(element, "a pod of this role", one);
   });
+  if (templates > limits::kTemplateBytes) complainOfLarge(roles, "the templates together", templates);
   if (bytes > limits::kJobPodBytes) {
     roles.complain(fmt::format(
         "the job's pods would have {} MiB together (replicas times template, with what every container is "

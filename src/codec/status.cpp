@@ -52,6 +52,12 @@ ErrorCode codeOf(int status, std::string_view reason) {
   return ErrorCode::kInternal;
 }
 
+// What etcd says of an object beyond its limit, and its client of a request beyond its own.
+bool isTooLarge(std::string_view message) {
+  return message.find("etcdserver: request is too large") != std::string_view::npos ||
+         message.find("trying to send message larger than max") != std::string_view::npos;
+}
+
 std::string shortened(std::string_view body) {
   if (body.size() <= kMaxQuotedBytes) return std::string(body);
   return fmt::format("{}… ({} bytes)", base::cutText(body, kMaxQuotedBytes), body.size());
@@ -85,7 +91,10 @@ base::Error errorFromStatus(const Status& status, std::string_view what) {
     message += fmt::format("; {}: {}", cause.field, cause.message.empty() ? cause.reason : cause.message);
   }
   if (message.size() > kMaxSaidBytes) message = fmt::format("{}…", base::cutText(message, kMaxSaidBytes));
-  base::Error error{codeOf(status.code, status.reason), std::move(message), status.reason};
+  // The API server answers that with 500, but nothing is open about it.
+  const ErrorCode code =
+      isTooLarge(status.message) ? ErrorCode::kInvalid : codeOf(status.code, status.reason);
+  base::Error error{code, std::move(message), status.reason};
   if (error.code == ErrorCode::kThrottled) error.retryAfter = status.retryAfter;
   return error;
 }
@@ -96,6 +105,10 @@ base::Error errorFromAnswer(int httpStatus, std::string_view body, std::string_v
     return errorFromStatus(*status, what);
   }
   return errorFromStatus(Status{.code = httpStatus, .reason = "", .message = shortened(body)}, what);
+}
+
+bool saysTooLarge(const base::Error& error) {
+  return error.code == ErrorCode::kInvalid && isTooLarge(error.message);
 }
 
 std::string_view saidBy(const base::Error& error) {

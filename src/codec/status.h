@@ -39,4 +39,8 @@ struct Status {
 // which are for logs where the user made no request. The whole message of any other error.
 [[nodiscard]] std::string_view saidBy(const base::Error& error);
 
+// Whether it says that the object would be larger than etcd stores: nothing was written, nor will be until it
+// is smaller.
+[[nodiscard]] bool saysTooLarge(const base::Error& error);
+
 }  // namespace trainyard::codec

@@ -22,6 +22,10 @@ inline constexpr std::size_t kVolumeClaims = 64;
 // Of the pods of a job together, as they are written: an eighth of what etcd holds unless told otherwise.
 inline constexpr std::int64_t kJobPodBytes = std::int64_t{256} << 20;
 
+// Of a job's templates together, and of a pod as it is created: with 256 KiB of annotations, which the API
+// server lets anybody add to either, and what is told of it, it can still be written. etcd stores 1.5 MiB.
+inline constexpr std::int64_t kTemplateBytes = std::int64_t{1} << 20;
+
 // Of one variable with its name: what Linux lets a process begin with.
 inline constexpr std::int64_t kVariableBytes = 131'071;
 

@@ -126,7 +126,8 @@ void Cycle::chargeLeaving(const Job& job) {
 }
 
 // A job whose last write is still under way cannot be planned now, but it does not lose its place in the
-// queue either: those behind it must not take the room that it waits for.
+// queue either: those behind it must not take the room that it waits for. Not for ever, or one that can never
+// be written would; nor where it could not wait at all: what it has been told so far may not say so.
 void Cycle::keepTurn(const JobPtr& job) {
   const model::GangRecord& gang = job->status.gang;
   const bool waits =
@@ -134,7 +135,8 @@ void Cycle::keepTurn(const JobPtr& job) {
   const bool backsOff = gang.backoff && input_.snapshot.now < gang.backoff->until;
   const model::Condition* admitted = job->condition(model::conditions::kAdmitted);
   const bool refused = admitted != nullptr && admitted->status == model::ConditionStatus::kFalse;
-  if (!waits || backsOff || refused || !job->specError.empty()) return;
+  if (!waits || backsOff || refused || feedback_->failing || !job->specError.empty()) return;
+  if (admit(*job, input_.snapshot, queues_, *feedback_).refusal) return;
   waiting_.push_back({job, true});
 }
 

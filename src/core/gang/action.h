@@ -100,6 +100,8 @@ enum class HeldNews {
 struct JobFeedback {
   // Actions or a status write are still under way: leave the job alone.
   bool busy = false;
+  // What was tried for it has failed again and again.
+  bool failing = false;
   // Service and ConfigMap are known to exist.
   bool auxiliariesReady = false;
   // Outcome of CheckTemplates for the current templates: absent: not yet known; empty: they are fine.

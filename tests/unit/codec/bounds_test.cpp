@@ -243,10 +243,12 @@ TEST_CASE("a job whose pods are too much to be written is refused by reason") {
   CHECK_THAT(withText(600'000, 1'500), Catch::Contains("the job's pods would have 859 MiB together"));
   CHECK(withText(600'000, 100).empty());
   CHECK(withText(20'000, 10'000).empty());
+  // Beside annotations of 256 KiB there must be room to write more.
+  CHECK_THAT(withText(1'100'000, 1), Catch::Contains("a pod of this role would have 1075 KiB, at most 1024"));
   // What every container is told counts for each.
   std::string containers;
-  for (int i = 0; i < 20'000; ++i) containers += fmt::format(R"({}{{"name":"c{}"}})", i == 0 ? "" : ",", i);
-  CHECK_THAT(refusal(jobOf(fmt::format(R"({{"containers":[{}]}})", containers), 100)),
+  for (int i = 0; i < 900; ++i) containers += fmt::format(R"({}{{"name":"c{}"}})", i == 0 ? "" : ",", i);
+  CHECK_THAT(refusal(jobOf(fmt::format(R"({{"containers":[{}]}})", containers), 300)),
              Catch::Contains("MiB together"));
 }
 

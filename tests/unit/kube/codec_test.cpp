@@ -41,6 +41,15 @@ TEST_CASE("an error names the request, the reason and the fields at fault") {
         "POST /api/v1/namespaces/ml/pods: 422 Invalid: Pod \"p\" is invalid; spec.x: must be positive");
 }
 
+TEST_CASE("what is too large to be stored is refused, whatever the code says") {
+  const std::string body = R"({"kind":"Status","code":500,"message":"etcdserver: request is too large"})";
+  const base::Error error = codec::errorFromAnswer(500, body, "PATCH /x");
+  CHECK(error.code == ErrorCode::kInvalid);
+  CHECK(codec::saysTooLarge(error));
+  CHECK_FALSE(
+      codec::saysTooLarge(codec::errorFromAnswer(422, R"({"kind":"Status","code":422})", "PATCH /x")));
+}
+
 TEST_CASE("an answer that is no Status is quoted, shortened") {
   const base::Error error = codec::errorFromAnswer(502, std::string(5000, 'x'), "GET /x");
   CHECK(error.code == ErrorCode::kOutcomeUnknown);

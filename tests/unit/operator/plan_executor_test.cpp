@@ -23,12 +23,13 @@ using namespace std::chrono_literals;
 
 const model::ObjectKey kJob{"ml", "bert"};
 
-std::string object(int version, const std::string& status, int replicas = 2, std::size_t padding = 0) {
+std::string object(int version, const std::string& status, int replicas = 2, std::size_t padding = 0,
+                   int generation = 1) {
   return fmt::format(
-      R"({{"metadata":{{"namespace":"ml","name":"bert","uid":"u","resourceVersion":"{}","generation":1}},)"
+      R"({{"metadata":{{"namespace":"ml","name":"bert","uid":"u","resourceVersion":"{}","generation":{}}},)"
       R"("spec":{{"framework":"Custom","roles":[{{"name":"worker","replicas":{},"template":{{"spec":)"
       R"({{"containers":[{{"name":"c","args":["{}"]}}]}}}}}}]}},"status":{}}})",
-      version, replicas, std::string(padding, 'x'), status);
+      version, generation, replicas, std::string(padding, 'x'), status);
 }
 
 // What the API server has of one job, and how it answers.
@@ -40,6 +41,7 @@ class Server final : public test::FakeApi {
   std::string status = "{}";  // as it is stored
   // What a write of the status does; nothing: it is refused by a conflict.
   std::function<bool()> write = [] { return false; };
+  bool editsSpec = false;  // with each version comes another generation
   int writes = 0;
   int created = 0;
   std::size_t open = 0;  // bytes of pods that were not answered yet
@@ -56,17 +58,19 @@ class Server final : public test::FakeApi {
   }
 
  private:
+  [[nodiscard]] std::string stored() const { return object(version, status, 2, 0, editsSpec ? version : 1); }
+
   base::Result<kube::ApiResponse> answer(const kube::ApiRequest& request) override {
     if (request.method == net::Method::kPost) {
       ++created;
       return kube::ApiResponse{201, "{}"};
     }
-    if (request.method == net::Method::kGet) return kube::ApiResponse{200, object(version, status)};
+    if (request.method == net::Method::kGet) return kube::ApiResponse{200, stored()};
     ++writes;
     const bool current =
         request.body.find(fmt::format(R"("resourceVersion":"{}")", version)) != std::string::npos;
     if (!current || !write()) return base::fail(base::ErrorCode::kConflict, "the object has been modified");
-    return kube::ApiResponse{200, object(version, status)};
+    return kube::ApiResponse{200, stored()};
   }
 };
 
@@ -184,6 +188,80 @@ TEST_CASE(
   }
   CHECK(fixture.api.writes >= 3);
   CHECK(fixture.api.writes <= 12);
+}
+
+const std::string kPlaced =
+    R"({"gang":{"lastEpoch":1,"placed":{"epoch":1,"assignments":[{"role":"worker","indices":"0-1","node":"n1"}]}}})";
+const base::Error kTooLarge{base::ErrorCode::kInvalid, "PATCH: 500: etcdserver: request is too large"};
+
+TEST_CASE("Who fills up a job that runs loses what he filled it up with, and its record is written") {
+  Fixture fixture;
+  std::string stripped;
+  fixture.api.fault = [&](const kube::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.method != net::Method::kPatch) return std::nullopt;
+    const bool isStatus = request.path.ends_with("/status");
+    if (isStatus && stripped.empty()) return kTooLarge;
+    if (!isStatus) {
+      stripped = request.body;
+      ++fixture.api.version;
+    }
+    return std::nullopt;
+  };
+  fixture.api.write = [&] {
+    ++fixture.api.version;
+    fixture.api.status = R"({"phase":"Queued"})";
+    return true;
+  };
+  SECTION("where it runs") {
+    fixture.api.status = kPlaced;
+    fixture.cache.jobs.upsert(object(++fixture.api.version, kPlaced));
+    fixture.runForAMinute();
+    CHECK_THAT(stripped, Catch::Contains(R"("labels":null,"annotations":null,"managedFields":[{}])"));
+    CHECK(fixture.api.status == R"({"phase":"Queued"})");
+  }
+  SECTION("but one that waits harms nobody, and loses its turn") {
+    fixture.runForAMinute();
+    CHECK(stripped.empty());
+    const auto feedback = fixture.executor.feedback(fixture.cache.snapshot(fixture.loop.wallNow()));
+    REQUIRE(feedback.contains(kJob));
+    CHECK(feedback.at(kJob).failing);
+  }
+}
+
+TEST_CASE("A gang's record is written however often its spec is edited") {
+  Fixture fixture;
+  fixture.api.status = kPlaced;
+  int edits = 0;
+  // Each write finds the job edited once more, so many times.
+  fixture.api.write = [&] {
+    ++fixture.api.version;
+    if (++edits <= 10) return false;
+    fixture.api.status = R"({"phase":"Queued"})";
+    return true;
+  };
+  fixture.api.editsSpec = true;
+  fixture.cache.jobs.upsert(object(++fixture.api.version, kPlaced));
+  fixture.decide();
+  fixture.loop.runFor(100ms);
+  CHECK(fixture.api.status == R"({"phase":"Queued"})");
+}
+
+TEST_CASE("A pod that is filled up to what can be stored is deleted all the same") {
+  Fixture fixture;
+  std::vector<std::string> deletes;
+  fixture.api.fault = [&](const kube::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.method != net::Method::kDelete) return std::nullopt;
+    deletes.push_back(request.body);
+    const bool graceful = request.body.find(R"("gracePeriodSeconds":0)") == std::string::npos;
+    return graceful ? std::optional(kTooLarge) : std::nullopt;
+  };
+  core::Plan plan;
+  plan.decisions.push_back({.job = fixture.cache.jobs.find(kJob)});
+  plan.decisions.back().actions.emplace_back(
+      core::DeletePod{.pod = {"ml", "bert-worker-0"}, .uid = model::Uid("p")});
+  fixture.executor.execute(plan);
+  fixture.loop.runFor(100ms);
+  CHECK(deletes.size() == 2);
 }
 
 TEST_CASE("Bodies of a large gang are not made all at once") {
