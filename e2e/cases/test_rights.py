@@ -273,6 +273,15 @@ class ChartTest(unittest.TestCase):
                     self.assertEqual("42", spec["template"]["metadata"]["labels"]["cost-center"])
                 self.assertNotIn("cost-center", json.dumps(spec.get("selector", {})))
 
+    def test_what_the_operator_tells_by_annotations_is_guarded(self):
+        """The API server's own word on it is in test_user_roles.py."""
+        text = helm.template(given().tools["helm"], only=["admission-policies"])
+        rules, = [item["spec"]["validations"] for item in yaml.safe_load_all(text)
+                  if item and item["kind"] == "ValidatingAdmissionPolicy" and item["metadata"]["name"].endswith("gang-pods")]
+        for key in ("membership", "network"):
+            with self.subTest(key):
+                self.assertTrue(any(f"[?'trainyard.dev/{key}']" in rule["expression"] for rule in rules))
+
     def test_the_chart_is_of_the_programs_version(self):
         chart = yaml.safe_load((helm.CHART / "Chart.yaml").read_text())
         said = support.run([trainyard.binaries(support.bin_dir())[OPERATOR], "--version"]).stdout.split()

@@ -115,6 +115,9 @@ class PoliciesTest(UserCase):
         self.refused("gate trainyard.dev/gang", "admin", "create", "-f", "-", input=json.dumps(body))
         body["spec"]["schedulingGates"] = [{"name": "example.com/mine"}]
         body["metadata"]["labels"] = {"trainyard.dev/mine": "1"}
+        body["metadata"]["annotations"] = {"trainyard.dev/network": '{"band":0}'}
+        self.refused("trainyard.dev/network", "admin", "create", "-f", "-", input=json.dumps(body))
+        del body["metadata"]["annotations"]
         self.as_user("admin", "create", "-f", "-", input=json.dumps(body))
 
     def test_members_stay_what_they_are(self):
@@ -125,6 +128,7 @@ class PoliciesTest(UserCase):
         self.refused("are the operator's", "admin", "label", pod, "trainyard.dev/job-uid-")
         self.refused("are the operator's", "admin", "label", pod, "trainyard.dev/index=7", "--overwrite")
         self.refused("trainyard.dev/membership", "admin", "annotate", pod, "trainyard.dev/membership=x")
+        self.refused("trainyard.dev/network", "admin", "annotate", pod, 'trainyard.dev/network={"band":0}')
         self.as_user("admin", "label", pod, "team=mine")
         self.as_user("admin", "annotate", pod, "note=mine")
 
