@@ -68,11 +68,10 @@ class Simulator {
     const core::QueueTree queues(input_.snapshot);
     for (auto& job : jobs_) {
       if (!core::wantsShape(*job)) continue;
-      core::ShapeDecision decided = core::decideShape(*job, ledger, queues, input_.snapshot);
       auto shaped = std::make_shared<model::Job>(*job);
-      if (!decided.refusal.empty()) shaped->specError = decided.refusal;
-      codec::applyShapePlan(decided.plan, shaped->spec);
-      shaped->status.plan = std::move(decided.plan);
+      shaped->specError = core::missingToPlan(*job);
+      shaped->status.plan = core::decideShape(*job, ledger, queues, input_.snapshot);
+      codec::applyShapePlan(*shaped->status.plan, shaped->spec);
       job = std::move(shaped);
     }
   }

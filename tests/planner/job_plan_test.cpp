@@ -57,7 +57,7 @@ model::ShapePlan planOf(const model::Job& job, SnapshotBuilder builder) {
   const model::Snapshot snapshot = builder.add(job).build();
   const Ledger ledger(snapshot);
   const QueueTree queues(snapshot);
-  return decideShape(job, ledger, queues, snapshot).plan;
+  return decideShape(job, ledger, queues, snapshot);
 }
 
 int plannedOf(const model::ShapePlan& plan, const std::string& role) {

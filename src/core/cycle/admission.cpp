@@ -65,12 +65,18 @@ std::optional<model::Pending> refuseQueue(const model::Job& job, const model::Sn
         fmt::format("spec.queue: the namespaceSelector of queue {} does not allow namespace {}",
                     (*queue)->name, job.key.ns)};
   }
+  return std::nullopt;
+}
+
+std::optional<model::Pending> refuseSize(const model::Job& job, const model::Snapshot& snapshot,
+                                         const QueueTree& queues) {
+  const QueueTree::Index index = *queues.find(queues.askedQueueOf(job));
   // An elastic gang starts with its least where there is no more to be had.
   const auto least = leastOf(job, snapshot.policy);
   const QueueTree::Amounts demand = queues.demandOf(least ? *least : job);
-  if (const auto beyond = queues.beyondEmptyLimit(*index, demand)) {
+  if (const auto beyond = queues.beyondEmptyLimit(index, demand)) {
     return model::Pending{
-        kQuotaExceeded,
+        model::PendingReason::kQuotaExceeded,
         fmt::format("the job needs {}, and queue {} may never have more than {}",
                     queues.plain(beyond->dimension, demand[beyond->dimension]),
                     queues.node(beyond->queue).name, queues.amount(beyond->dimension, beyond->bound))};
@@ -118,22 +124,21 @@ std::optional<model::Pending> refuseClass(const model::Job& job, const model::Sn
 
 }  // namespace
 
+std::optional<model::Pending> refuseUse(const model::Job& job, const model::Snapshot& snapshot,
+                                        const QueueTree& queues) {
+  using enum model::PendingReason;
+  if (!job.specError.empty())
+    return model::Pending{job.errorInTemplate ? kInvalidTemplate : kInvalidSpec, job.specError};
+  if (std::string unknown = unknownLevel(job.spec.locality, snapshot.policy.topology); !unknown.empty())
+    return model::Pending{kInvalidSpec, std::move(unknown)};
+  if (auto refusal = refuseQueue(job, snapshot, queues)) return refusal;
+  return refuseClass(job, snapshot, queues);
+}
+
 Admission admit(const model::Job& job, const model::Snapshot& snapshot, const QueueTree& queues,
                 const JobFeedback& feedback) {
-  using enum model::PendingReason;
-  if (!job.specError.empty()) {
-    return refuse(job.errorInTemplate ? kInvalidTemplate : kInvalidSpec, job.specError);
-  }
-
-  if (const std::string unknown = unknownLevel(job.spec.locality, snapshot.policy.topology);
-      !unknown.empty()) {
-    return refuse(kInvalidSpec, unknown);
-  }
-
-  if (auto refusal = refuseQueue(job, snapshot, queues)) return {.refusal = std::move(refusal)};
-
-  if (auto refusal = refuseClass(job, snapshot, queues)) return {.refusal = std::move(refusal)};
-
+  if (auto refusal = refuseUse(job, snapshot, queues)) return {.refusal = std::move(refusal)};
+  if (auto refusal = refuseSize(job, snapshot, queues)) return {.refusal = std::move(refusal)};
   return admitTemplate(feedback).value_or(Admission{});
 }
 

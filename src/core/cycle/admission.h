@@ -22,6 +22,11 @@ struct Admission {
 [[nodiscard]] Admission admit(const model::Job& job, const model::Snapshot& snapshot, const QueueTree& queues,
                               const JobFeedback& feedback);
 
+// The part of it that does not depend on the job's size, which a plan may yet choose: whether it may use
+// this queue and this priority class at all.
+[[nodiscard]] std::optional<model::Pending> refuseUse(const model::Job& job, const model::Snapshot& snapshot,
+                                                      const QueueTree& queues);
+
 // What the templates' check has to say; nothing when they are fine.
 [[nodiscard]] std::optional<Admission> admitTemplate(const JobFeedback& feedback);
 

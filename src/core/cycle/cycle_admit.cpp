@@ -13,15 +13,16 @@
 namespace trainyard::core {
 namespace {
 
-// A shape takes up to a tenth of a second to choose, where somebody asks for thousands of workers on
-// thousands of nodes; others wait for theirs until the next cycle.
-constexpr int kMostPlans = 1;
 constexpr std::chrono::milliseconds kNextPlans{100};
 
 }  // namespace
 
 void Cycle::admitOrRefuse(const JobPtr& job) {
-  if (wantsShape(*job)) return plan(job);
+  if (wantsShape(*job)) {
+    // A plan tells what the queue may have: nothing for who may not use it.
+    if (const auto refusal = refuseUse(*job, input_.snapshot, queues_)) return refuse(job, *refusal);
+    return awaitPlan(job);
+  }
   const Admission admission = admit(*job, input_.snapshot, queues_, *feedback_);
   if (admission.refusal) return refuse(job, *admission.refusal);
   if (admission.needsTemplateCheck) {
@@ -60,22 +61,34 @@ void Cycle::refuse(const JobPtr& job, const model::Pending& refusal) {
   write(job, job->status.gang, std::move(events), news);
 }
 
-// spec.plan.mode Auto: its shape is written before anything else is asked of it. The next cycle sees the
+// spec.plan.mode Auto: its shape is written before its size is asked after. The next cycle sees the
 // job as large as that, and so does everybody who reads it.
-void Cycle::plan(const JobPtr& job) {
+void Cycle::awaitPlan(const JobPtr& job) {
+  if (std::string missing = missingToPlan(*job); !missing.empty())
+    return refuse(job, {model::PendingReason::kInvalidSpec, std::move(missing)});
   ++plan_.waiting;
-  if (planned_ == kMostPlans) return wakeAt(input_.snapshot.now + kNextPlans);
-  ShapeDecision decided = decideShape(*job, ledger_, queues_, input_.snapshot);
-  if (!decided.refusal.empty()) {
-    --plan_.waiting;
-    return refuse(job, {model::PendingReason::kInvalidSpec, std::move(decided.refusal)});
-  }
-  ++planned_;
+  unplanned_.push_back(job);
+}
+
+// A shape takes up to a tenth of a second to choose, where somebody asks for thousands of workers on
+// thousands of nodes: one a cycle. Whoever follows the last one by name is next, so that nobody's many come
+// before all others'.
+void Cycle::planNext() {
+  if (unplanned_.empty()) return;
+  std::optional<model::ObjectKey>& last = cache_.schedule().plannedLast;
+  auto next = last ? std::find_if(unplanned_.begin(), unplanned_.end(),
+                                  [&](const JobPtr& each) { return *last < each->key; })
+                   : unplanned_.begin();
+  if (next == unplanned_.end()) next = unplanned_.begin();
+  const JobPtr& job = *next;
+  last = job->key;
+  if (unplanned_.size() > 1) wakeAt(input_.snapshot.now + kNextPlans);
+  model::ShapePlan shape = decideShape(*job, ledger_, queues_, input_.snapshot);
   JobDecision& decision = add(job);
   decision.status = job->status;
-  decision.events.push_back({decided.plan.roles.empty(),
-                             decided.plan.roles.empty() ? "NotPlanned" : "Planned", decided.plan.message});
-  decision.status->plan = std::move(decided.plan);
+  decision.events.push_back(
+      {shape.roles.empty(), shape.roles.empty() ? "NotPlanned" : "Planned", shape.message});
+  decision.status->plan = std::move(shape);
 }
 
 // A pod that goes with a deleted job whose name this one has taken: until then its own cannot be made. Of a

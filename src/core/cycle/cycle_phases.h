@@ -88,7 +88,8 @@ class Cycle {
   // cycle_admit.cpp: a job without places: whether it may wait for some, and what it has to wait for first.
   void admitOrRefuse(const JobPtr& job);
   void refuse(const JobPtr& job, const model::Pending& refusal);
-  void plan(const JobPtr& job);
+  void awaitPlan(const JobPtr& job);
+  void planNext();
   [[nodiscard]] const model::Pod* podOfFormerJob(const Job& job) const;
   std::optional<model::Pending> backingOff(const Job& job);
 
@@ -153,7 +154,7 @@ class Cycle {
   std::set<const Job*> ended_;         // of those, whoever is not charged by its record any more
   std::set<model::ObjectKey> paying_;  // gangs that make room for a start of this plan
   std::vector<JobPtr> scaling_;        // gangs in peace that are asked to have another size
-  int planned_ = 0;                    // shapes that this cycle has chosen
+  std::vector<JobPtr> unplanned_;      // admitted so far, without the shape that they want; by key
   std::int64_t starting_ = 0;          // members from Reserve to bound
   // Of the job that is being decided.
   const JobFeedback* feedback_ = nullptr;

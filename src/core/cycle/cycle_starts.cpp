@@ -26,6 +26,7 @@ bool Cycle::wantsRoom(const GangWait& wait) {
 }
 
 void Cycle::placeWaiting() {
+  planNext();
   countStarting();
   countClaims();
   Schedule schedule = core::schedule({.snapshot = input_.snapshot,

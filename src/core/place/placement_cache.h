@@ -75,6 +75,8 @@ class PlacementCache {
   std::optional<model::ObjectKey> unreached = std::nullopt;
   // The same of those whose users ask for more members (core/cycle/user_scale.h).
   std::optional<model::ObjectKey> notScaled = std::nullopt;
+  // The last job whose shape was chosen: the next one in the order of keys follows.
+  std::optional<model::ObjectKey> plannedLast = std::nullopt;
 
   // What they were told last.
   std::map<Words, std::shared_ptr<const model::Pending>> told = {};

@@ -237,6 +237,11 @@ const PlannedShape* secondBest(const std::vector<PlannedShape>& shapes) {
   return nullptr;
 }
 
+const ModelProfile& profileOf(const Job& job) {
+  static const ModelProfile kNothing;
+  return job.spec.plan.profile ? *job.spec.plan.profile : kNothing;
+}
+
 }  // namespace
 
 double nicOf(const model::Node& node) {
@@ -364,13 +369,13 @@ bool wantsShape(const Job& job) {
   return !job.status.plan || job.status.plan->generation != job.generation;
 }
 
-ShapeDecision decideShape(const Job& job, const Ledger& ledger, const QueueTree& queues,
-                          const model::Snapshot& snapshot) {
-  static const ModelProfile kNothing;
-  const ModelProfile& profile = job.spec.plan.profile ? *job.spec.plan.profile : kNothing;
-  if (std::string missing = missingIn(profile); !missing.empty()) return {std::move(missing), {}};
-  const JobPlanning planning = planJob(job, profile, planningRoom(job, ledger, queues, snapshot.policy));
-  return {{}, shapePlanOf(job, planning, snapshot.now)};
+std::string missingToPlan(const Job& job) { return missingIn(profileOf(job)); }
+
+model::ShapePlan decideShape(const Job& job, const Ledger& ledger, const QueueTree& queues,
+                             const model::Snapshot& snapshot) {
+  const JobPlanning planning =
+      planJob(job, profileOf(job), planningRoom(job, ledger, queues, snapshot.policy));
+  return shapePlanOf(job, planning, snapshot.now);
 }
 
 }  // namespace trainyard::core

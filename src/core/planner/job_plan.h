@@ -95,12 +95,11 @@ struct FittedProfile {
 // Not of one that has places, which keeps the shape that it has them for.
 [[nodiscard]] bool wantsShape(const model::Job& job);
 
-struct ShapeDecision {
-  std::string refusal;    // what the spec lacks, naming the field
-  model::ShapePlan plan;  // without roles where no shape fits: the job then runs as its spec says
-};
-[[nodiscard]] ShapeDecision decideShape(const model::Job& job, const Ledger& ledger, const QueueTree& queues,
-                                        const model::Snapshot& snapshot);
+// What its spec lacks for that, naming the field; empty when it suffices.
+[[nodiscard]] std::string missingToPlan(const model::Job& job);
+// Without roles where no shape fits: the job then runs as its spec says.
+[[nodiscard]] model::ShapePlan decideShape(const model::Job& job, const Ledger& ledger,
+                                           const QueueTree& queues, const model::Snapshot& snapshot);
 
 // "limited by the network: 0.21 s computation, 0.35 s exchange".
 [[nodiscard]] std::string stepWords(const StepPrediction& step);
