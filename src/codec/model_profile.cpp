@@ -29,7 +29,8 @@ constexpr int kMostLayers = 1'000'000;
 constexpr int kMostWorkers = 10'000;
 constexpr std::size_t kMostMeasurements = 1'000;
 constexpr std::size_t kMostTypes = 32;
-constexpr std::size_t kMostNodes = 10'000;
+// Of all measurements together: each one is a term of the fit, which a cycle waits for.
+constexpr std::size_t kMostNodes = 4'096;
 constexpr int kMicroDigits = 1'000;
 
 constexpr std::array<std::string_view, 17> kFields{"name",
@@ -115,6 +116,7 @@ void readSpeeds(const Field& list, ModelProfile& profile) {
 
 void readMeasurements(const Field& list, ModelProfile& profile) {
   if (!list.present()) return;
+  std::size_t nodes = 0;
   list.forEachElement([&](const Field& each) {
     refuseOthers(each, kMeasurementFields);
     model::MeasuredStep step;
@@ -124,6 +126,7 @@ void readMeasurements(const Field& list, ModelProfile& profile) {
         [&](const Field& node) { step.workers.push_back(node.smallInteger(1, 1, kMostWorkers)); });
     if (step.workers.empty() || step.workers.size() > kMostNodes)
       workers.complain(fmt::format("needs 1 to {} nodes", kMostNodes));
+    nodes += step.workers.size();
     step.servers = each["servers"].smallInteger(0, 0, kMostWorkers);
     step.batchPerWorker = readWhole(each["batchPerWorker"], 0, 1, kMostBatch);
     if (!each["batchPerWorker"].present()) each["batchPerWorker"].complain("is required");
@@ -134,6 +137,8 @@ void readMeasurements(const Field& list, ModelProfile& profile) {
   });
   if (profile.measurements.size() > kMostMeasurements)
     list.complain(fmt::format("must not have more than {} steps", kMostMeasurements));
+  if (nodes > kMostNodes)
+    list.complain(fmt::format("must not tell of more than {} nodes in all, tells of {}", kMostNodes, nodes));
 }
 
 void addKnown(ModelProfile& profile) {

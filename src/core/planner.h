@@ -7,6 +7,7 @@
 // The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
 #include "core/planner/cost_model.h"
 #include "core/planner/fit.h"
+#include "core/planner/fit_cache.h"
 #include "core/planner/hardware.h"
 #include "core/planner/job_plan.h"
 #include "core/planner/shapes.h"

@@ -84,6 +84,7 @@ void sizesOfAll(benchmark::State& state) {
     state.PauseTiming();
     Ledger ledger(snapshot);
     QueueTree tree(snapshot);
+    FitCache fits;
     state.ResumeTiming();
     const ResizeAnswer answer =
         resizeGangs({.snapshot = snapshot,
@@ -92,7 +93,8 @@ void sizesOfAll(benchmark::State& state) {
                      .queues = tree,
                      .gangs = gangs,
                      .wanted = [](const model::Job&, const std::vector<model::Assignment>&) { return false; },
-                     .takesPart = [](const model::Job&) { return false; }});
+                     .takesPart = [](const model::Job&) { return false; },
+                     .fits = fits});
     if (!answer.terms) return state.SkipWithError("nobody could be resized");
     state.counters["used_permille"] = static_cast<double>(answer.terms->utilizationPermille);
     state.counters["resized"] = answer.terms->adjustments;

@@ -171,21 +171,30 @@ TEST_CASE("by its profile sizes are worth what they do, at the level that was me
   const model::Snapshot snapshot = twoTypes().add(each).build();
   const Ledger ledger(snapshot);
   const model::Policy policy;
-  const auto predicted = predictedSpeeds(each, 12, 8, ledger, policy);
+  FitCache fits;
+  const auto predicted = predictedSpeeds(each, 12, 8, ledger, policy, fits);
   REQUIRE(predicted.size() == 5);
   CHECK(predicted[1].replicas == 2);
   CHECK(predicted.back().replicas == 12);
   for (std::size_t i = 1; i < predicted.size(); ++i)
     CHECK(predicted[i].milliSamplesPerSecond > predicted[i - 1].milliSamplesPerSecond);
   each.status.resize.speeds = {{2, predicted[1].milliSamplesPerSecond / 10}};
-  const auto leveled = predictedSpeeds(each, 12, 8, ledger, policy);
+  const auto leveled = predictedSpeeds(each, 12, 8, ledger, policy, fits);
   REQUIRE(leveled.size() == predicted.size());
   for (std::size_t i = 0; i < predicted.size(); ++i) {
     CHECK(static_cast<double>(leveled[i].milliSamplesPerSecond) ==
           Approx(static_cast<double>(predicted[i].milliSamplesPerSecond) / 10).epsilon(0.01));
   }
+  // Fitted once, until another profile, or none, takes its place.
+  CHECK(fits.made() == 1);
+  each.spec.plan.profile = scalingProfile();
+  CHECK(predictedSpeeds(each, 12, 8, ledger, policy, fits) == leveled);
+  CHECK(fits.made() == 2);
+  fits.forgetGone();
+  CHECK(predictedSpeeds(each, 12, 8, ledger, policy, fits) == leveled);
+  CHECK(fits.made() == 2);
   each.spec.plan.profile = nullptr;
-  CHECK(predictedSpeeds(each, 12, 8, ledger, policy).empty());
+  CHECK(predictedSpeeds(each, 12, 8, ledger, policy, fits).empty());
 }
 
 TEST_CASE("speeds by type are what is told, else what was measured of one worker alone") {

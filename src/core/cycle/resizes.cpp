@@ -358,7 +358,8 @@ class Resizes {
     constexpr std::size_t kEnough = 3;
     if (!job.spec.elastic->speeds.empty() || job.status.resize.speeds.size() >= kEnough)
       return job.spec.elastic->speeds;
-    return predictedSpeeds(job, job.spec.elastic->maxReplicas, perNode, in_.ledger, in_.snapshot.policy);
+    return predictedSpeeds(job, job.spec.elastic->maxReplicas, perNode, in_.ledger, in_.snapshot.policy,
+                           in_.fits);
   }
 
   [[nodiscard]] int membersOnANode(const model::Role& role) const {

@@ -9,6 +9,7 @@
 #include "core/ledger/domains.h"
 #include "core/ledger/ledger.h"
 #include "core/place/change.h"
+#include "core/planner.h"
 #include "core/queues/queue_tree.h"
 #include "model/snapshot.h"
 
@@ -33,6 +34,7 @@ struct ResizeRequest {
   std::function<bool(const model::Job&, const std::vector<model::Assignment>&)> wanted;
   // Those that this plan changes or stops already, and those whose places somebody claims.
   std::function<bool(const model::Job&)> takesPart;
+  FitCache& fits;
 };
 
 struct ResizeAnswer {

@@ -190,7 +190,8 @@ void Scheduler::resize() {
                       return !each.leavesRoom(tree_, tree_.queueOf(job), held);
                     });
            },
-       .takesPart = [&](const Job& job) { return changed.contains(&job) || claimed.contains(job.key); }});
+       .takesPart = [&](const Job& job) { return changed.contains(&job) || claimed.contains(job.key); },
+       .fits = request_.cache.fits});
   for (Change& each : answer.changes) schedule_.changes.push_back(std::move(each));
   schedule_.sizes = answer.terms;
   wakeAt(answer.wakeAt);

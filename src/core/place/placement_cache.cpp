@@ -41,6 +41,7 @@ void PlacementCache::followQueues(const model::Snapshot& snapshot) {
 }
 
 void PlacementCache::end(std::size_t jobs) {
+  fits.forgetGone();
   // Numbers are given anew then: nothing may remember the old ones.
   if (shapes_.size() > jobs + kSlack) clear();
 }

@@ -16,6 +16,7 @@
 #include "core/place/job_notes.h"
 #include "core/place/node_refusals.h"
 #include "core/place/place.h"
+#include "core/planner.h"
 #include "model/job.h"
 #include "model/snapshot.h"
 
@@ -77,6 +78,9 @@ class PlacementCache {
   std::optional<model::ObjectKey> notScaled = std::nullopt;
   // The last job whose shape was chosen: the next one in the order of keys follows.
   std::optional<model::ObjectKey> plannedLast = std::nullopt;
+
+  // Of its jobs' profiles.
+  FitCache fits = {};
 
   // What they were told last.
   std::map<Words, std::shared_ptr<const model::Pending>> told = {};

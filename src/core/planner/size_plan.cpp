@@ -48,10 +48,10 @@ class PlacedPools {
   const model::Policy& policy_;
 };
 
-FittedProfile fitted(const Job& job, const PlannedRoles& roles, std::vector<NodePool>& pools) {
+FitCache::Question questionOf(const PlannedRoles& roles, std::vector<NodePool> pools) {
   const model::Resources& requests = roles.workers->shape.requests;
-  return fitProfile(*job.spec.plan.profile, roles.servers != nullptr, requests.gpus(),
-                    static_cast<double>(requests.cpu.value) / kCoreMillis, pools);
+  return {roles.servers != nullptr, requests.gpus(), static_cast<double>(requests.cpu.value) / kCoreMillis,
+          std::move(pools)};
 }
 
 bool trains(const model::Role& role, const PlannedRoles& roles) {
@@ -96,8 +96,9 @@ std::optional<PlacedPrediction> predictPlaced(const Job& job, const std::vector<
   for (const auto& [kind, nodes] : alike)
     spread.parts.push_back({std::get<0>(kind), nodes, std::get<1>(kind), std::get<2>(kind)});
   if (spread.workers() == 0) return std::nullopt;
-  const FittedProfile fit = fitted(job, roles, placed.pools);
-  PlacedPrediction found{.step = predictStep(spread, placed.pools, fit.model, fit.coefficients),
+  FitCache once;
+  const FitCache::Fit& fit = once.of(job.spec.plan.profile, questionOf(roles, placed.pools));
+  PlacedPrediction found{.step = predictStep(spread, fit.pools, fit.fitted.model, fit.fitted.coefficients),
                          .workers = spread.workers(),
                          .servers = spread.servers(),
                          .nodes = spread.nodes()};
@@ -135,7 +136,7 @@ std::optional<model::ShapePlan> planAtSize(const Job& job, const std::vector<mod
 }
 
 std::vector<model::SpeedPoint> predictedSpeeds(const Job& job, int most, int perNode, const Ledger& ledger,
-                                               const model::Policy& policy) {
+                                               const model::Policy& policy, FitCache& fits) {
   if (!sufficient(job) || !job.spec.elastic || !job.status.gang.placed) return {};
   const PlannedRoles roles = plannedRoles(job, *job.spec.plan.profile);
   if (roles.workers == nullptr || roles.workers->name != job.spec.elastic->role) return {};
@@ -147,10 +148,11 @@ std::vector<model::SpeedPoint> predictedSpeeds(const Job& job, int most, int per
       servers += static_cast<int>(each.indices.size());
   }
   if (placed.pools.empty()) return {};
-  const FittedProfile fit = fitted(job, roles, placed.pools);
+  const FitCache::Fit& fit = fits.of(job.spec.plan.profile, questionOf(roles, std::move(placed.pools)));
   const auto speedOf = [&](int members) {
     const Spread spread = spreadOf(members + roles.otherWorkers, std::max(perNode, 1), servers);
-    return predictStep(spread, placed.pools, fit.model, fit.coefficients).samplesPerSecond() * kMilli;
+    return predictStep(spread, fit.pools, fit.fitted.model, fit.fitted.coefficients).samplesPerSecond() *
+           kMilli;
   };
   double level = 1;
   if (!job.status.resize.speeds.empty()) {

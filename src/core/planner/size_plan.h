@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "core/ledger/ledger.h"
 #include "core/planner/cost_model.h"
+#include "core/planner/fit_cache.h"
 #include "model/gang.h"
 #include "model/job.h"
 #include "model/policy.h"
@@ -42,6 +43,6 @@ struct PlacedPrediction {
 // suffice, or the elastic role is not the one that is planned.
 [[nodiscard]] std::vector<model::SpeedPoint> predictedSpeeds(const model::Job& job, int most, int perNode,
                                                              const Ledger& ledger,
-                                                             const model::Policy& policy);
+                                                             const model::Policy& policy, FitCache& fits);
 
 }  // namespace trainyard::core

@@ -1,6 +1,7 @@
 #include "codec/model_profile.h"
 
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
@@ -71,6 +72,14 @@ TEST_CASE("nonsense in a profile is refused by name") {
             .find("p.json: measurements[0].workersPerNode[0]: must be from 1") == 0);
   CHECK(refusal(R"("measurements":[{"workersPerNode":[1],"batchPerWorker":1}])") ==
         "p.json: measurements[0].stepMicroseconds: is required");
+  const auto onNodes = [](std::size_t nodes) {
+    return fmt::format(R"({{"workersPerNode":[{}],"batchPerWorker":1,"stepMicroseconds":1}})",
+                       fmt::join(std::vector<int>(nodes, 1), ","));
+  };
+  CHECK(refusal(fmt::format(R"("measurements":[{},{}])", onNodes(4'000), onNodes(97))) ==
+        "p.json: measurements: must not tell of more than 4096 nodes in all, tells of 4097");
+  CHECK(refusal(fmt::format(R"("batchSize":8,"measurements":[{},{}])", onNodes(4'000), onNodes(96))) ==
+        "accepted");
   CHECK(refusal(R"("exchange":"Gossip")").find("p.json: exchange: must be one of") == 0);
   CHECK(codec::decodeModelProfile("[]", "p.json").error().message == "p.json: expected an object");
 }
