@@ -117,26 +117,29 @@ void NodesKeeper::look() {
   listNewest();
   std::optional<base::Instant> next;
   std::vector<Asking> asking;
-  int open = 0;
+  Open open;
   for (auto at = jobs_.begin(); at != jobs_.end();) {
     const auto each = at++;
     if (each->second.busy) {
-      ++open;
+      open.add(each->first.ns);
       continue;
     }
     const auto due = decide(each->first, each->second, asking, open);
     if (due) next = next ? std::min(*next, *due) : due;
   }
-  // Whoever has existed for longest goes first.
-  std::stable_sort(asking.begin(), asking.end(),
-                   [](const Asking& a, const Asking& b) { return a.job->created < b.job->created; });
-  for (const Asking& each : asking) {
-    if (open >= policy_.maxJobs) break;  // the end of another request comes back here
-    ++open;
-    ask(each);
-  }
-  open_.set(open);
+  askAsMayBe(asking, open);
+  open_.set(open.all);
   if (next) lookSoon(*next - deps_.executor.now());
+}
+
+// Who may not yet: the end of another request comes back here.
+void NodesKeeper::askAsMayBe(const std::vector<Asking>& asking, Open& open) {
+  std::vector<const model::Job*> wanting;
+  for (const Asking& each : asking) wanting.push_back(each.job.get());
+  for (const std::size_t each : core::whoAsks(wanting, open.byNamespace, policy_.maxJobs - open.all)) {
+    open.add(asking[each].job->key.ns);
+    ask(asking[each]);
+  }
 }
 
 // Whether it is known what has been asked for.
@@ -188,11 +191,15 @@ const kube::ResourceType& NodesKeeper::requestType() const {
 
 // Returns when to look again, where nothing else will tell.
 std::optional<base::Instant> NodesKeeper::decide(const model::ObjectKey& key, State& state,
-                                                 std::vector<Asking>& asking, int& open) {
+                                                 std::vector<Asking>& asking, Open& open) {
   const JobPtr job = deps_.cache.jobs.find(key);
   if (!job) {  // what was asked for goes with it
     jobs_.erase(key);
     return std::nullopt;
+  }
+  if (state.uid != job->uid) {  // it has the name of one that is gone
+    state.uid = job->uid;
+    state.memory = {};
   }
   if (state.notBefore > deps_.executor.now()) return state.notBefore;
   const auto found = find(*job);
@@ -202,7 +209,7 @@ std::optional<base::Instant> NodesKeeper::decide(const model::ObjectKey& key, St
       core::decideNodes(*job, ours && core::wantsNodes(*job, levels_), found ? &found->request : nullptr,
                         state.memory, policy_, now);
   if (decision.word && !says(*job, *decision.word)) {
-    ++open;
+    open.add(key.ns);
     tell(job, *decision.word);
     return std::nullopt;
   }
@@ -210,16 +217,21 @@ std::optional<base::Instant> NodesKeeper::decide(const model::ObjectKey& key, St
     case core::NodesStep::kAsk: asking.push_back({job, decision.attempt}); break;
     case core::NodesStep::kTakeBack: takeBack(job, *found, decision); break;
     case core::NodesStep::kNothing:
-      if (found) ++open;
+      if (found) open.add(key.ns);
       if (found && incomplete(*job, *found)) {
         ask({job, decision.attempt, false});
-      } else if (!found && !core::wantsNodes(*job, levels_)) {
+      } else if (!found && !core::wantsNodes(*job, levels_) && !remembers(*job, state)) {
         jobs_.erase(key);
       }
       break;
   }
   if (!decision.wakeAt) return std::nullopt;
   return deps_.executor.now() + std::max(base::WallTime::duration::zero(), *decision.wakeAt - now);
+}
+
+// Who does not want nodes for a while, as long as it is suspended say, has not made up for its failures.
+bool NodesKeeper::remembers(const model::Job& job, const State& state) {
+  return state.memory.attempts > 0 && !job.status.gang.placed && !job.finished();
 }
 
 bool NodesKeeper::says(const model::Job& job, const core::NodesWord& word) const {
@@ -382,9 +394,13 @@ void NodesKeeper::takeBack(const JobPtr& job, const Found& found, const core::No
     requests_.forget(found.request.key, found.request.uid.str());
     for (const auto& pod : found.placeholders) deps_.cache.pods.forget(pod->key, pod->uid.str());
     core::NodesMemory& memory = jobs_[job->key].memory;
-    memory = {};
-    if (decision.failed)
-      memory = {decision.attempt, deps_.executor.wallNow() + core::nodesBackoff(policy_, decision.attempt)};
+    // To suspend a job is to give the attempt up: else it would be a way round the back-off.
+    if (decision.failed || job->spec.run.suspend) {
+      const int attempt = found.request.attempt;
+      memory = {attempt, deps_.executor.wallNow() + core::nodesBackoff(policy_, attempt)};
+    } else if (job->status.gang.placed) {
+      memory = {};
+    }
     free(job->key);
   });
 }

@@ -57,6 +57,7 @@ class NodesKeeper {
   using Calls = std::shared_ptr<std::vector<Call>>;
 
   struct State {
+    model::Uid uid = {};
     core::NodesMemory memory = {};
     bool busy = false;
     base::Instant notBefore = base::Instant::min();
@@ -66,6 +67,14 @@ class NodesKeeper {
     model::NodesRequest request;
     model::ProvisioningBy by{};
     std::vector<std::shared_ptr<const model::Pod>> placeholders = {};
+  };
+  struct Open {
+    int all = 0;
+    std::map<std::string, int> byNamespace = {};
+    void add(const std::string& ns) {
+      ++all;
+      ++byNamespace[ns];
+    }
   };
   enum class Api { kUnknown, kBeingLookedFor, kNone, kV1, kV1Beta1 };
   struct Asking {
@@ -81,7 +90,9 @@ class NodesKeeper {
   void lookForApi(Api version);
   void apiFound(Api version);
   [[nodiscard]] std::optional<base::Instant> decide(const model::ObjectKey& key, State& state,
-                                                    std::vector<Asking>& asking, int& open);
+                                                    std::vector<Asking>& asking, Open& open);
+  void askAsMayBe(const std::vector<Asking>& asking, Open& open);
+  [[nodiscard]] static bool remembers(const model::Job& job, const State& state);
   [[nodiscard]] bool says(const model::Job& job, const core::NodesWord& word) const;
   void listNewest();
   [[nodiscard]] std::optional<Found> find(const model::Job& job) const;

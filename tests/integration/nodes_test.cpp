@@ -162,6 +162,28 @@ TEST_CASE("a request that fails is given up, told, and made again later") {
   lab.requireSound();
 }
 
+TEST_CASE("who is suspended and resumed waits as long after a failure as who was not") {
+  Autoscaled lab(model::ProvisioningBy::kProvisioningRequest);
+  lab.submit("large", {.workers = 4, .runFor = ""});
+  REQUIRE(lab.told("large", "Asked"));
+  SECTION("after it") {
+    lab.say(lab.request("large"), "Failed", "out of stock");
+    REQUIRE(lab.told("large", "Failed"));
+    REQUIRE(lab.until([&] { return lab.request("large").empty(); }, 30s));
+  }
+  SECTION("in its stead") {}
+  lab.patchJob("large", R"({"spec":{"run":{"suspend":true}}})");
+  REQUIRE(lab.told("large", "Suspended"));
+  REQUIRE(lab.until([&] { return lab.request("large").empty(); }, 30s));
+  lab.run(5s);
+  lab.patchJob("large", R"({"spec":{"run":{"suspend":false}}})");
+  lab.run(30s);
+  CHECK(lab.request("large").empty());
+  CHECK(lab.request("large", 2).empty());
+  CHECK(lab.until([&] { return !lab.request("large", 2).empty(); }, 120s));
+  lab.requireSound();
+}
+
 TEST_CASE("a successor goes on with what was asked for, and what was asked for goes with its job") {
   Autoscaled lab(model::ProvisioningBy::kProvisioningRequest);
   lab.submit("large", {.workers = 4, .runFor = ""});

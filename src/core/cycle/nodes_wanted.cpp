@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -155,6 +157,25 @@ milliseconds nodesBackoff(const ProvisioningPolicy& policy, int attempt) {
   milliseconds backoff = policy.retryAfter;
   for (int i = 1; i < attempt && backoff < kLongestBackoff; ++i) backoff *= 2;
   return std::min(backoff, kLongestBackoff);
+}
+
+std::vector<std::size_t> whoAsks(const std::vector<const model::Job*>& wanting,
+                                 std::map<std::string, int> open, int more) {
+  std::vector<std::size_t> left(wanting.size());
+  std::iota(left.begin(), left.end(), std::size_t{0});
+  const auto before = [&](std::size_t a, std::size_t b) {
+    const int ofA = open[wanting[a]->key.ns];
+    const int ofB = open[wanting[b]->key.ns];
+    return std::tie(ofA, wanting[a]->created, a) < std::tie(ofB, wanting[b]->created, b);
+  };
+  std::vector<std::size_t> chosen;
+  for (; more > 0 && !left.empty(); --more) {
+    const auto next = std::min_element(left.begin(), left.end(), before);
+    ++open[wanting[*next]->key.ns];
+    chosen.push_back(*next);
+    left.erase(next);
+  }
+  return chosen;
 }
 
 NodesWord nodesRefused(const ProvisioningPolicy& policy, int attempt, const std::string& why) {

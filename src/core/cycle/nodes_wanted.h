@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/time.h"
 #include "model/job.h"
@@ -62,6 +65,12 @@ struct NodesDecision {
 [[nodiscard]] NodesDecision decideNodes(const model::Job& job, bool wants, const model::NodesRequest* request,
                                         const NodesMemory& memory, const model::ProvisioningPolicy& policy,
                                         base::WallTime now);
+
+// Of those that want to ask, by position, who may where so many more requests may be open: whoever's
+// namespace has the fewest of them (`open`, and those that are chosen here), then who has existed for
+// longest. So nobody's many keep others from asking for longer than a request stands.
+[[nodiscard]] std::vector<std::size_t> whoAsks(const std::vector<const model::Job*>& wanting,
+                                               std::map<std::string, int> open, int more);
 
 // Why a request failed where none could even be made; said as other failures are.
 [[nodiscard]] NodesWord nodesRefused(const model::ProvisioningPolicy& policy, int attempt,

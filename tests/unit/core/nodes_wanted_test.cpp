@@ -159,6 +159,20 @@ TEST_CASE("a new process counts the back-off from what its predecessor has told"
   CHECK(decide(job, nullptr, kStart + 400).attempt == 2);
 }
 
+TEST_CASE("who asks next is of the namespace that asks for fewest, then the oldest") {
+  const model::Job first = job("many/1").created(1);
+  const model::Job second = job("many/2").created(2);
+  const model::Job later = job("few/later").created(3);
+  const model::Job latest = job("few/latest").created(4);
+  const std::vector<const model::Job*> wanting{&first, &second, &latest, &later};
+  using Chosen = std::vector<std::size_t>;
+  CHECK(core::whoAsks(wanting, {}, 3) == Chosen{0, 3, 1});
+  CHECK(core::whoAsks(wanting, {{"many", 15}}, 1) == Chosen{3});
+  CHECK(core::whoAsks(wanting, {{"many", 2}, {"few", 1}}, 9) == Chosen{3, 0, 2, 1});
+  CHECK(core::whoAsks(wanting, {}, 0).empty());
+  CHECK(core::whoAsks(wanting, {}, -1).empty());
+}
+
 TEST_CASE("a request ends with the wish, whatever became of it") {
   model::Job job = waiting(PendingReason::kTooLarge);
   const auto request = asked();
