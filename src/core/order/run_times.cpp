@@ -8,8 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "model/charge.h"
 #include "model/conditions.h"
 #include "model/gang_size.h"
+#include "model/names.h"
 
 namespace trainyard::core {
 namespace {
@@ -151,6 +153,18 @@ bool add(std::vector<model::PastRun>& runs, const model::PastRun& run) {
   return true;
 }
 
+// Whether its spec still says what it ran as: what has been written into it since would file its time under
+// other sizes, or under another team's queue.
+bool saysWhatRan(const model::Job& job) {
+  const model::Condition* succeeded = job.condition(model::conditions::kSucceeded);
+  if (succeeded->observedGeneration != job.generation) return false;
+  const auto& charge = job.status.gang.charge;
+  if (!charge) return true;
+  const bool sameQueue =
+      charge->queue == job.spec.queue || job.spec.queue.str() == model::names::kDefaultQueue;
+  return sameQueue && model::sameToItsQueue(job, charge->queue);
+}
+
 }  // namespace
 
 std::array<std::string, 3> kindsOf(const model::Job& job) {
@@ -171,7 +185,7 @@ bool learn(model::RunTimes& times, const model::SharedList<model::Job>& jobs) {
   const model::RunTimes before = times;
   for (const auto& job : jobs) {
     if (!job->conditionTrue(model::conditions::kSucceeded) || job->status.service.runSeconds <= 0) continue;
-    if (model::desiredGpus(job->spec) <= 0) continue;
+    if (model::desiredGpus(job->spec) <= 0 || !saysWhatRan(*job)) continue;
     const model::PastRun run{std::chrono::floor<std::chrono::seconds>(job->created),
                              ranSoFar(*job, job->created), fingerprintOf(job->uid)};
     for (const std::string& kind : kindsOf(*job)) changed = add(times.kinds[kind], run) || changed;

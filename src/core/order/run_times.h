@@ -27,7 +27,7 @@ namespace trainyard::core {
 // says nothing about how long one runs. Keeps the last 1,024 of a kind, 20,000 in all, and what 900 KiB hold:
 // beyond that kinds of a single run go first, the oldest of the namespace or queue that has most of them, and
 // then the kinds that were not submitted for longest. Returns whether anything changed. Jobs without GPUs are
-// left out.
+// left out, and those whose spec is not what they ran as any more, by their record.
 [[nodiscard]] bool learn(model::RunTimes& times, const model::SharedList<model::Job>& jobs);
 
 // Adds what is known elsewhere, within the same bounds. Returns whether anything changed.

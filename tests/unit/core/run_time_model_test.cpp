@@ -5,6 +5,8 @@
 #include <string>
 
 #include "core/order/run_times.h"
+#include "model/charge.h"
+#include "model/conditions.h"
 #include "support/builders.h"
 
 using namespace trainyard;        // NOLINT(google-build-using-namespace): test
@@ -69,6 +71,30 @@ TEST_CASE("kinds have equal numbers where they have equal names") {
       CHECK(kindNumbersOf(a)[0] != kindNumbersOf(b)[1]);
     }
   }
+}
+
+TEST_CASE("a job teaches nothing whose spec is not what it ran as") {
+  model::Job ran = *succeeded("ml/a-1", 0, 60, 8);
+  ran.generation = ran.status.conditions.back().observedGeneration = 2;
+  ran.status.gang.charge = model::makeCharge(ran.spec, ran.spec.queue, 0);
+  const auto teaches = [](const model::Job& job) {
+    model::RunTimes times;
+    return learn(times, listOf({std::make_shared<const model::Job>(job)}));
+  };
+  CHECK(teaches(ran));
+  model::Job edited = ran;
+  edited.generation = 3;  // after its end
+  CHECK_FALSE(teaches(edited));
+  model::Job moved = ran;  // just before
+  moved.spec.queue = model::QueueName("theirs");
+  CHECK_FALSE(teaches(moved));
+  model::Job larger = ran;
+  larger.spec.roles[0].shape.requests = test::gpus(64);
+  CHECK_FALSE(teaches(larger));
+  // The default queue is another one by the namespace's label.
+  model::Job byLabel = ran;
+  byLabel.spec.queue = model::QueueName("default");
+  CHECK(teaches(byLabel));
 }
 
 TEST_CASE("only jobs that succeeded teach, and each once") {

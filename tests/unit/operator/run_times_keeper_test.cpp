@@ -79,7 +79,7 @@ struct Fixture {
         R"("template":{{"spec":{{"containers":[{{"name":"c","image":"i",)"
         R"("resources":{{"limits":{{"nvidia.com/gpu":2}}}}}}]}}}}}}]}},)"
         R"("status":{{"gpus":2,"service":{{"gpuSeconds":{1},"runSeconds":{1},"updatedAt":"2026-01-01T01:00:00Z"}},)"
-        R"("conditions":[{{"type":"Succeeded","status":"True","reason":"r","message":"m",)"
+        R"("conditions":[{{"type":"Succeeded","status":"True","observedGeneration":1,"reason":"r","message":"m",)"
         R"("lastTransitionTime":"2026-01-01T01:00:00Z"}}]}}}})",
         name, 2 * ran));
   }
