@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/cycle/unmet_wishes.h"
 #include "core/ledger/fit.h"
 #include "core/order/job_times.h"
 #include "core/order/stop_cost.h"
@@ -43,6 +44,7 @@ class Resizes {
       ++elastic_;
       if (elasticMembers(*job) < wishedMembers(*job) && mayHaveMore(*job) && !backsOff(*job))
         missing_.push_back(job);
+      if (elasticMembers(*job) > wishedMembers(*job) && everChanges(*job)) surplus_.push_back(job);
       if (mayChange(*job)) gangs_.push_back(job);
     }
     if (!missing_.empty() && !gangs_.empty()) giveBack();
@@ -74,7 +76,7 @@ class Resizes {
     return backoff && backoff->until > in_.snapshot.now;
   }
 
-  bool mayChange(const Job& job) {
+  [[nodiscard]] bool everChanges(const Job& job) const {
     const int has = elasticMembers(job);
     const int wish = wishedMembers(job);
     // Below its wish it is its user who asks for more: core/cycle/user_scale.h.
@@ -82,7 +84,11 @@ class Resizes {
     // As it is now nobody has admitted it: core/cycle/user_scale.h.
     if (!model::sameToItsQueue(job, in_.queues.askedQueueOf(job))) return false;
     // To give anything back later would cost it all its work.
-    if (resizeWay(job.spec) == ResizeWay::kAnew && !survivesStops(job.spec)) return false;
+    return resizeWay(job.spec) != ResizeWay::kAnew || survivesStops(job.spec);
+  }
+
+  bool mayChange(const Job& job) {
+    if (!everChanges(job)) return false;
     const auto rests = [&](base::WallTime until) {
       if (until <= in_.snapshot.now) return false;
       answer_.wakeAt = answer_.wakeAt ? std::min(*answer_.wakeAt, until) : until;
@@ -98,60 +104,22 @@ class Resizes {
   // have it, and nobody grows into such room.
   void giveBack() {
     const auto touched = static_cast<std::size_t>(mostTouched());
-    std::map<std::string, Missing> pools;
-    for (const JobPtr& job : missing_) {
-      const auto [pool, isNew] = pools.try_emplace(job->spec.templateHash + "/" + roleOf(*job).name);
-      if (isNew) pool->second = {poolOf(roleOf(*job)), roleOf(*job).shape.requests};
-      pool->second.members += wishedMembers(*job) - elasticMembers(*job);
-    }
-    std::int64_t missing = missingBesideFree(pools);
-    const auto couldBeUsed = [&](const model::Assignment& place) {
-      const auto node = in_.ledger.find(place.node);
-      return node && std::any_of(pools.begin(), pools.end(), [&](const auto& pool) {
-               return pool.second.nodes[static_cast<std::size_t>(*node)] != 0;
-             });
-    };
+    UnmetWishes wishes({in_.snapshot, in_.ledger, in_.domains, missing_, surplus_});
     std::erase_if(gangs_, [&](const JobPtr& job) {
       const int surplus = elasticMembers(*job) - wishedMembers(*job);
-      const auto places = surplus > 0 ? lastMembers(*job, surplus) : job->status.gang.placed->assignments;
-      if (std::none_of(places.begin(), places.end(), couldBeUsed)) return false;
-      if (surplus <= 0 || missing <= 0 || answer_.changes.size() >= touched) return true;
-      const std::int64_t each = std::max<std::int64_t>(gpusOf(*job), 1);
-      const int gives = static_cast<int>(std::min<std::int64_t>(surplus, (missing + each - 1) / each));
-      missing -= gives * each;
-      answer_.changes.push_back(
-          {.job = job, .kind = ChangeKind::kShrink, .remove = lastMembers(*job, gives)});
+      if (surplus <= 0 || !wishes.couldUseAny(lastMembers(*job, surplus))) return false;
+      const int gives = answer_.changes.size() < touched ? wishes.take(*job, surplus) : 0;
+      if (gives > 0) {
+        answer_.changes.push_back(
+            {.job = job, .kind = ChangeKind::kShrink, .remove = lastMembers(*job, gives)});
+      }
       return true;
     });
-  }
-
-  // What those of one template have less than they wish, and the nodes where they could have it.
-  struct Missing {
-    std::vector<char> nodes;
-    model::Resources each;
-    std::int64_t members = 0;
-  };
-
-  // GPUs, or members without any, for which there is no room on any node: what is free costs nobody anything.
-  [[nodiscard]] std::int64_t missingBesideFree(const std::map<std::string, Missing>& pools) const {
-    std::vector<model::Resources> free;
-    for (const Ledger::NodeRoom& room : in_.ledger.nodes())
-      free.push_back(isOpen(room) ? room.free : model::Resources());
-    std::int64_t missing = 0;
-    for (const auto& [name, pool] : pools) {
-      std::int64_t left = pool.members;
-      for (std::size_t node = 0; node < free.size() && left > 0; ++node) {
-        if (pool.nodes[node] == 0) continue;
-        const std::int64_t fits = free[node].timesCovered(pool.each, left);
-        for (std::int64_t i = 0; i < fits; ++i) free[node].subtract(pool.each);
-        left -= fits;
-      }
-      missing += left * std::max<std::int64_t>(pool.each.gpus(), 1);
+    kept_ = wishes.nodes();
+    for (std::size_t node = 0; node < kept_.size(); ++node) {
+      if (kept_[node] != 0) keptNames_.push_back(in_.ledger.nodes()[node].node->name);
     }
-    return missing;
   }
-
-  [[nodiscard]] std::int64_t gpusOf(const Job& job) const { return roleOf(job).shape.requests.gpus(); }
 
   [[nodiscard]] int mostTouched() const {
     return std::max(1, static_cast<int>(elastic_ * in_.snapshot.policy.resize.touchedPermille / kPermille));
@@ -166,9 +134,9 @@ class Resizes {
       return;
     }
     std::array<std::int64_t, kKinds> most{};  // free on any one node, each kind by itself
-    for (const Ledger::NodeRoom& room : in_.ledger.nodes()) {
-      if (!isOpen(room)) continue;
-      const auto left = amountsOf(room.free);
+    for (std::size_t node = 0; node < in_.ledger.nodes().size(); ++node) {
+      if (!mayGrowOn(node)) continue;
+      const auto left = amountsOf(in_.ledger.nodes()[node].free);
       for (std::size_t k = 0; k < kKinds; ++k) most[k] = std::max(most[k], left[k]);
     }
     std::erase_if(gangs_, [&](const JobPtr& job) {
@@ -180,8 +148,8 @@ class Resizes {
     });
   }
 
-  static bool isOpen(const Ledger::NodeRoom& room) {
-    return room.node->ready && !room.node->unschedulable && !room.node->deleting;
+  [[nodiscard]] bool mayGrowOn(std::size_t node) const {
+    return isOpen(*in_.ledger.nodes()[node].node) && (kept_.empty() || kept_[node] == 0);
   }
 
   // --- step 1
@@ -189,13 +157,13 @@ class Resizes {
   void describe() {
     problem_.kinds = kKinds;
     problem_.capacity.assign(kKinds, 0);
-    for (const Ledger::NodeRoom& room : in_.ledger.nodes()) {
-      const bool open = isOpen(room);
+    for (std::size_t node = 0; node < in_.ledger.nodes().size(); ++node) {
+      const Ledger::NodeRoom& room = in_.ledger.nodes()[node];
       const auto all = amountsOf(room.node->allocatable);
       const auto left = amountsOf(room.free);
       for (std::size_t k = 0; k < kKinds; ++k) {
-        problem_.free.push_back(open ? std::max<std::int64_t>(left[k], 0) : 0);
-        problem_.capacity[k] += open ? all[k] : 0;
+        problem_.free.push_back(mayGrowOn(node) ? std::max<std::int64_t>(left[k], 0) : 0);
+        problem_.capacity[k] += isOpen(*room.node) ? all[k] : 0;
       }
     }
     std::map<std::string, std::uint32_t> pools;
@@ -401,7 +369,7 @@ class Resizes {
   std::optional<Placement> placesFor(const Job& job, int more) {
     const model::Policy& policy = in_.snapshot.policy;
     auto places = placeMore(job, roleOf(job), more, policy.mixGpuTypes ? std::string() : policy.gpuTypeLabel,
-                            in_.ledger, in_.domains);
+                            in_.ledger, in_.domains, keptNames_);
     if (!places || in_.wanted(job, places->assignments)) return std::nullopt;
     const QueueTree::Index queue = in_.queues.queueOf(job);
     const QueueTree::Amounts held = in_.queues.heldBy(job, places->assignments);
@@ -423,7 +391,7 @@ class Resizes {
     std::int64_t free = 0;
     std::int64_t all = 0;
     for (const Ledger::NodeRoom& room : in_.ledger.nodes()) {
-      if (!isOpen(room)) continue;
+      if (!isOpen(*room.node)) continue;
       free += std::max<std::int64_t>(room.freeGpus, 0);
       all += room.gpus;
     }
@@ -438,6 +406,9 @@ class Resizes {
   ResizeAnswer answer_;
   std::vector<JobPtr> gangs_;
   std::vector<JobPtr> missing_;  // with less than their wish
+  std::vector<JobPtr> surplus_;  // with more, which others may be given now or later
+  std::vector<char> kept_;       // nodes that those with less could use, by index in the ledger; empty: none
+  std::vector<model::NodeName> keptNames_;
   std::int64_t elastic_ = 0;
   SizeProblem problem_;
   std::vector<int> membersOnANode_;  // at most, by pool

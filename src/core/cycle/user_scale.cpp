@@ -123,7 +123,7 @@ class UserScale {
     kept_.reset();
     const bool whole = resizeWay(job->spec) == ResizeWay::kAnew && askedAnew(*job);
     auto [count, places] = whole ? tried(*job, more) : mostThatFit(*job, more);
-    if (count < more && !worthAPause(*job, count, has)) {
+    if (count < more && !worthAPause(*job, count, request_.snapshot)) {
       count = 0;
       places.reset();
     }
@@ -135,17 +135,6 @@ class UserScale {
                              limited_ ? fmt::format("; queue {} is at its limit", *limited_) : ""));
     }
     if (places) take(job, std::move(*places));
-  }
-
-  // A part of what is missing has to gain, until the gang may be resized again, so many times what the pause
-  // costs it as the policy has it.
-  [[nodiscard]] bool worthAPause(const Job& job, int more, int has) const {
-    if (resizeWay(job.spec) != ResizeWay::kAnew) return true;
-    constexpr std::int64_t kPermille = 1'000;
-    const auto seconds = [](auto time) { return std::chrono::ceil<std::chrono::seconds>(time).count(); };
-    const model::Policy& policy = request_.snapshot.policy;
-    return more * seconds(cooldownOf(job, policy)) * kPermille >=
-           has * seconds(resizePause(job, request_.snapshot)) * policy.resize.gainPermille;
   }
 
   void hold(const Job& job, std::string why) { answer_.held[job.key] = std::move(why); }
@@ -247,6 +236,14 @@ bool asksForAnotherSize(const Job& job) {
   const bool given = resize.decidedBy != model::SizeOwner::kSpec && has > *asked &&
                      job.generation == job.status.observedGeneration;
   return has != *asked && !given;
+}
+
+bool worthAPause(const Job& job, std::int64_t more, const model::Snapshot& snapshot) {
+  if (resizeWay(job.spec) != ResizeWay::kAnew) return true;
+  constexpr std::int64_t kPermille = 1'000;
+  const auto seconds = [](auto time) { return std::chrono::ceil<std::chrono::seconds>(time).count(); };
+  return more * seconds(cooldownOf(job, snapshot.policy)) * kPermille >=
+         elasticMembers(job) * seconds(resizePause(job, snapshot)) * snapshot.policy.resize.gainPermille;
 }
 
 ScaleAnswer scaleAsAsked(const ScaleRequest& request) { return UserScale(request).run(); }

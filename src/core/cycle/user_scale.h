@@ -24,6 +24,10 @@ namespace trainyard::core {
 // Whether that differs from what it has.
 [[nodiscard]] bool asksForAnotherSize(const model::Job& job);
 
+// Whether the job is to grow by so many, a part of what it misses: until it may be resized again they have to
+// gain so many times what the pause costs it as the policy has it.
+[[nodiscard]] bool worthAPause(const model::Job& job, std::int64_t more, const model::Snapshot& snapshot);
+
 struct ScaleRequest {
   const model::Snapshot& snapshot;
   Ledger& ledger;  // what is given is taken from it

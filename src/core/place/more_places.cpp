@@ -10,46 +10,31 @@
 namespace trainyard::core {
 namespace {
 
-const std::string* typeOf(const model::Node& node, const std::string& label) {
-  return node.labels.find(label);
-}
-
 class Joining {
  public:
-  Joining(const model::Job& job, const model::Role& role, int count, const std::string& gpuType,
-          const Ledger& ledger, const Domains& domains)
-      : ledger_(ledger), domains_(domains) {
+  Joining(const model::Job& job, const model::Role& role, int count, const Home& home, const Ledger& ledger,
+          const Domains& domains, std::vector<model::NodeName> closed)
+      : ledger_(ledger), domains_(domains), home_(home), barred_(std::move(closed)) {
     request_.job = &job;
     std::vector<int> indices(static_cast<std::size_t>(count));
     std::iota(indices.begin(), indices.end(), model::gangMembers(job, role));
     request_.groups.push_back({&role, model::IndexSet(std::move(indices))});
-    const auto& places = job.status.gang.placed->assignments;
-    for (const model::Assignment& each : places) {
-      if (!anchor_) anchor_ = ledger.find(each.node);
+    if (home.gpuType == nullptr) return;
+    for (const Ledger::NodeRoom& each : ledger.nodes()) {
+      if (!home.hasType(*each.node)) barred_.push_back(each.node->name);
     }
-    if (anchor_ && !gpuType.empty() && role.shape.requests.gpus() > 0) keepToTypeOf(*anchor_, gpuType);
   }
 
-  std::optional<Placement> find(std::size_t required) {
-    if (!anchor_) return std::nullopt;
+  std::optional<Placement> find() {
     for (std::size_t level = domains_.nodeLevel();; --level) {
       if (auto found = findWithin(level)) return found;
-      if (level == required || level == 0) return std::nullopt;
+      if (level == home_.required || level == 0) return std::nullopt;
     }
   }
 
  private:
-  void keepToTypeOf(std::size_t node, const std::string& label) {
-    const std::string* type = typeOf(*ledger_.nodes()[node].node, label);
-    if (type == nullptr) return;
-    for (const Ledger::NodeRoom& each : ledger_.nodes()) {
-      const std::string* other = typeOf(*each.node, label);
-      if (other == nullptr || *other != *type) barred_.push_back(each.node->name);
-    }
-  }
-
   std::optional<Placement> findWithin(std::size_t level) {
-    const Domains::Range home = domains_.domainOf(level, domains_.positionOf(*anchor_));
+    const Domains::Range home = domains_.domainOf(level, domains_.positionOf(home_.anchor));
     std::vector<model::NodeName> outside = barred_;
     for (std::size_t position = 0; position < domains_.nodeCount(); ++position) {
       if (position < home.begin || position >= home.end)
@@ -66,20 +51,42 @@ class Joining {
 
   const Ledger& ledger_;
   const Domains& domains_;
+  const Home& home_;
   PlaceRequest request_;
-  std::optional<std::size_t> anchor_;  // the node of the gang's first member
   std::vector<model::NodeName> barred_;
 };
 
 }  // namespace
 
-std::optional<Placement> placeMore(const model::Job& job, const model::Role& role, int count,
-                                   const std::string& gpuType, const Ledger& ledger, const Domains& domains) {
+std::optional<Home> homeOf(const model::Job& job, const model::Role& role, const std::string& gpuType,
+                           const Ledger& ledger, const Domains& domains) {
   if (!job.status.gang.placed) return std::nullopt;
   const std::string& level = job.spec.locality.required;
   const auto required = level.empty() ? std::optional<std::size_t>(0) : domains.findLevel(level);
   if (!required) return std::nullopt;
-  return Joining(job, role, count, gpuType, ledger, domains).find(*required);
+  for (const model::Assignment& each : job.status.gang.placed->assignments) {
+    const auto anchor = ledger.find(each.node);
+    if (!anchor) continue;
+    Home home{.anchor = *anchor, .required = *required, .gpuTypeLabel = gpuType};
+    if (!gpuType.empty() && role.shape.requests.gpus() > 0)
+      home.gpuType = ledger.nodes()[*anchor].node->labels.find(gpuType);
+    return home;
+  }
+  return std::nullopt;
+}
+
+bool Home::hasType(const model::Node& node) const {
+  if (gpuType == nullptr) return true;
+  const std::string* type = node.labels.find(gpuTypeLabel);
+  return type != nullptr && *type == *gpuType;
+}
+
+std::optional<Placement> placeMore(const model::Job& job, const model::Role& role, int count,
+                                   const std::string& gpuType, const Ledger& ledger, const Domains& domains,
+                                   std::vector<model::NodeName> closed) {
+  const auto home = homeOf(job, role, gpuType, ledger, domains);
+  if (!home) return std::nullopt;
+  return Joining(job, role, count, *home, ledger, domains, std::move(closed)).find();
 }
 
 }  // namespace trainyard::core
