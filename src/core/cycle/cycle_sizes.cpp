@@ -17,15 +17,16 @@ namespace trainyard::core {
 void Cycle::scale(const Schedule& schedule) {
   leaveOutClaimed();
   if (scaling_.empty()) return;
-  const ScaleRequest request{
-      .snapshot = input_.snapshot,
-      .ledger = ledger_,
-      .domains = cache_.domains(),
-      .queues = queues_,
-      .gangs = std::move(scaling_),
-      .keptFor = [&](const Job& job,
-                     const auto& places) { return schedule.keptFor(job, places, ledger_, queues_); },
-      .unreached = cache_.schedule().notScaled};
+  const ScaleRequest request{.snapshot = input_.snapshot,
+                             .ledger = ledger_,
+                             .domains = cache_.domains(),
+                             .queues = queues_,
+                             .gangs = std::move(scaling_),
+                             .keptFor =
+                                 [&](const Job& job, int priority, const auto& places) {
+                                   return schedule.keptFor(job, priority, places, ledger_, queues_);
+                                 },
+                             .unreached = cache_.schedule().notScaled};
   ScaleAnswer answer = scaleAsAsked(request);
   wakeAt(answer.wakeAt);
   for (const Change& change : answer.changes) resize(change, model::SizeOwner::kSpec);

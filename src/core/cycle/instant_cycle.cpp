@@ -126,15 +126,16 @@ InstantCycle::Outcome InstantCycle::decide(
 
 // What users ask for, beside what the schedule changes.
 ScaleAnswer InstantCycle::scale(const Schedule& schedule, QueueTree& tree) {
-  ScaleRequest request{
-      .snapshot = snapshot_,
-      .ledger = cache_.ledger(),
-      .domains = cache_.domains(),
-      .queues = tree,
-      .gangs = {},
-      .keptFor = [&](const Job& job,
-                     const auto& places) { return schedule.keptFor(job, places, cache_.ledger(), tree); },
-      .unreached = cache_.schedule().notScaled};
+  ScaleRequest request{.snapshot = snapshot_,
+                       .ledger = cache_.ledger(),
+                       .domains = cache_.domains(),
+                       .queues = tree,
+                       .gangs = {},
+                       .keptFor =
+                           [&](const Job& job, int priority, const auto& places) {
+                             return schedule.keptFor(job, priority, places, cache_.ledger(), tree);
+                           },
+                       .unreached = cache_.schedule().notScaled};
   for (const JobPtr& job : cache_.notes().stoppable()) {
     const auto isOfIt = [&](const Change& each) { return each.job->key == job->key; };
     const bool asks = job->spec.elastic && resizable(*job) && asksForAnotherSize(*job);

@@ -52,7 +52,8 @@ Schedule Scheduler::run() {
   resize();
   words_.explain(reservations_, schedule_);
   for (const Reservation& each : reservations_)
-    schedule_.keptPools.push_back({each.holder().job->key, each.pool()});
+    schedule_.keptPools.push_back(
+        {each.holder().job->key, each.holder().queue, each.holder().rank.priority, each.pool()});
   schedule_.keptBelow = limitHolds_;
   wakeAt(preemption_.wakeAt());
   wakeAt(words_.wakeAt());
@@ -197,17 +198,34 @@ void Scheduler::resize() {
   wakeAt(answer.wakeAt);
 }
 
-const model::ObjectKey* Schedule::keptFor(const model::Job& job, const std::vector<model::Assignment>& places,
-                                          const Ledger& ledger, const QueueTree& tree) const {
+namespace {
+
+bool isGuaranteed(const QueueTree& tree, QueueTree::Index queue, const QueueTree::Amounts& held) {
+  const auto& guaranteed = tree.node(queue).guaranteed;
+  bool any = false;  // of what it wants: a guarantee of GPUs is none of cpu
+  for (std::size_t d = 0; d < guaranteed.size(); ++d) any = any || (guaranteed[d] > 0 && held[d] > 0);
+  return any && !tree.beyondGuarantee(queue, held);
+}
+
+}  // namespace
+
+const model::ObjectKey* Schedule::keptFor(const model::Job& job, int priority,
+                                          const std::vector<model::Assignment>& places, const Ledger& ledger,
+                                          const QueueTree& tree) const {
+  if (keptPools.empty() && keptBelow.empty()) return nullptr;
+  const QueueTree::Index queue = tree.queueOf(job);
+  const QueueTree::Amounts held = tree.heldBy(job, places);
+  if (isGuaranteed(tree, queue, held)) return nullptr;
   for (const KeptPool& pool : keptPools) {
+    if (pool.queue == queue && pool.priority < priority) continue;
     for (const model::Assignment& each : places) {
       const auto node = ledger.find(each.node);
       if (node && pool.nodes[*node] != 0) return &pool.holder;
     }
   }
-  const QueueTree::Amounts held = tree.heldBy(job, places);
   for (const LimitHold& each : keptBelow) {
-    if (!each.leavesRoom(tree, tree.queueOf(job), held)) return &each.job->key;
+    if (each.own == queue && each.rank.priority < priority) continue;
+    if (!each.leavesRoom(tree, queue, held)) return &each.job->key;
   }
   return nullptr;
 }

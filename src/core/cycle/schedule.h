@@ -49,6 +49,8 @@ struct QueueNews {
 // The nodes that somebody who keeps a reservation may use at all.
 struct KeptPool {
   model::ObjectKey holder;
+  QueueTree::Index queue = QueueTree::kCluster;  // the holder's
+  int priority = 0;
   std::vector<char> nodes;  // by their index in the ledger
 };
 
@@ -63,9 +65,11 @@ struct Schedule {
   std::vector<KeptPool> keptPools = {};
   std::vector<LimitHold> keptBelow = {};
 
-  // For whom of those who wait these places are kept, or room below a limit that they would take; nullptr:
-  // for nobody.
-  [[nodiscard]] const model::ObjectKey* keptFor(const model::Job& job,
+  // For whom of those who wait these places are kept from a gang that wants more members, or room below a
+  // limit that they would take; nullptr: for nobody. As of who starts nothing is kept from whose queue is
+  // guaranteed them, nor for who has a lower priority in the same queue. No other rule lets it pass: who
+  // waits goes before who runs.
+  [[nodiscard]] const model::ObjectKey* keptFor(const model::Job& job, int priority,
                                                 const std::vector<model::Assignment>& places,
                                                 const Ledger& ledger, const QueueTree& tree) const;
 };

@@ -1,6 +1,7 @@
 #include "core/cycle/user_scale.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "core/gang.h"
 #include "core/ledger.h"
 #include "core/place.h"
+#include "core/queues/priority.h"
 #include "core/resize.h"
 #include "model/charge.h"
 #include "model/gang_size.h"
@@ -27,7 +29,7 @@ constexpr std::chrono::seconds kNextWork{1};
 
 class UserScale {
  public:
-  explicit UserScale(const ScaleRequest& request) : request_(request) {}
+  explicit UserScale(const ScaleRequest& request) : request_(request), priorities_(request.snapshot) {}
 
   ScaleAnswer run() {
     std::vector<JobPtr> growing;
@@ -68,6 +70,26 @@ class UserScale {
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     std::transform(wishes.begin(), wishes.end(), growing.begin(),
                    [](const auto& each) { return each.second; });
+    sortByPriority(growing);
+  }
+
+  // Priorities are compared within a queue: its gangs change turns with each other, and with nobody else.
+  void sortByPriority(std::vector<JobPtr>& growing) const {
+    struct Turns {
+      std::vector<std::size_t> at;
+      std::vector<std::pair<int, JobPtr>> gangs;
+    };
+    std::map<QueueTree::Index, Turns> queues;
+    for (std::size_t i = 0; i < growing.size(); ++i) {
+      Turns& turns = queues[request_.queues.queueOf(*growing[i])];
+      turns.at.push_back(i);
+      turns.gangs.emplace_back(priorities_.of(*growing[i]), growing[i]);
+    }
+    for (auto& [queue, turns] : queues) {
+      std::stable_sort(turns.gangs.begin(), turns.gangs.end(),
+                       [](const auto& a, const auto& b) { return a.first > b.first; });
+      for (std::size_t i = 0; i < turns.at.size(); ++i) growing[turns.at[i]] = turns.gangs[i].second;
+    }
   }
 
   // The dominant share of the whole gang as its user wishes it, in 10^-9 of the cluster.
@@ -192,7 +214,7 @@ class UserScale {
     if (!beyond) beyond = tree.beyondLimitYet(queue, held);
     if (!beyond && !model::chargedPreemptible(job)) beyond = tree.beyondNonPreemptible(queue, held);
     if (!beyond) {
-      const model::ObjectKey* kept = request_.keptFor(job, places->assignments);
+      const model::ObjectKey* kept = request_.keptFor(job, priorities_.of(job), places->assignments);
       if (kept == nullptr) return places;
       kept_ = *kept;
       return std::nullopt;
@@ -212,6 +234,7 @@ class UserScale {
   }
 
   const ScaleRequest& request_;
+  const Priorities priorities_;
   ScaleAnswer answer_;
   WorkBudget budget_{kMostWork};
   std::optional<model::ObjectKey> kept_;  // for whom what was found last is kept, if that was in the way

@@ -35,8 +35,10 @@ struct ScaleRequest {
   QueueTree& queues;  // likewise
   // Gangs that run in peace at another size than was asked for, by key.
   std::vector<std::shared_ptr<const model::Job>> gangs;
-  // For whom who waits places are kept that whoever gets these would take; nullptr: for nobody.
-  std::function<const model::ObjectKey*(const model::Job&, const std::vector<model::Assignment>&)> keptFor;
+  // For whom who waits places are kept that whoever gets these, with his priority, would take; nullptr: for
+  // nobody.
+  std::function<const model::ObjectKey*(const model::Job&, int, const std::vector<model::Assignment>&)>
+      keptFor;
   // Whom the last cycle did not reach, its work spent; then this one.
   std::optional<model::ObjectKey>& unreached;
 };
@@ -50,16 +52,17 @@ struct ScaleAnswer {
 
 // The user's wish (`kubectl scale`, an edit of spec.elastic.replicas), carried out where there is room.
 //
-// Assumes: who waits for places goes before who wants more of them, and nobody is stopped for it. Steps: who
+// Assumes: who waits for places goes before who wants more of them, but for what the other's queue is
+// guaranteed, and for a lower priority in one queue; nobody is stopped for it. Steps: who
 // asks for less gives up the last members; then who asks for more gets as many as there is room for below the
 // limits of its queue, near to what it has: first whose user has just asked, then whose wish is the smallest
 // share of the cluster (dominant, of the resources that count in core/queues/queue_tree.h), then the earliest
-// created. Where the job must be restarted for it, its user is given all or nothing;
-// later a part only where that gains, until the next change may come, so many times its pause as the policy
-// has it. After an attempt that failed not before its back-off has ended. Ties: namespace and name. (Lost:
-// least attained service first, and its orders of magnitude, then the earliest created. `trainyard replay` of
-// Pollux' workloads, elastic and without reports: the mean of the four is 1 % less, but the first workload 7
-// % later; and 13 % more.)
+// created; the gangs of one queue take the turns that they have so in the order of their priorities. Where
+// the job must be restarted for it, its user is given all or nothing; later a part only where that gains,
+// until the next change may come, so many times its pause as the policy has it. After an attempt that failed
+// not before its back-off has ended. Ties: namespace and name. (Lost: least attained service first, and its
+// orders of magnitude, then the earliest created. `trainyard replay` of Pollux' workloads, elastic and
+// without reports: the mean of the four is 1 % less, but the first workload 7 % later; and 13 % more.)
 [[nodiscard]] ScaleAnswer scaleAsAsked(const ScaleRequest& request);
 
 }  // namespace trainyard::core
