@@ -88,7 +88,8 @@ bool Scheduler::claimsGuaranteed(const Contender& contender, const GangShape& sh
 }
 
 // An elastic gang for which there is no room is given more than its least by those of its queue that are
-// expected to take longer: its wish, or else half as much beyond its least, and so on.
+// expected to take longer: its wish, or else half as much beyond its least, and so on; then as many more as
+// they have to give.
 bool Scheduler::claimsMore(const Contender& contender, const GangShape& shape) {
   const Job& job = *contender.waiting->job;
   // It would never give back what it was given.
@@ -99,19 +100,36 @@ bool Scheduler::claimsMore(const Contender& contender, const GangShape& shape) {
   const std::tuple asked{contender.queue, contender.priority, shape.key, shape.relaxation.widest};
   const auto vain = noMoreFor_.find(asked);
   if (vain != noMoreFor_.end() && contender.rank.expected >= vain->second) return false;
-  for (int members = wishedMembers(job); members > least; members = least + (members - least) / 2) {
-    // What is free already is startsSmaller()'s, which takes all of it.
-    if (placeWith(contender, members, shape.relaxation.widest)) break;
+  const std::size_t widest = shape.relaxation.widest;
+  const auto shrinkingFor = [&](int members) {
     const JobPtr sized = withWish(job, members);
     Claimant claimant = claimantOf(contender);
     claimant.job = sized.get();
     claimant.demand = typedDemandOf(contender, *sized);
     claimant.beyondLeast = true;
-    if (auto claim = preemption_.claimShrinking(claimant, shape.relaxation.widest))
-      return carryOutUnlessKept(contender, std::move(*claim));
+    return preemption_.claimShrinking(claimant, widest);
+  };
+  int members = wishedMembers(job);
+  int beyond = members + 1;
+  auto claim = std::optional<Claim>();
+  // What is free already is startsSmaller()'s, which takes all of it.
+  while (members > least && !placeWith(contender, members, widest) && !(claim = shrinkingFor(members))) {
+    beyond = members;
+    members = least + (members - least) / 2;
   }
-  noMoreFor_[asked] = contender.rank.expected;
-  return false;
+  if (!claim) {
+    noMoreFor_[asked] = contender.rank.expected;
+    return false;
+  }
+  while (claim && beyond - members > 1) {
+    const int size = members + (beyond - members) / 2;
+    preemption_.withdraw(*claim);
+    auto more = shrinkingFor(size);
+    (more ? members : beyond) = size;
+    claim = more ? std::move(more) : shrinkingFor(members);
+  }
+  // Without it no work is left for this cycle.
+  return claim && carryOutUnlessKept(contender, std::move(*claim));
 }
 
 // Whether others make room for it by going elsewhere; asked once, for the first that has to wait.
