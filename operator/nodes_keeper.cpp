@@ -265,7 +265,11 @@ std::optional<NodesKeeper::Found> NodesKeeper::findPlaceholders(const model::Job
   for (auto at = std::lower_bound(items.begin(), items.end(), first,
                                   [](const auto& pod, const auto& wanted) { return pod->key < wanted; });
        at != items.end() && (*at)->key.ns == job.key.ns && (*at)->key.name.starts_with(prefix); ++at) {
-    if (!(*at)->terminating) found.placeholders.push_back(*at);
+    if ((*at)->placeholderOf != job.uid) {
+      ++found.strangers;
+    } else if (!(*at)->terminating) {
+      found.placeholders.push_back(*at);
+    }
   }
   if (found.placeholders.empty()) return std::nullopt;
   found.request.key = {job.key.ns, "placeholder pods"};
@@ -282,7 +286,7 @@ bool NodesKeeper::incomplete(const model::Job& job, const Found& found) const {
   std::size_t wanted = 0;
   for (const model::Role& role : job.spec.roles)
     wanted += static_cast<std::size_t>(codec::membersToAskFor(job.spec, role));
-  return found.placeholders.size() < wanted ||
+  return found.placeholders.size() + found.strangers < wanted ||
          std::any_of(
              found.placeholders.begin(), found.placeholders.end(),
              [](const auto& pod) { return pod->unschedulableMessage.empty(); });
@@ -297,6 +301,8 @@ void NodesKeeper::ask(const Asking& asking) {
   const auto calls = byRequest ? requestCalls(job, asking.attempt)
                                : base::Result<Calls>(placeholderCalls(job, asking.attempt));
   if (!calls) return refused(job, asking.attempt, calls.error().message);
+  if (asking.fresh && (*calls)->empty())
+    return refused(job, asking.attempt, "other pods have the names of its placeholders");
   jobs_[job->key].busy = true;
   run(*calls, 0,
       [this, job, attempt = asking.attempt, fresh = asking.fresh](const base::Result<void>& result) {
@@ -341,27 +347,37 @@ NodesKeeper::Calls NodesKeeper::placeholderCalls(const JobPtr& job, int attempt)
     for (int index = 0; index < codec::membersToAskFor(job->spec, role); ++index) {
       const model::ObjectKey key{job->key.ns, codec::placeholderName(*job, role, index)};
       const auto pod = deps_.cache.pods.find(key);
+      if (pod && pod->placeholderOf != job->uid) continue;  // has nothing but the name of one
       if (!pod) {
         // Made when its turn comes: all bodies of a large gang are too much at once.
         calls->push_back([this, job, at = &role, index, attempt, key](kube::ApiCallback done) {
           const auto body = codec::encodePlaceholder(*job, *at, index, attempt);
           if (!body) return done(base::fail(body.error()));
           deps_.api.create(kube::kPods.collection(key.ns), *body,
-                           tolerating(ErrorCode::kAlreadyExists, std::move(done)));
+                           tolerating(ErrorCode::kAlreadyExists, cached(std::move(done))));
         });
       }
       if (pod && !pod->unschedulableMessage.empty()) continue;
-      calls->push_back([this, key, mark](kube::ApiCallback done) {
+      calls->push_back([this, job, key, mark](kube::ApiCallback done) {
+        // It is there by now, or somebody else's is, which is not written to.
+        const auto made = deps_.cache.pods.find(key);
+        if (!made || made->placeholderOf != job->uid)
+          return done(base::fail(ErrorCode::kConflict, fmt::format("pod {} is not known yet", key)));
         deps_.api.patch(kube::PatchType::kStrategicMerge, kube::kPods.object(key.ns, key.name, "status"),
-                        mark, [this, alive = alive_, done = std::move(done)](Answer answer) {
-                          if (*alive && answer)
-                            deps_.cache.pods.applyWrite(answer->body, kube::WriteKind::kCreate);
-                          done(std::move(answer));
-                        });
+                        mark, cached(std::move(done)));
       });
     }
   }
   return calls;
+}
+
+// The pod that is answered is known before the watch tells of it.
+kube::ApiCallback NodesKeeper::cached(kube::ApiCallback done) {
+  return [this, alive = alive_, done = std::move(done)](Answer answer) {
+    if (*alive && answer && !answer->body.empty())
+      deps_.cache.pods.applyWrite(answer->body, kube::WriteKind::kCreate);
+    done(std::move(answer));
+  };
 }
 
 void NodesKeeper::takeBack(const JobPtr& job, const Found& found, const core::NodesDecision& decision) {

@@ -67,6 +67,7 @@ class NodesKeeper {
     model::NodesRequest request;
     model::ProvisioningBy by{};
     std::vector<std::shared_ptr<const model::Pod>> placeholders = {};
+    std::size_t strangers = 0;  // pods of somebody else's that have the names of placeholders
   };
   struct Open {
     int all = 0;
@@ -101,6 +102,7 @@ class NodesKeeper {
   void ask(const Asking& asking);
   [[nodiscard]] base::Result<Calls> requestCalls(const JobPtr& job, int attempt);
   [[nodiscard]] Calls placeholderCalls(const JobPtr& job, int attempt);
+  [[nodiscard]] kube::ApiCallback cached(kube::ApiCallback done);
   void takeBack(const JobPtr& job, const Found& found, const core::NodesDecision& decision);
   void tell(const JobPtr& job, const core::NodesWord& word);
   void told(const JobPtr& job, const core::NodesWord& word, const Answer& answer);

@@ -17,7 +17,6 @@ namespace trainyard::codec {
 namespace {
 
 constexpr std::string_view kAttemptLabel = "trainyard.dev/attempt";
-constexpr std::string_view kPlaceholderLabel = "trainyard.dev/nodes-for";
 // Of nobody: kube-scheduler leaves the pods of others alone.
 constexpr std::string_view kNoScheduler = "trainyard.dev-nobody";
 constexpr int kMostAttempts = 1'000'000;
@@ -172,7 +171,7 @@ base::Result<std::string> encodePlaceholder(const model::Job& job, const model::
   out.beginObject().member("apiVersion", "v1").member("kind", "Pod").key("metadata").beginObject();
   out.member("name", placeholderName(job, role, index)).member("namespace", job.key.ns);
   // Without the template's labels: no Service, budget or network policy is to take it for a member.
-  out.key("labels").beginObject().member(kPlaceholderLabel, job.uid.str());
+  out.key("labels").beginObject().member(model::names::kNodesForLabel, job.uid.str());
   out.member(kAttemptLabel, fmt::to_string(attempt)).endObject();
   out.key("ownerReferences").beginArray().beginObject();
   out.member("apiVersion", model::names::kApiVersion).member("kind", model::names::kTrainingJobKind);

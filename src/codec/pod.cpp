@@ -63,7 +63,13 @@ void readMetadata(const Field& meta, Pod& pod) {
   pod.created = meta["creationTimestamp"].time().value_or(base::WallTime{});
   pod.deletionTime = meta["deletionTimestamp"].time();
   pod.terminating = pod.deletionTime.has_value();
+  const std::string_view standsFor =
+      meta["labels"].value().find(model::names::kNodesForLabel).string().value_or("");
   meta["ownerReferences"].forEachElement([&](const Field& owner) {
+    if (!standsFor.empty() && owner["uid"].text() == standsFor &&
+        owner["kind"].text() == model::names::kTrainingJobKind &&
+        owner["apiVersion"].text() == model::names::kApiVersion)
+      pod.placeholderOf = model::Uid(standsFor);
     if (!owner["controller"].boolean(false)) return;
     pod.controllerUid = model::Uid(owner["uid"].text());
     pod.controllerKind = kindOf(owner);

@@ -9,6 +9,8 @@ inline constexpr std::string_view kApiVersion = "trainyard.dev/v1alpha1";
 inline constexpr std::string_view kTrainingJobKind = "TrainingJob";
 
 inline constexpr std::string_view kJobNameLabel = "trainyard.dev/job-name";
+// Of placeholder pods: the uid of the job for whose nodes they stand.
+inline constexpr std::string_view kNodesForLabel = "trainyard.dev/nodes-for";
 inline constexpr std::string_view kJobUidLabel = "trainyard.dev/job-uid";
 inline constexpr std::string_view kEpochLabel = "trainyard.dev/epoch";
 inline constexpr std::string_view kRoleLabel = "trainyard.dev/role";

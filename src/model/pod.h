@@ -59,6 +59,7 @@ struct Pod {
   Uid controllerUid;           // of the controller owner reference, empty without one
   std::string controllerKind;  // "TrainingJob", "DaemonSet", "Job", …
   std::optional<MemberLabels> member;
+  Uid placeholderOf;  // the TrainingJob that owner and label say it stands for; empty: none
 
   NodeName node;                   // spec.nodeName; empty until bound
   std::optional<NodeName> pinned;  // the single node that required affinity allows by metadata.name

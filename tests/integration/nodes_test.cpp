@@ -235,4 +235,25 @@ TEST_CASE("placeholder pods stand for members until there are nodes, and never t
   lab.requireSound();
 }
 
+TEST_CASE("a pod that has only the name of a placeholder is neither marked nor deleted") {
+  Autoscaled lab(model::ProvisioningBy::kPlaceholderPods, "");
+  lab.submit("large", {.workers = 4, .runFor = ""});
+  const auto large = lab.job("large");
+  const std::string name = codec::placeholderName(*large, large->spec.roles[0], 1);
+  REQUIRE(lab.stranger(name, 16));  // no node holds it
+  REQUIRE(lab.until([&] { return lab.placeholders() == 4; }, 60s));
+  REQUIRE(lab.told("large", "Asked"));
+  const auto marked = [&] {
+    const auto pods = lab->snapshot().pods;
+    return std::count_if(pods.begin(), pods.end(), [](const auto& pod) {
+      return pod->unschedulableMessage.find("stands for a member") != std::string::npos;
+    });
+  };
+  CHECK(marked() == 3);
+  REQUIRE(lab.told("large", "TimedOut", 400s));
+  CHECK(lab.until([&] { return marked() == 0; }, 30s));
+  CHECK(lab.exists("/api/v1/namespaces/default/pods/" + name));
+  lab.requireSound();
+}
+
 }  // namespace trainyard::test
