@@ -81,7 +81,7 @@ struct PlanExecutor::Step {
   std::size_t openParts = 0;
   bool good = true;
   bool shrunk = false;  // room was made for its write
-  int conflicts = 0;  // of its writes to the job
+  int conflicts = 0;    // of its writes to the job
 
   // What members of `decision.job` are told; asked for only once that is the job as it stays.
   [[nodiscard]] const core::MemberEnvironments& environments() {

@@ -175,8 +175,8 @@ class QueueTree {
   };
   [[nodiscard]] Branches branches(Index a, Index b) const;
   // Of what is wanted, that for which whoever holds this may be asked: who gives up GPUs gives them for the
-  // sake of GPUs, and of cpu or memory where the whole cluster has too little for both. (Lost: everything that
-  // is wanted. Idle cpu that its jobs use beyond their part would cost a queue its guaranteed GPUs.)
+  // sake of GPUs, and of cpu or memory where the whole cluster has too little for both. (Lost: everything
+  // that is wanted. Idle cpu that its jobs use beyond their part would cost a queue its guaranteed GPUs.)
   [[nodiscard]] Amounts yieldedOf(const Amounts& wanted, const Amounts& held) const;
   // Whether the queue holds more than it is guaranteed of something that `wanted` needs; of GPUs of a known
   // type as for beyondGuarantee().
