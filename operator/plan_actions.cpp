@@ -11,6 +11,7 @@
 #include "codec/pod.h"
 #include "codec/service.h"
 #include "codec/status.h"
+#include "codec/stripping.h"
 #include "core/ledger/members.h"
 #include "model/gang_size.h"
 #include "model/names.h"
@@ -449,8 +450,6 @@ void PlanExecutor::run(const StepPtr& step, const core::DeletePod& action) {
   deletePod(action, [this, step](bool good) { partDone(step, good); });
 }
 
-// With a grace period the API server first writes when it ends: a pod that its owner has filled up to what
-// can be stored would stay for ever. Without one there is nothing to write, and its processes are killed.
 void PlanExecutor::deletePod(const core::DeletePod& action, std::function<void(bool)> done) {
   const base::Instant now = deps_.executor.now();
   const std::pair sent{action.uid, action.force};
@@ -464,11 +463,7 @@ void PlanExecutor::deletePod(const core::DeletePod& action, std::function<void(b
                    guarded([this, action, sent, done = std::move(done)](const Answer& answer) {
                      if (answer) return done(true);
                      if (answer.error().code == ErrorCode::kConflict) return checkGone(action, sent, done);
-                     if (codec::saysTooLarge(answer.error()) && !action.force) {
-                       core::DeletePod forced = action;
-                       forced.force = true;
-                       return deletePod(forced, done);
-                     }
+                     if (codec::saysTooLarge(answer.error())) return strip(action, sent, done);
                      const bool gone = answer.error().code == ErrorCode::kNotFound;
                      if (gone) deps_.cache.pods.forget(action.pod, action.uid.str());
                      if (!gone) deletesSent_.erase(sent);
@@ -516,6 +511,24 @@ void PlanExecutor::run(const StepPtr& step, const core::DeleteJob&) {
 
 // Another pod has the name by now, or so the answer says: a pod that is still there must not be forgotten,
 // because no watch would bring it back.
+// The API server first writes when a pod is to end, without a grace period too: one that its owner has filled
+// up to what can be stored would stay for ever. What was added to it goes; the next cycle deletes it.
+void PlanExecutor::strip(const core::DeletePod& action, const std::pair<model::Uid, bool>& sent,
+                         const std::function<void(bool)>& done) {
+  deletesSent_.erase(sent);
+  const std::string path = kube::kPods.object(action.pod.ns, action.pod.name);
+  deps_.api.get(path, guarded([this, action, path, done](const Answer& answer) {
+                  const auto patch = answer ? codec::encodeStrippingPatch(answer->body)
+                                            : tl::unexpected(base::Error(answer.error()));
+                  if (!patch) return done(false);
+                  deps_.log.warning("too large to be deleted: what was added to it is taken away",
+                                    {{"namespace", action.pod.ns}, {"pod", action.pod.name}});
+                  deps_.metrics.countWrite("pods");
+                  deps_.api.patch(kube::PatchType::kMerge, path, *patch,
+                                  guarded([done](const Answer&) { done(false); }));
+                }));
+}
+
 void PlanExecutor::checkGone(const core::DeletePod& action, const std::pair<model::Uid, bool>& sent,
                              const std::function<void(bool)>& done) {
   deps_.api.get(kube::kPods.object(action.pod.ns, action.pod.name),

@@ -4,6 +4,7 @@
 
 #include "codec/job_status.h"
 #include "codec/status.h"
+#include "codec/stripping.h"
 #include "operator/plan_step.h"
 
 namespace trainyard::operator_ {

@@ -134,6 +134,8 @@ class PlanExecutor {
   void refuseCreation(const StepPtr& step, std::string reason, std::string message);
   void noteRelease(const model::Job& job);
   void deletePod(const core::DeletePod& action, std::function<void(bool good)> done);
+  void strip(const core::DeletePod& action, const std::pair<model::Uid, bool>& sent,
+             const std::function<void(bool good)>& done);
   void checkGone(const core::DeletePod& action, const std::pair<model::Uid, bool>& sent,
                  const std::function<void(bool good)>& done);
 

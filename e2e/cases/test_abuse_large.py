@@ -59,23 +59,25 @@ class Large(Abuse):
 
     def fill(self, path):
         """Adds annotations and labels until the API server stores nothing more."""
-        def add(kind, count):
-            nonlocal number
-            number += count
-            # Labels cost thrice what they say: who wrote them is kept, too.
-            value = {f"{'k' * 50}-{number - i}.invalid/{'n' * 50}": "v" * (63 if kind == "labels" else 1_500)
-                     for i in range(count)}
+        def written(metadata):
             try:
-                given().api.call("PATCH", path, {"metadata": {kind: value}}, MERGE_PATCH)
+                given().api.call("PATCH", path, {"metadata": metadata}, MERGE_PATCH)
             except ApiError as error:
                 self.assertIn("too large", str(error))
                 return False
             return True
+
+        def name(number):
+            return f"{'k' * 50}-{number}.invalid/{'n' * 50}"
+        self.assertTrue(written({"annotations": {name(i): "v" * 1_500 for i in range(150)}}), "the first annotations")
         number = 0
-        self.assertTrue(add("annotations", 150), "the first annotations")
         for count in (100, 10, 1):
-            while add("labels", count):
-                pass
+            # Each costs thrice what it says: who wrote it is kept, too.
+            while written({"labels": {name(number + i): "v" * 63 for i in range(count)}}):
+                number += count
+        last = 0  # and the last bytes
+        for more in (512, 256, 128, 64, 32, 16, 8, 4, 2, 1):
+            last += more if written({"annotations": {name(0): "v" * (1_500 + last + more)}}) else 0
 
     def owner_gets_his_places(self):
         support.create_job(self.others, job("own", replicas=4, queue="owner"))

@@ -252,15 +252,4 @@ std::optional<std::string> encodeStatusPatch(const model::Job& before, const mod
                             encodeJobStatus(before.status), encodeJobStatus(after));
 }
 
-std::string encodeStrippingPatch(const model::Job& job) {
-  JsonWriter out;
-  out.beginObject().key("metadata").beginObject();
-  out.member("uid", job.uid.str());
-  out.key("labels").null().key("annotations").null();
-  // One empty entry is the API server's word for none.
-  out.key("managedFields").beginArray().beginObject().endObject().endArray();
-  out.endObject().endObject();
-  return std::move(out).take();
-}
-
 }  // namespace trainyard::codec

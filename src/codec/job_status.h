@@ -24,8 +24,4 @@ enum class PatchGuard {
                                                            const model::JobStatus& after,
                                                            PatchGuard guard = PatchGuard::kResourceVersion);
 
-// A merge patch for the job itself that takes away what its owner may fill it up with and no program of ours
-// reads: labels, annotations, and who wrote which field.
-[[nodiscard]] std::string encodeStrippingPatch(const model::Job& job);
-
 }  // namespace trainyard::codec

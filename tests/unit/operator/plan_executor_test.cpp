@@ -39,6 +39,7 @@ class Server final : public test::FakeApi {
 
   int version = 10;
   std::string status = "{}";  // as it is stored
+  std::string pod;            // of its pods, what a read of any finds
   // What a write of the status does; nothing: it is refused by a conflict.
   std::function<bool()> write = [] { return false; };
   bool editsSpec = false;  // with each version comes another generation
@@ -65,7 +66,8 @@ class Server final : public test::FakeApi {
       ++created;
       return kube::ApiResponse{201, "{}"};
     }
-    if (request.method == net::Method::kGet) return kube::ApiResponse{200, stored()};
+    const bool asksForPod = request.path.find("/pods/") != std::string::npos;
+    if (request.method == net::Method::kGet) return kube::ApiResponse{200, asksForPod ? pod : stored()};
     ++writes;
     const bool current =
         request.body.find(fmt::format(R"("resourceVersion":"{}")", version)) != std::string::npos;
@@ -246,22 +248,34 @@ TEST_CASE("A gang's record is written however often its spec is edited") {
   CHECK(fixture.api.status == R"({"phase":"Queued"})");
 }
 
-TEST_CASE("A pod that is filled up to what can be stored is deleted all the same") {
+TEST_CASE("A pod that is filled up to what can be stored is emptied, then deleted") {
   Fixture fixture;
-  std::vector<std::string> deletes;
+  fixture.api.pod =
+      R"({"metadata":{"namespace":"ml","name":"bert-worker-0","uid":"p","labels":{"trainyard.dev/role":"worker","x":"y"}}})";
+  std::string stripped;
+  int deleted = 0;
   fixture.api.fault = [&](const kube::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.path.find("/pods/") == std::string::npos) return std::nullopt;
+    if (request.method == net::Method::kPatch) {
+      stripped = request.body;
+      return base::Error{base::ErrorCode::kConflict, "whatever comes of it"};
+    }
     if (request.method != net::Method::kDelete) return std::nullopt;
-    deletes.push_back(request.body);
-    const bool graceful = request.body.find(R"("gracePeriodSeconds":0)") == std::string::npos;
-    return graceful ? std::optional(kTooLarge) : std::nullopt;
+    if (stripped.empty()) return kTooLarge;
+    ++deleted;
+    return base::Error{base::ErrorCode::kNotFound, "gone"};
   };
   core::Plan plan;
   plan.decisions.push_back({.job = fixture.cache.jobs.find(kJob)});
   plan.decisions.back().actions.emplace_back(
       core::DeletePod{.pod = {"ml", "bert-worker-0"}, .uid = model::Uid("p")});
-  fixture.executor.execute(plan);
-  fixture.loop.runFor(100ms);
-  CHECK(deletes.size() == 2);
+  for (int i = 0; i < 2; ++i) {
+    fixture.executor.execute(plan);
+    fixture.loop.runFor(300ms);
+  }
+  CHECK(stripped ==
+        R"({"metadata":{"uid":"p","labels":{"x":null},"annotations":null,"managedFields":[{}]}})");
+  CHECK(deleted == 1);
 }
 
 TEST_CASE("Bodies of a large gang are not made all at once") {

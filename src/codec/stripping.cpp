@@ -1,0 +1,54 @@
+#include "codec/stripping.h"
+
+#include <algorithm>
+#include <array>
+
+#include "codec/json_value.h"
+#include "codec/json_writer.h"
+#include "codec/object_meta.h"
+#include "model/names.h"
+
+namespace trainyard::codec {
+namespace {
+
+namespace names = model::names;
+
+constexpr std::array kOfMembers = {names::kJobNameLabel, names::kJobUidLabel, names::kEpochLabel,
+                                   names::kRoleLabel, names::kIndexLabel};
+
+void forgetWriters(JsonWriter& out) {
+  // One empty entry is the API server's word for none.
+  out.key("managedFields").beginArray().beginObject().endObject().endArray();
+}
+
+}  // namespace
+
+std::string encodeStrippingPatch(const model::Job& job) {
+  JsonWriter out;
+  out.beginObject().key("metadata").beginObject();
+  out.member("uid", job.uid.str());
+  out.key("labels").null().key("annotations").null();
+  forgetWriters(out);
+  out.endObject().endObject();
+  return std::move(out).take();
+}
+
+base::Result<std::string> encodeStrippingPatch(std::string_view pod) {
+  const auto meta = decodeObjectMeta(pod);
+  if (!meta) return base::fail(meta.error());
+  const auto document = JsonDocument::parse(pod);
+  if (!document) return base::fail(document.error());
+  JsonWriter out;
+  out.beginObject().key("metadata").beginObject();
+  out.member("uid", meta->uid);
+  out.key("labels").beginObject();
+  document->root().find("metadata").find("labels").forEachMember([&](std::string_view name, JsonValue) {
+    if (std::find(kOfMembers.begin(), kOfMembers.end(), name) == kOfMembers.end()) out.key(name).null();
+  });
+  out.endObject().key("annotations").null();
+  forgetWriters(out);
+  out.endObject().endObject();
+  return std::move(out).take();
+}
+
+}  // namespace trainyard::codec
