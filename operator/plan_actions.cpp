@@ -509,8 +509,6 @@ void PlanExecutor::run(const StepPtr& step, const core::DeleteJob&) {
                    }));
 }
 
-// Another pod has the name by now, or so the answer says: a pod that is still there must not be forgotten,
-// because no watch would bring it back.
 // The API server first writes when a pod is to end, without a grace period too: one that its owner has filled
 // up to what can be stored would stay for ever. What was added to it goes; the next cycle deletes it.
 void PlanExecutor::strip(const core::DeletePod& action, const std::pair<model::Uid, bool>& sent,
@@ -518,7 +516,7 @@ void PlanExecutor::strip(const core::DeletePod& action, const std::pair<model::U
   deletesSent_.erase(sent);
   const std::string path = kube::kPods.object(action.pod.ns, action.pod.name);
   deps_.api.get(path, guarded([this, action, path, done](const Answer& answer) {
-                  const auto patch = answer ? codec::encodeStrippingPatch(answer->body)
+                  const auto patch = answer ? codec::encodeStrippingPatch(action.uid, answer->body)
                                             : tl::unexpected(base::Error(answer.error()));
                   if (!patch) return done(false);
                   deps_.log.warning("too large to be deleted: what was added to it is taken away",
@@ -529,6 +527,8 @@ void PlanExecutor::strip(const core::DeletePod& action, const std::pair<model::U
                 }));
 }
 
+// Another pod has the name by now, or so the answer says: a pod that is still there must not be forgotten,
+// because no watch would bring it back.
 void PlanExecutor::checkGone(const core::DeletePod& action, const std::pair<model::Uid, bool>& sent,
                              const std::function<void(bool)>& done) {
   deps_.api.get(kube::kPods.object(action.pod.ns, action.pod.name),

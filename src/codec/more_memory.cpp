@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "base/quantity.h"
-#include "base/saturating.h"
 #include "codec/field.h"
 #include "codec/json_value.h"
 #include "codec/json_writer.h"
@@ -32,7 +31,7 @@ bool writeAmount(const JsonValue& value, JsonWriter& out) {
   const auto amount = base::Quantity::parse(text);
   if (!amount) return false;
   const std::int64_t units = amount->unitsRoundedUp();
-  out.string(fmt::to_string(base::saturatingAdd(units, units / 2)));
+  out.string(fmt::to_string(units + units / 2));
   return true;
 }
 

@@ -5,7 +5,6 @@
 
 #include "codec/json_value.h"
 #include "codec/json_writer.h"
-#include "codec/object_meta.h"
 #include "model/names.h"
 
 namespace trainyard::codec {
@@ -33,14 +32,12 @@ std::string encodeStrippingPatch(const model::Job& job) {
   return std::move(out).take();
 }
 
-base::Result<std::string> encodeStrippingPatch(std::string_view pod) {
-  const auto meta = decodeObjectMeta(pod);
-  if (!meta) return base::fail(meta.error());
+base::Result<std::string> encodeStrippingPatch(const model::Uid& uid, std::string_view pod) {
   const auto document = JsonDocument::parse(pod);
   if (!document) return base::fail(document.error());
   JsonWriter out;
   out.beginObject().key("metadata").beginObject();
-  out.member("uid", meta->uid);
+  out.member("uid", uid.str());
   out.key("labels").beginObject();
   document->root().find("metadata").find("labels").forEachMember([&](std::string_view name, JsonValue) {
     if (std::find(kOfMembers.begin(), kOfMembers.end(), name) == kOfMembers.end()) out.key(name).null();

@@ -13,8 +13,9 @@ namespace trainyard::codec {
 // Of a TrainingJob: labels, annotations, and who wrote which field.
 [[nodiscard]] std::string encodeStrippingPatch(const model::Job& job);
 
-// Of a member that is to end, from its text: labels that are no member's, annotations, and who wrote which
-// field. kInvalid when it is no object with a uid.
-[[nodiscard]] base::Result<std::string> encodeStrippingPatch(std::string_view pod);
+// Of a member that is to end, from the text of the pod that has its name: labels that are no member's,
+// annotations, and who wrote which field. Another pod than `uid` is refused by the API server. kInvalid when
+// it is no object.
+[[nodiscard]] base::Result<std::string> encodeStrippingPatch(const model::Uid& uid, std::string_view pod);
 
 }  // namespace trainyard::codec

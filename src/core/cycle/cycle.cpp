@@ -135,7 +135,7 @@ void Cycle::keepTurn(const JobPtr& job) {
   const bool backsOff = gang.backoff && input_.snapshot.now < gang.backoff->until;
   const model::Condition* admitted = job->condition(model::conditions::kAdmitted);
   const bool refused = admitted != nullptr && admitted->status == model::ConditionStatus::kFalse;
-  if (!waits || backsOff || refused || feedback_->failing || !job->specError.empty()) return;
+  if (!waits || backsOff || refused || feedback_->failing) return;
   if (admit(*job, input_.snapshot, queues_, *feedback_).refusal) return;
   waiting_.push_back({job, true});
 }

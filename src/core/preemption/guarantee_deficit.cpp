@@ -7,10 +7,8 @@
 namespace trainyard::core {
 namespace {
 
-constexpr std::int64_t kShareUnit = 1'000'000'000'000;
-
 std::int64_t shareOf(std::int64_t amount, std::int64_t capacity) {
-  return amount <= 0 ? 0 : base::scaled(amount, kShareUnit, std::max<std::int64_t>(capacity, 1));
+  return amount <= 0 ? 0 : base::scaled(amount, QueueTree::kShareUnit, std::max<std::int64_t>(capacity, 1));
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ bool reclaims(const Claimant& claimant, QueueTree::Index victimQueue, const Queu
   const auto& own = tree.node(claimant.queue);
   if (own.queue != nullptr && !(*own.queue)->reclaim) return false;
   const QueueTree::Branches branches = tree.branches(claimant.queue, victimQueue);
-  if (branches.a == branches.b) return false;
+  if (branches.a == branches.b || !tree.borrows(branches.b, claimant.demand)) return false;
   const QueueTree::Amounts yielded = tree.yieldedOf(claimant.demand, held);
   if (!tree.borrows(branches.b, yielded)) return false;
   // What a branch has too much is had by those below it who have more than is theirs.

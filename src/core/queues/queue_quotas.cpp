@@ -11,8 +11,6 @@ namespace {
 
 using Index = QueueTree::Index;
 
-constexpr std::int64_t kShareUnit = 1'000'000'000'000;
-
 }  // namespace
 
 std::optional<QueueTree::Excess> QueueTree::beyondLimit(Index queue, const Amounts& more) const {

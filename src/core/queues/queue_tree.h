@@ -48,6 +48,7 @@ class QueueTree {
   using Amounts = std::vector<std::int64_t>;
   static constexpr Index kCluster = 0;
   static constexpr std::int64_t kNoLimit = INT64_MAX;
+  static constexpr std::int64_t kShareUnit = 1'000'000'000'000;  // shares are told in parts of it
 
   // Reads queues, capacity (ready and not cordoned nodes) and what the snapshot's jobs hold.
   explicit QueueTree(const model::Snapshot& snapshot);

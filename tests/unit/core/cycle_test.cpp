@@ -102,6 +102,22 @@ TEST_CASE("a job that could start but is busy keeps the room it would take") {
   CHECK(proposalFor(cycle(in), "ml/second") == nullptr);
 }
 
+TEST_CASE("who is busy keeps no room that it could not have, and not for ever") {
+  const auto secondStarts = [](std::string_view queueOfFirst, bool failing) {
+    CycleInput in = input(halfFull()
+                              .add(job("ml/first").role("worker", 1, gpus(8)).created(1).queue(queueOfFirst))
+                              .add(job("ml/second").role("worker", 1, gpus(8)).created(2)));
+    in.feedback[key("ml/first")].busy = true;
+    in.feedback[key("ml/first")].failing = failing;
+    const Plan plan = cycle(in);
+    const JobDecision* second = decisionFor(plan, "ml/second");
+    return second != nullptr && second->podIsRecord;
+  };
+  CHECK_FALSE(secondStarts("default", false));
+  CHECK(secondStarts("nobodys", false));
+  CHECK(secondStarts("default", true));
+}
+
 TEST_CASE("templates are checked before a job is planned") {
   CycleInput in = input(halfFull().add(job("ml/bert").role("worker", 1, gpus(1))));
   in.feedback.clear();
