@@ -103,6 +103,10 @@ class Scheduler {
   bool claims(const Contender& contender, const GangShape& shape);
   bool claimsGuaranteed(const Contender& contender, const GangShape& shape);
   bool claimsMore(const Contender& contender, const GangShape& shape);
+  [[nodiscard]] std::optional<Claim> shrinkingFor(const Contender& contender, int members,
+                                                  std::size_t widest);
+  [[nodiscard]] std::optional<Claim> mostOfLower(const Contender& contender, std::optional<Claim> claim,
+                                                 std::pair<int, int> sizes, std::size_t widest);
   bool movesOthers(const Contender& contender, const GangShape& shape);
   bool carryOutUnlessKept(const Contender& contender, Claim claim);
   void carryOut(const Contender& contender, Claim claim);
