@@ -4,11 +4,11 @@ ARGS ?=
 PRESET ?= release
 PREFIX ?= /usr/local
 
-.PHONY: help deps build install images demo monitoring test faults abuse real network soak sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
+.PHONY: help deps build install images demo monitoring test e2e-full faults abuse real network soak sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
   cluster-status cluster-down clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
 
 deps: ## install the Debian packages that are missing
 	@tools/deps
@@ -24,6 +24,7 @@ images: build ## container images of the programs into build/images, without an 
 	tools/images $(ARGS)
 
 demo: build ## a cluster, real jobs, live on the terminal (ARGS=--once: unattended)
+	@case " $(ARGS) " in *" --real "*) tools/deps real;; esac
 	e2e/demo $(ARGS)
 
 test: deps ## all tests

@@ -39,7 +39,11 @@ int main(int argc, char** argv) {
   app.add_option("--metrics-listen", options.metricsListen,
                  "address and port of /metrics, /healthz and /readyz, by plain HTTP");
   app.add_option("--log-level", logLevel, "debug, info, warning or error")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
 
   const auto level = trainyard::base::parseLogLevel(logLevel);
   if (!level) {

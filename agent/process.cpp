@@ -139,7 +139,8 @@ class Process {
         kube::ReflectorOptions{.type = kube::kPods,
                                .selectors = {{"fieldSelector", "spec.nodeName=" + options_.node},
                                              {"labelSelector", std::string(model::names::kJobUidLabel)}},
-                               .pageSize = 50},
+                               .pageSize = 50,
+                               .pageBytes = std::size_t{2} << 20},
         connection_->api(), loop_, rng.split(), log_, pods_);
     pods_.onChange([this](const auto&, const auto&) { gather(); });
     return {};
@@ -182,7 +183,10 @@ class Process {
     if (options_.metricsListen.empty()) return {};
     const auto address = net::parseListenAddress(options_.metricsListen);
     if (!address) return base::fail(address.error());
-    auto server = net::startHttpServer({.address = address->host, .port = address->port, .threads = 1},
+    auto server = net::startHttpServer({.address = address->host,
+                                        .port = address->port,
+                                        .threads = 1,
+                                        .limits = telemetry::endpointLimits()},
                                        telemetry::makeEndpoints(registry_, health_));
     if (!server) return base::fail(server.error());
     server_ = std::move(*server);

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/plain_text.h"
+#include "kube/paths.h"
 
 namespace trainyard::cli {
 namespace {
@@ -71,6 +72,23 @@ base::Result<model::ObjectKey> parseJobName(const std::string& text, const std::
                       fmt::format("\"{}\" is no job: write NAME or NAMESPACE/NAME", text));
   }
   return key;
+}
+
+base::Error explainRefusal(const base::Error& error, const std::string& what, const ClusterClient& client) {
+  if (error.code != base::ErrorCode::kNotFound)
+    return {error.code, fmt::format("{} ({})", error.message, client.source())};
+  if (error.message.find("could not find the requested resource") != std::string::npos ||
+      error.message.find("page not found") != std::string::npos) {
+    return {error.code, fmt::format("this cluster has no TrainingJobs: are Trainyard's CRDs installed? ({})",
+                                    client.source())};
+  }
+  return {error.code, fmt::format("{} not found ({})", what, client.source())};
+}
+
+base::Result<std::string> readJobBody(ClusterClient& client, const model::ObjectKey& key) {
+  auto body = client.read(kube::kTrainingJobs.object(key.ns, key.name), {});
+  if (!body) return base::fail(explainRefusal(body.error(), fmt::format("TrainingJob {}", key), client));
+  return body;
 }
 
 }  // namespace trainyard::cli

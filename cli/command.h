@@ -37,4 +37,12 @@ int printWhile(bool watch, const std::string& program,
 [[nodiscard]] base::Result<model::ObjectKey> parseJobName(const std::string& text, const std::string& ns,
                                                           const std::string& fromContext);
 
+// An API server's refusal in the words of who asked for `what`. It answers 404 as well where the whole type
+// is unknown.
+[[nodiscard]] base::Error explainRefusal(const base::Error& error, const std::string& what,
+                                         const ClusterClient& client);
+
+// The TrainingJob as JSON.
+[[nodiscard]] base::Result<std::string> readJobBody(ClusterClient& client, const model::ObjectKey& key);
+
 }  // namespace trainyard::cli

@@ -4,7 +4,10 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 #include <nlohmann/json.hpp>
+
+#include "cli/plain_text.h"
 
 namespace trainyard::cli {
 namespace {
@@ -12,6 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kRoleLetters = 16;
+constexpr const char* kApplied = "kubectl.kubernetes.io/last-applied-configuration";
 constexpr const char* kQueueLabel = "kueue.x-k8s.io/queue-name";
 
 Json get(const Json& object, const char* key) {
@@ -34,13 +38,21 @@ std::string textOf(const Json& value) { return value.is_string() ? value.get<std
 
 class Converter {
  public:
-  explicit Converter(const Json& source) : source_(source), spec_(get(source, "spec")) {
+  explicit Converter(const Json& source) : spec_(get(source, "spec")) {
     result_["apiVersion"] = "trainyard.dev/v1alpha1";
     result_["kind"] = "TrainingJob";
     Json meta = Json::object();
-    for (const char* key : {"name", "generateName", "namespace", "labels"}) {
+    for (const char* key : {"name", "generateName", "namespace", "labels", "annotations"}) {
       copy(get(source, "metadata"), key, meta, key);
     }
+    if (meta.contains("annotations")) meta["annotations"].erase(kApplied);
+    if (get(meta, "annotations").empty()) meta.erase("annotations");
+    static const re2::RE2 label("[a-z]([-a-z0-9]{0,61}[a-z0-9])?");
+    if (const std::string name = textOf(get(meta, "name"));
+        !name.empty() && !re2::RE2::FullMatch(name, label))
+      note(
+          "metadata.name: names of TrainingJobs are like those of Services, 63 letters, digits and \"-\" at "
+          "most, first a letter: choose another one");
     const Json queue = get(meta, "labels", kQueueLabel);
     if (queue.is_string()) {
       to_["queue"] = queue;
@@ -71,7 +83,11 @@ class Converter {
       if (one.is_null()) continue;
       addRole(name, get(one, "replicas"), get(one, "template"));
       noteRestarts(get(one, "restartPolicy"), name);
+      noteRest(one, fmt::format("spec.pytorchReplicaSpecs.{}", name),
+               {"replicas", "template", "restartPolicy"});
     }
+    noteRest(spec_, "spec", {"pytorchReplicaSpecs", "elasticPolicy", "nprocPerNode", "runPolicy"});
+    noteRest(replicas, "spec.pytorchReplicaSpecs", {"Master", "Worker"});
     const Json elastic = get(spec_, "elasticPolicy");
     if (!elastic.is_null()) addElastic(elastic, get(replicas, "Worker", "replicas"));
     if (!get(spec_, "nprocPerNode").is_null())
@@ -110,8 +126,17 @@ class Converter {
     for (const char* key : {"podTemplateOverrides", "runtimePatches"}) {
       if (!get(spec_, key).is_null()) note(fmt::format("spec.{}: write it into the template", key));
     }
-    if (textOf(get(spec_, "managedBy")).find("multikueue") != std::string::npos)
-      note("spec.managedBy: not carried over");
+    if (!get(trainer, "numProcPerNode").is_null())
+      note("spec.trainer.numProcPerNode: one process is started for each GPU of the container");
+    noteRest(trainer, "spec.trainer",
+             {"image", "command", "args", "env", "numNodes", "resourcesPerNode", "numProcPerNode"});
+    for (const char* key : {"labels", "annotations"}) {
+      if (!get(spec_, key).is_null())
+        note(fmt::format("spec.{}: write them into the template's metadata", key));
+    }
+    noteRest(spec_, "spec",
+             {"runtimeRef", "trainer", "suspend", "initializer", "podTemplateOverrides", "runtimePatches",
+              "labels", "annotations"});
   }
 
   void fromVolcano() {
@@ -126,6 +151,12 @@ class Converter {
       if (!get(task, "dependsOn").is_null())
         note(fmt::format("task {}: dependsOn: all roles start together", role));
       for (const Json& policy : get(task, "policies")) addTaskPolicy(role, policy);
+      if (const Json own = get(task, "minAvailable"); !own.is_null() && own != get(task, "replicas"))
+        note(fmt::format("task {}: minAvailable: spec.gang.minAvailable counts members of all roles", role));
+      if (!get(task, "maxRetry").is_null())
+        note(fmt::format("task {}: maxRetry: the whole gang starts again, spec.failure.maxRestarts", role));
+      noteRest(task, fmt::format("task {}", role),
+               {"name", "replicas", "template", "dependsOn", "policies", "minAvailable", "maxRetry"});
     }
     for (const Json& policy : get(spec_, "policies")) addJobPolicy(policy);
     copy(spec_, "queue", to_, "queue");
@@ -138,17 +169,47 @@ class Converter {
     if (!get(spec_, "networkTopology").is_null())
       note("spec.networkTopology: say how close in spec.locality (required: rack, for example)");
     if (!get(spec_, "volumes").is_null()) note("spec.volumes: write them into the templates");
+    if (!get(spec_, "minSuccess").is_null())
+      note("spec.minSuccess: spec.success says which roles have to succeed");
+    noteRest(spec_, "spec",
+             {"plugins", "tasks", "policies", "queue", "priorityClassName", "minAvailable", "maxRetry",
+              "ttlSecondsAfterFinished", "networkTopology", "volumes", "minSuccess", "schedulerName"});
     if (plugins.contains("svc"))
       note(
           "plugin svc: members find each other as JOB-ROLE-INDEX.JOB.NAMESPACE.svc; there is no "
           "/etc/volcano; the list "
           "of members is in TRAINYARD's variables (docs/frameworks.md)");
+    if (plugins.contains("ssh") && to_["framework"] == "Custom")
+      note(
+          "plugin ssh: members are given keys with framework MPI or Horovod only: choose one of them, or "
+          "bring a "
+          "Secret of yours");
+    for (const auto& [plugin, arguments] : plugins.items()) {
+      static const std::set<std::string> known{"svc", "env", "ssh", "pytorch", "tensorflow", "mpi", "jax"};
+      if (known.count(plugin) == 0) note(fmt::format("plugin {}: not carried over", plugin));
+    }
     if (plugins.contains("env"))
       note("plugin env: VC_TASK_INDEX is not set; RANK or the pod's name tells the same");
   }
 
  private:
-  void note(std::string text) { notes_.push_back(std::move(text)); }
+  // One line each, whatever names it quotes: it becomes a comment.
+  void note(std::string_view text) {
+    std::string line = plainText(text, false);
+    for (const char* separator : {"\u2028", "\u2029"}) {
+      for (auto at = line.find(separator); at != std::string::npos; at = line.find(separator))
+        line.replace(at, 3, " ");
+    }
+    notes_.push_back(std::move(line));
+  }
+
+  // What no line above has read: nothing gets lost in silence.
+  void noteRest(const Json& object, const std::string& path, const std::set<std::string>& read) {
+    if (!object.is_object()) return;
+    for (const auto& [key, value] : object.items()) {
+      if (read.count(key) == 0 && !value.is_null()) note(fmt::format("{}.{}: not carried over", path, key));
+    }
+  }
 
   static std::string framework(const Json& plugins) {
     for (const auto& [plugin, name] : {std::pair{"pytorch", "PyTorch"}, std::pair{"tensorflow", "TensorFlow"},
@@ -231,7 +292,11 @@ class Converter {
       else
         note("runPolicy.schedulingPolicy.minAvailable: spec.elastic says how small the job may be");
     }
-    if (!get(run, "managedBy").is_null()) note("runPolicy.managedBy: not carried over");
+    noteRest(run, "runPolicy",
+             {"cleanPodPolicy", "ttlSecondsAfterFinished", "activeDeadlineSeconds", "suspend", "backoffLimit",
+              "schedulingPolicy"});
+    noteRest(scheduling, "runPolicy.schedulingPolicy",
+             {"queue", "priorityClass", "scheduleTimeoutSeconds", "minAvailable"});
   }
 
   void noteRestarts(const Json& policy, const char* who) {
@@ -244,8 +309,21 @@ class Converter {
       note(fmt::format("{}: restartPolicy Always: a member that ends with 0 has succeeded", who));
   }
 
+  // "PodFailed", "PodFailed, PodEvicted", "exit code 3".
+  static std::string eventOf(const Json& policy) {
+    std::string events = textOf(get(policy, "event"));
+    const Json several = get(policy, "events");
+    for (const Json& each : several.is_array() ? several : Json::array()) {
+      events += (events.empty() ? "" : ", ") + textOf(each);
+    }
+    const Json code = get(policy, "exitCode");
+    if (code.is_number_integer())
+      events += fmt::format("{}exit code {}", events.empty() ? "" : ", ", code.get<std::int64_t>());
+    return events;
+  }
+
   void addTaskPolicy(const std::string& role, const Json& policy) {
-    const std::string event = textOf(get(policy, "event"));
+    const std::string event = eventOf(policy);
     const std::string action = textOf(get(policy, "action"));
     if (event == "TaskCompleted" && action == "CompleteJob") {
       to_["success"]["roles"].push_back(role);
@@ -255,14 +333,13 @@ class Converter {
   }
 
   void addJobPolicy(const Json& policy) {
-    const std::string event = textOf(get(policy, "event"));
+    const std::string event = eventOf(policy);
     const std::string action = textOf(get(policy, "action"));
     // What happens here anyway.
     const bool usual = action == "RestartJob" && (event == "PodEvicted" || event == "PodFailed");
     if (!usual) note(fmt::format("policy {} → {}: see spec.failure and docs/failures.md", event, action));
   }
 
-  const Json& source_;
   Json spec_;
   Json result_ = Json::object();
   Json to_ = Json::object();
@@ -271,6 +348,15 @@ class Converter {
 };
 
 }  // namespace
+
+bool staysAsItIs(const std::string& json) {
+  const Json source = Json::parse(json, nullptr, false);
+  const std::string api = textOf(get(source, "apiVersion"));
+  if (api.empty()) return false;
+  const auto slash = api.find('/');
+  const std::string group = slash == std::string::npos ? "" : api.substr(0, slash);
+  return group.find('.') == std::string::npos || group.ends_with(".k8s.io");
+}
 
 base::Result<Converted> convertJob(const std::string& json) {
   const Json source = Json::parse(json, nullptr, false);

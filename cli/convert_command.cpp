@@ -15,8 +15,15 @@ namespace {
 base::Result<std::string> convert(const std::vector<std::string>& files) {
   const auto manifests = readManifests(files);
   if (!manifests) return base::fail(manifests.error());
+  if (manifests->empty()) return base::fail(base::ErrorCode::kInvalid, "there is no object in the files");
   std::string text;
   for (const Manifest& manifest : *manifests) {
+    if (staysAsItIs(manifest.json)) {
+      const auto yaml = yamlOfJson(manifest.json);
+      if (!yaml) return base::fail(yaml.error());
+      text += fmt::format("{}# as it was\n{}", text.empty() ? "" : "---\n", *yaml);
+      continue;
+    }
     const auto converted = convertJob(manifest.json);
     if (!converted)
       return base::fail(converted.error().code,

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/command.h"
 #include "cli/job_text.h"
 #include "codec/job.h"
 #include "codec/list.h"
@@ -22,18 +23,6 @@ struct JobAnswer {
   Nodes nodes;
 };
 
-// The API server answers 404 as well where the whole type is unknown.
-base::Error explainMissing(const base::Error& error, const std::string& what, const std::string& source) {
-  if (error.code != base::ErrorCode::kNotFound)
-    return {error.code, fmt::format("{} ({})", error.message, source)};
-  if (error.message.find("could not find the requested resource") != std::string::npos ||
-      error.message.find("page not found") != std::string::npos) {
-    return {error.code,
-            fmt::format("this cluster has no TrainingJobs: are Trainyard's CRDs installed? ({})", source)};
-  }
-  return {error.code, fmt::format("{} not found ({})", what, source)};
-}
-
 Nodes readNodes(ClusterClient& client, const std::vector<model::NodeName>& names) {
   if (names.size() > kMostNodes) return {};
   std::vector<std::string> paths;
@@ -49,22 +38,10 @@ Nodes readNodes(ClusterClient& client, const std::vector<model::NodeName>& names
 }
 
 base::Result<JobAnswer> readJob(ClusterClient& client, const JobFlags& flags) {
-  const auto slash = flags.job.find('/');
-  std::string ns = flags.ns.empty() ? client.ns() : flags.ns;
-  std::string name = flags.job;
-  if (slash != std::string::npos) {
-    ns = flags.job.substr(0, slash);
-    name = flags.job.substr(slash + 1);
-  }
-  if (ns.empty() || name.empty() || name.find('/') != std::string::npos) {
-    return base::fail(base::ErrorCode::kInvalid,
-                      fmt::format("\"{}\" is no job: write NAME or NAMESPACE/NAME", flags.job));
-  }
-  const auto body = client.get({kube::kTrainingJobs.object(ns, name)}).front();
-  if (!body) {
-    return base::fail(
-        explainMissing(body.error(), fmt::format("TrainingJob {}/{}", ns, name), client.source()));
-  }
+  const auto key = parseJobName(flags.job, flags.ns, client.ns());
+  if (!key) return base::fail(key.error());
+  const auto body = readJobBody(client, *key);
+  if (!body) return base::fail(body.error());
   auto job = codec::decodeJob(*body);
   if (!job) return base::fail(job.error());
   Nodes nodes = readNodes(client, nodesOf(*job));
@@ -76,7 +53,7 @@ base::Result<std::vector<model::Job>> readJobs(ClusterClient& client, const JobF
                                ? kube::kTrainingJobs.collection()
                                : kube::kTrainingJobs.collection(flags.ns.empty() ? client.ns() : flags.ns);
   auto body = client.get({path}).front();
-  if (!body) return base::fail(explainMissing(body.error(), "TrainingJobs", client.source()));
+  if (!body) return base::fail(explainRefusal(body.error(), "TrainingJobs", client));
   auto list = codec::decodeList(std::move(*body));
   if (!list) return base::fail(list.error());
   std::vector<model::Job> jobs;

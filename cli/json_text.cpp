@@ -70,13 +70,13 @@ void write(std::string& out, const Json& value, std::size_t indent) {
 
 void clean(Json& value);
 
-void cleanEnvironment(Json& list) {
+void cleanValues(Json& list) {
   for (Json& each : list) {
     if (each.is_object() && each.contains("value")) each["value"] = kRemoved;
   }
 }
 
-// "--token" and its value are two words.
+// "--token" and its value are two words, and so are curl's "-u" and "user:password".
 void cleanWords(Json& list) {
   static const re2::RE2 flag(
       R"re((?i)-{1,2}[-_a-z0-9]*(?:passwo?r?d|secret|token|api[-_]?key|access[-_]?key|credential)[-_a-z0-9]*)re");
@@ -85,20 +85,33 @@ void cleanWords(Json& list) {
     if (!each.is_string()) continue;
     const std::string word = each.get<std::string>();
     each = isValue && !word.starts_with('-') ? std::string(kRemoved) : lineWithoutSecrets(word);
-    isValue = re2::RE2::FullMatch(word, flag);
+    isValue = re2::RE2::FullMatch(word, flag) || word == "-u" || word == "--user";
   }
 }
 
 void cleanMember(const std::string& key, Json& value) {
-  if (key == "env" && value.is_array()) return cleanEnvironment(value);
+  if ((key == "env" || key == "httpHeaders") && value.is_array()) return cleanValues(value);
+  if (key == "volumeAttributes" && value.is_object()) {
+    for (Json& each : value) each = kRemoved;
+    return;
+  }
   if ((key == "command" || key == "args") && value.is_array()) return cleanWords(value);
-  if (key == "message" && value.is_string()) value = lineWithoutSecrets(value.get_ref<const std::string&>());
+  // Not "secretName" and the like, which only name one.
+  static const re2::RE2 secret(
+      R"re((?i).*(?:passwo?r?d|api[-_]?key|access[-_]?key|credentials?|(?:^|[-_./])(?:token|secret)))re");
+  if (value.is_string()) {
+    const std::string text = value.get<std::string>();
+    value = re2::RE2::FullMatch(key, secret) ? std::string(kRemoved) : lineWithoutSecrets(text);
+  }
   clean(value);
 }
 
 void clean(Json& value) {
   if (value.is_array()) {
-    for (Json& each : value) clean(each);
+    for (Json& each : value) {
+      if (each.is_string()) each = lineWithoutSecrets(each.get_ref<const std::string&>());
+      clean(each);
+    }
   }
   if (!value.is_object()) return;
   if (value.value("kind", Json()) == "Secret") {
@@ -151,12 +164,14 @@ std::string lineWithoutSecrets(std::string_view line) {
       R"re((?i)([-_a-z0-9]*(?:passwo?r?d|secret|token|api[-_]?key|access[-_]?key|credential)[-_a-z0-9]*["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&"']+))re");
   // As a flag with its value: "tokens per second" is no secret.
   static const re2::RE2 flag(
-      R"re((?i)((?:^|\s)-{1,2}[-_a-z0-9]*(?:passwo?r?d|secret|token|api[-_]?key|access[-_]?key|credential)[-_a-z0-9]*\s+)("[^"]*"|'[^']*'|[^-\s"'][^\s,;&"']*))re");
+      R"re((?i)((?:^|[\s\[,"'])-{1,2}[-_a-z0-9]*(?:passwo?r?d|secret|token|api[-_]?key|access[-_]?key|credential)[-_a-z0-9]*["']?[\s,]+)("[^"]*"|'[^']*'|[^-\s"'\]][^\s,;&"'\]]*))re");
+  static const re2::RE2 user(R"re(((?:^|\s)(?:-u|--user)[\s=]+["']?[^\s:"']+):[^\s"']+)re");
   static const re2::RE2 bearer(R"re((?i)(bearer|basic)\s+[-A-Za-z0-9._~+/=]{8,})re");
   static const re2::RE2 inUrl(R"re(([a-zA-Z][-+.a-zA-Z0-9]*://[^/\s:@]+):[^/\s@]+@)re");
   std::string text(line);
   re2::RE2::GlobalReplace(&text, named, "\\1(removed)");
   re2::RE2::GlobalReplace(&text, flag, "\\1(removed)");
+  re2::RE2::GlobalReplace(&text, user, "\\1:(removed)");
   re2::RE2::GlobalReplace(&text, bearer, "\\1 (removed)");
   re2::RE2::GlobalReplace(&text, inUrl, "\\1:(removed)@");
   return text;

@@ -37,9 +37,12 @@ Text shownAs(const std::string& output, std::string_view kind, Text text) {
 }
 
 // CLI11 has an exit code for each kind of mistake; shells and scripts know one: 2.
-int usage(const CLI::App& app, const CLI::ParseError& error) {
-  constexpr int kUsage = 2;
-  return app.exit(error) == 0 ? 0 : kUsage;
+constexpr int kUsage = 2;
+
+int usage(const CLI::App& app, const CLI::ParseError& error) { return app.exit(error) == 0 ? 0 : kUsage; }
+
+bool isCommand(CLI::App& app, const std::string& word) {
+  return !app.get_subcommands([&](const CLI::App* each) { return each->check_name(word); }).empty();
 }
 
 }  // namespace
@@ -128,6 +131,10 @@ int main(int argc, char** argv) {
 
   trainyard::cli::addCompletionCommand(app, program, run);
 
+  if (const char* first = argc > 1 ? argv[1] : "-"; *first != '-' && !isCommand(app, first)) {
+    fmt::print(stderr, "{}: there is no command \"{}\"; `{} --help` lists all\n", program, first, program);
+    return kUsage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

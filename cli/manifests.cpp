@@ -39,6 +39,20 @@ base::Result<Manifest> readManifest(codec::YamlValue document, const std::string
   return manifest;
 }
 
+// Of what `kubectl get -o yaml` writes for several, the items.
+std::vector<codec::YamlValue> objectsOf(codec::YamlValue& document) {
+  codec::YamlValue* items = nullptr;
+  bool isList = false;
+  for (auto& [name, value] : document.members) {
+    if (name == "items" && value.kind == codec::YamlValue::Kind::kList) items = &value;
+    if (name == "kind") isList = value.text.ends_with("List");
+  }
+  std::vector<codec::YamlValue> objects;
+  if (isList && items != nullptr) return std::move(items->items);
+  objects.push_back(std::move(document));
+  return objects;
+}
+
 }  // namespace
 
 std::string Manifest::whereOf(std::string_view message) const {
@@ -50,9 +64,11 @@ base::Result<std::vector<Manifest>> parseManifests(const std::string& text, cons
   if (!documents) return base::fail(documents.error());
   std::vector<Manifest> manifests;
   for (codec::YamlValue& document : *documents) {
-    auto manifest = readManifest(std::move(document), file);
-    if (!manifest) return base::fail(manifest.error());
-    manifests.push_back(std::move(*manifest));
+    for (codec::YamlValue& object : objectsOf(document)) {
+      auto manifest = readManifest(std::move(object), file);
+      if (!manifest) return base::fail(manifest.error());
+      manifests.push_back(std::move(*manifest));
+    }
   }
   return manifests;
 }

@@ -192,7 +192,7 @@ void addPlanCommand(CLI::App& app, const std::string& program,
       "not exist; with --nodes or --cluster into the file");
   command->footer(
       fmt::format("Exit status: 0 planned, 2 not.\n\nExample:\n"
-                  "  $ {} plan -f examples/planned.yaml --nodes 4x4:Tesla-T4\n",
+                  "  $ {} plan -f examples/10-planned.yaml --nodes 4x4:Tesla-T4\n",
                   program));
   command->callback(
       [flags, run, program] { run([flags, program] { return runPlanCommand(*flags, program); }); });

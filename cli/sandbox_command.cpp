@@ -30,7 +30,11 @@ base::Result<std::vector<std::string>> filesToRun(const std::vector<std::string>
   std::error_code error;
   std::vector<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator(kExamples, error)) {
-    if (entry.path().extension() == ".yaml") found.push_back(entry.path().string());
+    // Jobs are numbered in the order of their story; what has no number is something else: a policy, a
+    // profile.
+    const std::string name = entry.path().filename().string();
+    const bool numbered = name.front() >= '0' && name.front() <= '9';
+    if (numbered && entry.path().extension() == ".yaml") found.push_back(entry.path().string());
   }
   if (found.empty()) {
     return base::fail(
@@ -80,7 +84,7 @@ void addSandboxCommand(CLI::App& app, const std::function<void(std::function<int
   command->add_option("--seed", flags->options.seed, "Equal seeds make equal runs")->capture_default_str();
   command->add_flag("--once", flags->options.once,
                     "Exit 0 only if every job ended as its annotation trainyard.dev/expect-phase says");
-  command->add_option("FILES", flags->files, "Job files (default: examples/*.yaml)");
+  command->add_option("FILES", flags->files, "Job files (default: examples/[0-9]*.yaml)");
   command->callback([flags, run] { run([flags] { return runSandboxCommand(*flags); }); });
 }
 

@@ -32,7 +32,6 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 
-constexpr const char* kPolicyConfigMap = "trainyard-policy";
 const kube::Query kDryRun{{"dryRun", "All"}, {"fieldValidation", "Strict"}};
 
 class Simulator {
@@ -84,8 +83,8 @@ class Simulator {
       return codec::decodePolicy(*text, options_.policyFile);
     }
     const std::string& ns = options_.operatorNamespace;
-    const std::string name = fmt::format("ConfigMap {}/{}", ns, kPolicyConfigMap);
-    const auto body = cluster_.get({kube::kConfigMaps.object(ns, kPolicyConfigMap)}).front();
+    const std::string name = fmt::format("ConfigMap {}/{}", ns, options_.policyConfigMap);
+    const auto body = cluster_.get({kube::kConfigMaps.object(ns, options_.policyConfigMap)}).front();
     if (!body) {
       const ErrorCode code = body.error().code;
       if (code != ErrorCode::kNotFound && code != ErrorCode::kForbidden)

@@ -14,6 +14,7 @@ struct SimulateOptions {
   std::string ns = {};          // that jobs must have, or are given; empty: that of the context
   std::string policyFile = {};  // empty: the operator's ConfigMap, where there is one
   std::string operatorNamespace = "trainyard-system";
+  std::string policyConfigMap = "trainyard-policy";  // in it
 };
 
 struct Simulation {

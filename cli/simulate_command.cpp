@@ -66,9 +66,11 @@ void addSimulateCommand(CLI::App& app, const std::string& program,
       ->take_all();
   command->add_option("--policy", flags->options.policyFile,
                       "the cluster's policy, a YAML file; without it the operator's ConfigMap");
+  command->add_option("--operator-namespace", flags->options.operatorNamespace, "namespace of that ConfigMap")
+      ->capture_default_str();
   command
-      ->add_option("--operator-namespace", flags->options.operatorNamespace,
-                   "namespace of that ConfigMap, trainyard-policy")
+      ->add_option("--policy-configmap", flags->options.policyConfigMap,
+                   "its name: NAME-policy where the chart was installed with a fullnameOverride")
       ->capture_default_str();
   addConnectFlags(command, flags->connect);
   command->add_option("-n,--namespace", flags->options.ns,

@@ -1,6 +1,7 @@
 #include <chrono>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -21,6 +22,7 @@ struct Flags {
   ConnectFlags connect;
   std::string ns;  // of jobs; empty: all
   std::string system = "trainyard-system";
+  std::string policy = "trainyard-policy";
   std::string file = "trainyard-support.tar";
 };
 
@@ -40,7 +42,9 @@ class Bundle {
     const auto clean = body ? withoutSecrets(*body) : base::fail(body.error());
     files_.emplace_back(folder(source.name + (clean ? ".json" : ".error.txt")),
                         clean ? *clean : clean.error().message + "\n");
-    if (!clean) ++missing_;
+    if (clean) return;
+    ++missing_;
+    if (!firstError_) firstError_ = clean.error();
   }
 
   void addLog(const std::string& ns, const std::string& pod, bool previous) {
@@ -68,7 +72,9 @@ class Bundle {
     }
   }
 
+  // The error where there is nothing that could help anybody.
   base::Result<std::string> write(const std::string& file) {
+    if (firstError_ && missing_ == static_cast<int>(files_.size())) return base::fail(*firstError_);
     files_.emplace_back(folder("version.txt"), fmt::format("trainyard {}\n", TRAINYARD_VERSION));
     std::ofstream out(file, std::ios::binary | std::ios::trunc);
     const auto seconds =
@@ -89,6 +95,7 @@ class Bundle {
   ClusterClient& client_;
   std::vector<std::pair<std::string, std::string>> files_;
   int missing_ = 0;
+  std::optional<base::Error> firstError_;
 };
 
 base::Result<std::string> collect(const Flags& flags) {
@@ -112,7 +119,7 @@ base::Result<std::string> collect(const Flags& flags) {
             {{"fieldSelector", "involvedObject.kind=TrainingJob"}}},
            {"system/deployments", fmt::format("/apis/apps/v1/namespaces/{}/deployments", system)},
            {"system/pods", kube::kPods.collection(system)},
-           {"system/policy", kube::kConfigMaps.object(system, "trainyard-policy")},
+           {"system/policy", kube::kConfigMaps.object(system, flags.policy)},
            {"system/lease", kube::kLeases.object(system, "trainyard-operator")},
            {"system/events", fmt::format("/api/v1/namespaces/{}/events", system)}}) {
     bundle.add(each);
@@ -129,6 +136,8 @@ void addSupportBundleCommand(CLI::App& app, const std::string& program, const Ru
       "support-bundle", "one tar file with all that somebody needs who is to help; secrets are removed");
   command->add_option("-n,--namespace", flags->ns, "jobs of this namespace only");
   command->add_option("--system-namespace", flags->system, "where Trainyard is installed (trainyard-system)");
+  command->add_option("--policy-configmap", flags->policy,
+                      "the policy's ConfigMap there, NAME-policy (trainyard-policy)");
   command->add_option("--file", flags->file, "the file (trainyard-support.tar)");
   addConnectFlags(command, flags->connect);
   command->callback(

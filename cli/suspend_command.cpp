@@ -16,21 +16,25 @@ struct Flags {
   std::vector<std::string> jobs;
 };
 
-base::Result<std::string> write(const Flags& flags, bool suspend) {
+base::Result<std::string> writeOne(ClusterClient& client, const model::ObjectKey& key, bool suspend) {
+  const auto done = client.patch(kube::kTrainingJobs.object(key.ns, key.name),
+                                 fmt::format(R"({{"spec":{{"run":{{"suspend":{}}}}}}})", suspend));
+  if (!done) return base::fail(explainRefusal(done.error(), fmt::format("TrainingJob {}", key), client));
+  return fmt::format(
+      "{} {}\n", key,
+      suspend ? "is asked to stop: its pods go, it keeps its name" : "waits for a place again");
+}
+
+// One that is refused keeps no other from it, and each is told of. 0 where all were done.
+int writeAll(const Flags& flags, const std::string& program, bool suspend) {
   const auto client = ClusterClient::connect(flags.connect);
-  if (!client) return base::fail(client.error());
-  std::string text;
+  if (!client) return printResult(program, base::fail(client.error()));
+  int code = 0;
   for (const std::string& name : flags.jobs) {
     const auto key = parseJobName(name, flags.ns, (*client)->ns());
-    if (!key) return base::fail(key.error());
-    const auto done = (*client)->patch(kube::kTrainingJobs.object(key->ns, key->name),
-                                       fmt::format(R"({{"spec":{{"run":{{"suspend":{}}}}}}})", suspend));
-    if (!done) return base::fail(done.error());
-    text +=
-        fmt::format("{} {}\n", *key,
-                    suspend ? "is asked to stop: its pods go, it keeps its name" : "waits for a place again");
+    code |= printResult(program, key ? writeOne(**client, *key, suspend) : base::fail(key.error()));
   }
-  return text;
+  return code;
 }
 
 void addOne(CLI::App& app, const std::string& program, const Runner& run, bool suspend) {
@@ -41,7 +45,7 @@ void addOne(CLI::App& app, const std::string& program, const Runner& run, bool s
   addNamespaceFlag(command, flags->ns);
   addConnectFlags(command, flags->connect);
   command->callback([flags, program, run, suspend] {
-    run([flags, program, suspend] { return printResult(program, write(*flags, suspend)); });
+    run([flags, program, suspend] { return writeAll(*flags, program, suspend); });
   });
 }
 

@@ -5,7 +5,6 @@
 
 #include "cli/commands.h"
 #include "cli/timeline.h"
-#include "kube/paths.h"
 
 namespace trainyard::cli {
 namespace {
@@ -21,7 +20,7 @@ base::Result<std::string> timeline(const Flags& flags) {
   if (!client) return base::fail(client.error());
   const auto key = parseJobName(flags.job, flags.ns, (*client)->ns());
   if (!key) return base::fail(key.error());
-  const auto job = (*client)->read(kube::kTrainingJobs.object(key->ns, key->name), {});
+  const auto job = readJobBody(**client, *key);
   if (!job) return base::fail(job.error());
   // Events as core/v1, which selects by the object that they are about on every version of Kubernetes.
   const auto events = (*client)->read(

@@ -7,7 +7,6 @@
 
 #include "cli/commands.h"
 #include "codec/job.h"
-#include "kube/paths.h"
 
 namespace trainyard::cli {
 namespace {
@@ -36,7 +35,7 @@ int wait(const Flags& flags, const std::string& program) {
   if (!key) return fail(key.error());
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
-    const auto body = (*client)->read(kube::kTrainingJobs.object(key->ns, key->name), {});
+    const auto body = readJobBody(**client, *key);
     // A server that is overloaded, or away for a moment, ends no wait of hours; one that says no does.
     if (!body && !mayPass(body.error().code)) return fail(body.error());
     if (body) {
@@ -71,7 +70,7 @@ void addWaitCommand(CLI::App& app, const std::string& program, const Runner& run
       ->check(CLI::IsMember({"Admitted", "Queued", "Scheduled", "Starting", "Running", "Resizing",
                              "Restarting", "Suspended", "Succeeded", "Failed", "Finished"}));
   command->add_option("--timeout", flags->timeoutSeconds, "seconds (0: without end)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 1'000'000'000));
   addNamespaceFlag(command, flags->ns);
   addConnectFlags(command, flags->connect);
   command->callback([flags, program, run] { run([flags, program] { return wait(*flags, program); }); });

@@ -20,12 +20,19 @@ int main(int argc, char** argv) {
   app.add_option("--tls-key", options.tls.privateKey, "its private key, PEM")->required();
   app.add_option("--client-ca", options.tls.clientCa, "CA that client certificates must be signed by, PEM")
       ->required();
+  app.add_option(
+      "--client-name", options.clientName,
+      "the common name that a client certificate must have; without it any that the CA has signed");
   app.add_option("--metrics-listen", options.metricsListen,
                  "address and port of /metrics, /healthz and /readyz, by plain HTTP");
   app.add_option("--policy", options.policyFile,
                  "the cluster's policy, a YAML file, of which gpuResources is read at the start");
   app.add_option("--log-level", logLevel, "debug, info, warning or error")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
 
   const auto level = trainyard::base::parseLogLevel(logLevel);
   if (!level) {

@@ -139,6 +139,9 @@ class Process {
     auto server = net::startHttpServer(
         std::move(serverOptions),
         [this](net::ServerRequest request, const std::shared_ptr<net::Exchange>& exchange) {
+          // An authority may sign for others, too.
+          if (!options_.clientName.empty() && request.clientCommonName != options_.clientName)
+            return exchange->reply({.status = 403, .body = "this client certificate is somebody else's\n"});
           exchange->reply(service_.answer(request));
         });
     if (!server) return base::fail(server.error());
@@ -149,8 +152,9 @@ class Process {
   base::Result<void> listenForMetrics() {
     const auto address = net::parseListenAddress(options_.metricsListen);
     if (!address) return base::fail(address.error());
-    auto server = net::startHttpServer({.address = address->host, .port = address->port},
-                                       telemetry::makeEndpoints(registry_, health_));
+    auto server = net::startHttpServer(
+        {.address = address->host, .port = address->port, .limits = telemetry::endpointLimits()},
+        telemetry::makeEndpoints(registry_, health_));
     if (!server) return base::fail(server.error());
     metricsServer_ = std::move(*server);
     return {};

@@ -11,7 +11,8 @@ struct ProcessOptions {
   std::string kubeconfig = {};
   std::string listen = {};
   TlsFiles tls = {};
-  std::string policyFile = {};     // empty: the defaults
+  std::string clientName = {};  // the only common name that is answered; empty: every one that the CA signed
+  std::string policyFile = {};  // empty: the defaults
   std::string metricsListen = {};  // empty: no such server
   base::LogLevel logLevel = base::LogLevel::kInfo;
 };

@@ -20,6 +20,7 @@ using Answer = base::Result<kube::ApiResponse>;
 constexpr std::size_t kMostWitnesses = 64;
 constexpr std::size_t kRequestsAtOnce = 8;  // of one collection
 constexpr std::size_t kCollectionsAtOnce = 16;
+constexpr std::size_t kOfOneNamespace = 8;  // of these
 constexpr base::Instant::duration kOthersEnd = std::chrono::seconds(2);
 constexpr base::Instant::duration kPatience = std::chrono::seconds(10);
 // The kubelet counts bytes from the first of these lines on: more than they take as a rule, and more than is
@@ -45,6 +46,16 @@ std::chrono::nanoseconds worked() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
+// The first of those that belong to whoever has the least by `measure`; the end where nobody may.
+template <typename Collections, typename Measure>
+auto nextInTurn(Collections& collections, const Measure& measure) {
+  auto next = collections.end();
+  for (auto each = collections.begin(); each != collections.end(); ++each) {
+    if (next == collections.end() || measure(**each) < measure(**next)) next = each;
+  }
+  return next;
+}
+
 // What was learnt of a gang, and the names of those who told it.
 struct Known {
   std::vector<model::MemberEvidence> members;
@@ -68,6 +79,7 @@ core::Failure failureOf(const Known& known, const core::FailureClassifier& class
 }  // namespace
 
 struct EvidenceCollector::Collection {
+  std::string ns;
   std::vector<Witness> witnesses;
   std::vector<std::optional<model::MemberEvidence>> evidence;
   Done done;
@@ -75,6 +87,7 @@ struct EvidenceCollector::Collection {
   std::size_t open = 0;
   base::TimerId timer{};
   bool concluded = false;
+  Known known = {};
 };
 
 EvidenceCollector::EvidenceCollector(kube::ApiClient& api, base::Executor& executor, Offload offload)
@@ -98,6 +111,7 @@ void EvidenceCollector::collect(std::vector<Witness> witnesses, Done done) {
   std::stable_partition(witnesses.begin(), witnesses.end(), [](const Witness& each) { return each.ended; });
   const bool allEnded = witnesses.empty() || witnesses.back().ended;
   if (witnesses.size() > kMostWitnesses) witnesses.resize(kMostWitnesses);
+  if (!witnesses.empty()) collection->ns = witnesses.front().pod.ns;
   collection->witnesses = std::move(witnesses);
   collection->evidence.resize(collection->witnesses.size());
   collection->done = std::move(done);
@@ -111,9 +125,16 @@ void EvidenceCollector::collect(std::vector<Witness> witnesses, Done done) {
 
 void EvidenceCollector::beginNext() {
   while (underWay_ < kCollectionsAtOnce && !waiting_.empty()) {
-    const CollectionPtr next = std::move(waiting_.front());
-    waiting_.pop_front();
+    const auto held = [&](const Collection& each) {
+      const auto found = underWayOf_.find(each.ns);
+      return found == underWayOf_.end() ? std::size_t{0} : found->second;
+    };
+    const auto first = nextInTurn(waiting_, held);
+    if (held(**first) >= kOfOneNamespace) return;
+    const CollectionPtr next = std::move(*first);
+    waiting_.erase(first);
     ++underWay_;
+    ++underWayOf_[next->ns];
     begin(next);
   }
 }
@@ -176,25 +197,46 @@ void EvidenceCollector::answered(const CollectionPtr& collection) {
 void EvidenceCollector::conclude(const CollectionPtr& collection) {
   if (std::exchange(collection->concluded, true)) return;
   executor_.cancel(collection->timer);
-  Known known;
+  Known& known = collection->known;
   for (std::size_t i = 0; i < collection->evidence.size(); ++i) {
     if (!collection->evidence[i]) continue;
     known.members.push_back(*std::move(collection->evidence[i]));
     known.pods.push_back(collection->witnesses[i].pod.name);
   }
   if (!offload_) return classified(collection, failureOf(known, own_ ? *own_ : builtIn(), {}));
-  offload_([this, collection, known = std::move(known), own = own_, alive = alive_]() -> base::Task {
+  answered_.push_back(collection);
+  classifyNext();
+}
+
+void EvidenceCollector::classifyNext() {
+  if (classifying_ || answered_.empty()) return;
+  const auto first = nextInTurn(answered_, [&](const Collection& each) {
+    const auto found = lastTurn_.find(each.ns);
+    return found == lastTurn_.end() ? std::uint64_t{0} : found->second;
+  });
+  const CollectionPtr collection = std::move(*first);
+  answered_.erase(first);
+  lastTurn_[collection->ns] = ++turn_;
+  classifying_ = true;
+  offload_([this, collection, own = own_, alive = alive_]() -> base::Task {
     const core::FailureClassifier& classifier = own ? *own : builtIn();
     const auto end = worked() + kReading;
-    core::Failure failure = failureOf(known, classifier, [end] { return worked() >= end; });
+    core::Failure failure = failureOf(collection->known, classifier, [end] { return worked() >= end; });
     return [this, collection, alive, failure = std::move(failure)] {
-      if (*alive) classified(collection, failure);
+      if (!*alive) return;
+      classifying_ = false;
+      classifyNext();
+      classified(collection, failure);
     };
   });
 }
 
 void EvidenceCollector::classified(const CollectionPtr& collection, const core::Failure& failure) {
   --underWay_;
+  if (--underWayOf_.at(collection->ns) == 0) {
+    underWayOf_.erase(collection->ns);
+    lastTurn_.erase(collection->ns);
+  }
   executor_.post([this, alive = alive_] {
     if (*alive) beginNext();
   });

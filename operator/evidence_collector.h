@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,9 +33,10 @@ using Offload = std::function<void(std::function<base::Task()>)>;
 
 // Finds out what a gang failed of: reads its members' pods and the ends of their logs, and has them
 // classified. Bounded in members, bytes and time: what has not answered by then is left out; where very many
-// fail at once, some wait for others, so that the operator's writes find their way. Lives on the executor's
-// loop; but the logs are a tenant's, who may fill them with what takes a second to read and more: they are
-// read beside it, for so long at most, and the rest is left out.
+// fail at once, some wait for others, so that the operator's writes find their way, and namespaces take
+// turns. Lives on the executor's loop; but the logs are a tenant's, who may fill them with what takes a
+// second to read and more: they are read beside it, one gang's after the other's, for so long at most, and
+// the rest is left out.
 class EvidenceCollector {
  public:
   using Done = std::function<void(core::Failure)>;
@@ -62,6 +65,7 @@ class EvidenceCollector {
   void askLog(const CollectionPtr& collection, std::size_t witness);
   void answered(const CollectionPtr& collection);
   void conclude(const CollectionPtr& collection);
+  void classifyNext();
   void classified(const CollectionPtr& collection, const core::Failure& failure);
 
   kube::ApiClient& api_;
@@ -70,7 +74,12 @@ class EvidenceCollector {
   std::optional<core::FailureClassifier>
       own_;  // with rules of the policy file; absent: the built-in ones alone
   std::deque<CollectionPtr> waiting_;
+  std::deque<CollectionPtr> answered_;  // and not yet classified
+  bool classifying_ = false;
   std::size_t underWay_ = 0;
+  std::map<std::string, std::size_t> underWayOf_;  // by namespace; none of 0
+  std::map<std::string, std::uint64_t> lastTurn_;  // of who has some under way
+  std::uint64_t turn_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

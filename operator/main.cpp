@@ -46,6 +46,9 @@ int main(int argc, char** argv) {
       "--policy", options.policyFile,
       "the cluster's policy, a YAML file; read again when it changes. Without it the defaults hold");
   app.add_option(
+      "--policy-configmap", options.policyConfigMap,
+      "the ConfigMap of --namespace that this file is of: Events tell there what is wrong with it");
+  app.add_option(
       "--console", options.console.listen,
       "address and port of the web console, a loopback one unless it has a certificate; without it "
       "there is none");
@@ -67,7 +70,11 @@ int main(int argc, char** argv) {
   app.add_option("--check-server-name", check.serverName, "with it: the name in the extender's certificate");
   app.add_option("--check-tls", check.tlsFolder, "with it: folder of a client's tls.crt, tls.key and ca.crt");
   app.add_option("--log-level", logLevel, "debug, info, warning or error")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
 
   const auto level = trainyard::base::parseLogLevel(logLevel);
   if (!level) {

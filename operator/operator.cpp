@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codec/job.h"
+#include "codec/json_value.h"
 #include "codec/namespace.h"
 #include "codec/node.h"
 #include "codec/pod.h"
@@ -182,15 +183,31 @@ void Operator::takeFailureRules() {
   executor_.setPreflight(options_.policy.preflight);
 }
 
-// On the Lease, the one object that both is the operator's and exists however it was installed.
 void Operator::reportPolicy(const std::string& complaint) {
   if (!leading()) return;
-  const kube::ObjectRef regarding{.apiVersion = "coordination.k8s.io/v1",
-                                  .kind = "Lease",
-                                  .ns = options_.leaseNamespace,
-                                  .name = options_.leaseName,
-                                  .uid = ""};
-  recorder_.record(regarding, kube::EventType::kWarning, "PolicyRefused", "Reloading", complaint);
+  const auto tell = [this, complaint](const kube::ObjectRef& regarding) {
+    recorder_.record(regarding, kube::EventType::kWarning, "PolicyRefused", "Reloading", complaint);
+  };
+  const std::string& ns = options_.leaseNamespace;
+  const std::string& name = options_.policyConfigMap;
+  // The one object that both is the operator's and exists however it was installed.
+  if (name.empty()) {
+    return tell({.apiVersion = "coordination.k8s.io/v1",
+                 .kind = "Lease",
+                 .ns = ns,
+                 .name = options_.leaseName,
+                 .uid = ""});
+  }
+  // `kubectl describe` shows the Events of an object's uid only.
+  deps_.api.request(
+      {.path = kube::kConfigMaps.object(ns, name)},
+      [tell, ns, name, alive = alive_](const base::Result<kube::ApiResponse>& answer) {
+        if (!*alive) return;
+        kube::ObjectRef policy{.apiVersion = "v1", .kind = "ConfigMap", .ns = ns, .name = name, .uid = ""};
+        const auto object = answer ? codec::JsonDocument::parse(answer->body) : base::fail(answer.error());
+        if (object) policy.uid = object->root().find("metadata").find("uid").string().value_or("");
+        tell(policy);
+      });
 }
 
 bool Operator::leading() const { return election_ && election_->isLeader(); }

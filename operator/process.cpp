@@ -69,6 +69,7 @@ class Process {
     operator_ = std::make_unique<Operator>(
         OperatorOptions{.identity = options_.identity,
                         .leaseNamespace = options_.leaseNamespace,
+                        .policyConfigMap = options_.policyConfigMap,
                         .schedulerName = options_.schedulerName,
                         .launcherImage = options_.launcherImage,
                         .certificates = options_.certificates,
@@ -120,8 +121,9 @@ class Process {
     });
     const auto address = net::parseListenAddress(options_.listen);
     if (!address) return base::fail(address.error());
-    auto server = net::startHttpServer({.address = address->host, .port = address->port},
-                                       telemetry::makeEndpoints(metrics_, health_));
+    auto server = net::startHttpServer(
+        {.address = address->host, .port = address->port, .limits = telemetry::endpointLimits()},
+        telemetry::makeEndpoints(metrics_, health_));
     if (!server) return base::fail(server.error());
     server_ = std::move(*server);
     return {};

@@ -14,6 +14,7 @@ struct ProcessOptions {
   std::string kubeconfig = {};
   std::string listen = "0.0.0.0:8080";
   std::string leaseNamespace = "trainyard-system";
+  std::string policyConfigMap = {};  // of the policy file, in that namespace
   std::string identity = {};
   int qps = 1000;
   int burst = 2000;

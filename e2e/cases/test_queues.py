@@ -175,16 +175,16 @@ class Policy(QueueCase):
 
     def test_a_bad_policy_changes_nothing_and_is_said(self):
         refused = self.metric('trainyard_policy_reloads_total{result="refused"}')
+        kubectl("create", "configmap", "trainyard-policy", "-n", SYSTEM)
+        self.addCleanup(kubectl, "delete", "configmap", "trainyard-policy", "-n", SYSTEM)
         self.write("ordering: fifo\nrelaxation: {perGpu: NaN}\n")
         self.await_metric("trainyard_policy_last_reload_success", 0)
         self.await_metric('trainyard_policy_reloads_total{result="refused"}', refused + 1)
         says = f"{self.file}:2: relaxation.perGpu: must be a duration such as 90s, 10m or 1h30m, not NaN"
         lines = [line for line in support.log_lines(OPERATOR) if line.get("error") == says]
         self.assertEqual(1, len(lines), "said once")
-        support.await_value(
-            lambda: json.loads(kubectl("get", "events.events.k8s.io", "-n", SYSTEM, "-o", "json"))["items"],
-            lambda items: any(item["reason"] == "PolicyRefused" and item["note"] == says
-                              and item["regarding"]["kind"] == "Lease" for item in items), "an Event on the Lease")
+        support.await_value(lambda: kubectl("describe", "configmap", "trainyard-policy", "-n", SYSTEM),
+                            lambda text: "PolicyRefused" in text and says in text, "an Event about the ConfigMap")
         with support.watch_jobs(self.namespace) as jobs:
             self.submit("still", "default", replicas=1, run_for="1s")
             wait_phase(jobs, self.namespace, "still", "Succeeded")
@@ -195,7 +195,7 @@ class Policy(QueueCase):
         bad = given().dir / "bad-policy.yaml"
         bad.write_text("ordring: fifo\n")
         binary, *flags = given().processes()[OPERATOR]["argv"]
-        flags = [flag for flag in flags if not flag.startswith(("--listen", "--policy"))]
+        flags = [flag for flag in flags if not flag.startswith(("--listen", "--policy="))]
         for path, says in ((bad, f"{bad}:1: ordring: is no key here"), ("/no/such/file", "/no/such/file: cannot be read")):
             with self.subTest(path):
                 done = support.run([binary, *flags, "--listen=127.0.0.1:0", f"--policy={path}"], timeout=10)

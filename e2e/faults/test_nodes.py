@@ -79,7 +79,9 @@ class Fault:
             support.core().patch_node_status(self.node, {"status": {"conditions": [
                 {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "by the test"}]}})
             return self._seen.nodes[self.node]
-        support.await_value(said, lambda node: not kwok.is_healthy(node), f"{self.node} is not ready")
+        # With the taint, too, by which kube-scheduler knows it: it does not look at conditions.
+        support.await_value(said, lambda node: not kwok.is_healthy(node) and node["spec"].get("taints"),
+                            f"{self.node} is not ready")
 
     def _heal_unready(self):
         given().revive_node(self.node)

@@ -101,7 +101,7 @@ def operator(cluster, binary, kubeconfig):
     policy = _policy(cluster)
     return Program(OPERATOR, [
         binary, f"--kubeconfig={kubeconfig}", f"--listen=127.0.0.1:{port}", f"--namespace={NAMESPACE}",
-        f"--policy={policy}", f"--launcher-image={LAUNCH_IMAGE}",
+        f"--policy={policy}", "--policy-configmap=trainyard-policy", f"--launcher-image={LAUNCH_IMAGE}",
     ], ready=f"http://127.0.0.1:{port}/readyz", metrics=f"http://127.0.0.1:{port}/metrics", port=port)
 
 

@@ -37,8 +37,11 @@ void appendJson(std::string& out, std::string_view text) {
       out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
     } else if (length == 0) {
       out += "\xEF\xBF\xBD";
+    } else if (const auto whole = text.substr(0, length); whole == "\u2028" || whole == "\u2029") {
+      // Line separators to JavaScript and to YAML 1.1, and so to who splits this by lines.
+      out += whole == "\u2028" ? "\\u2028" : "\\u2029";
     } else {
-      out += text.substr(0, length);
+      out += whole;
     }
     text.remove_prefix(length == 0 ? 1 : length);
   }

@@ -43,6 +43,8 @@ void readMetadata(const Field& meta, TrafficPod& pod) {
   });
   const JsonValue labels = meta["labels"].value();
   pod.jobName = labels.find(model::names::kJobNameLabel).string().value_or("");
+  // The label is protected by an admission policy, owners of pods are not: who names another's job has none.
+  if (labels.find(model::names::kJobUidLabel).string().value_or("") != pod.jobUid.str()) pod.jobUid = {};
   pod.role = labels.find(model::names::kRoleLabel).string().value_or("");
   const JsonValue annotations = meta["annotations"].value();
   pod.order = readOrder(annotations.find(model::kTrafficAnnotation).string().value_or(""));

@@ -19,9 +19,15 @@ constexpr std::chrono::minutes kIdle{6};
 constexpr std::chrono::minutes kSweep{1};
 constexpr std::chrono::seconds kRetry{10};
 constexpr int kMaxTries = 12;
-constexpr std::size_t kMaxSeries = 10'000;
+constexpr std::size_t kMaxSeries = 20'000;
 constexpr std::size_t kMaxUnderWay = 4;
 constexpr std::size_t kMaxNamePrefix = 230;  // of 253, the rest is for the suffix
+
+// Of one namespace.
+struct Held {
+  std::size_t series = 0;
+  std::size_t pending = 0;
+};
 
 // One kind of occurrence and its object at the server.
 struct Series {
@@ -63,11 +69,12 @@ class EventRecorder::Impl : public std::enable_shared_from_this<Impl> {
                     regarding.kind, regarding.apiVersion, typeName, reason, action, note);
     auto at = series_.find(key);
     if (at == series_.end()) {
-      if (pending_ >= options_.maxPending || series_.size() >= kMaxSeries) {
+      if (!hasRoom(regarding.ns)) {
         drop(1);
         return;
       }
       at = series_.emplace(key, Series{.event = newEvent(regarding, typeName, reason, action, note)}).first;
+      ++held_[regarding.ns].series;
     } else {
       ++at->second.event.count;
     }
@@ -83,6 +90,24 @@ class EventRecorder::Impl : public std::enable_shared_from_this<Impl> {
   [[nodiscard]] std::size_t dropped() const { return dropped_; }
 
  private:
+  // What is free halves as one namespace fills it, so that there is some for the next.
+  [[nodiscard]] bool hasRoom(const std::string& ns) const {
+    const auto found = held_.find(ns);
+    const Held held = found == held_.end() ? Held() : found->second;
+    return pending_ + held.pending < options_.maxPending && series_.size() + held.series < kMaxSeries;
+  }
+
+  void notePending(const Series& series, bool isPending) {
+    Held& held = held_[series.event.regarding.ns];
+    for (std::size_t* count : {&pending_, &held.pending}) *count = isPending ? *count + 1 : *count - 1;
+  }
+
+  std::map<std::string, Series>::iterator forget(std::map<std::string, Series>::iterator at) {
+    const auto held = held_.find(at->second.event.regarding.ns);
+    if (--held->second.series == 0) held_.erase(held);
+    return series_.erase(at);
+  }
+
   [[nodiscard]] codec::Event newEvent(const ObjectRef& regarding, std::string_view type,
                                       std::string_view reason, std::string_view action,
                                       std::string_view note) {
@@ -117,7 +142,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<Impl> {
     if (series.pending || !isDue(series)) return;
     series.pending = true;
     series.tries = 0;
-    ++pending_;
+    notePending(series, true);
     queue_.push_back(key);
     pump();
   }
@@ -168,21 +193,21 @@ class EventRecorder::Impl : public std::enable_shared_from_this<Impl> {
     } else {
       log_.warning("event not written", {{"reason", series.event.reason}, {"error", answer.error().message}});
       drop(static_cast<std::size_t>(series.event.count - series.written));
-      --pending_;
-      series_.erase(at);
+      notePending(series, false);
+      forget(at);
     }
     pump();
   }
 
   void succeeded(std::map<std::string, Series>::iterator at) {
     Series& series = at->second;
-    --pending_;
+    notePending(series, false);
     series.pending = false;
     series.created = true;
     series.written = series.writing;
     series.lastWritten = executor_.now();
     if (series.finishing && series.written == series.event.count) {
-      series_.erase(at);
+      forget(at);
       return;
     }
     enqueueIfDue(at->first, series);
@@ -202,7 +227,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<Impl> {
       Series& series = at->second;
       const bool idle = executor_.now() - series.lastSeen >= kIdle;
       if (idle && !series.pending && series.event.count == series.written) {
-        at = series_.erase(at);
+        at = forget(at);
         continue;
       }
       series.finishing = idle;
@@ -223,7 +248,8 @@ class EventRecorder::Impl : public std::enable_shared_from_this<Impl> {
   base::Executor& executor_;
   base::Logger log_;
   std::map<std::string, Series> series_;
-  std::deque<std::string> queue_;  // keys of series to write
+  std::map<std::string, Held> held_;  // by namespace; of who has series
+  std::deque<std::string> queue_;     // keys of series to write
   std::size_t pending_ = 0;
   std::size_t underWay_ = 0;
   std::size_t dropped_ = 0;

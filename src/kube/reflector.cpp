@@ -24,7 +24,7 @@ constexpr std::int64_t kMaxSpreadMs = 800;
 // Watches that fail in a row without one line, before the resourceVersion itself is doubted.
 constexpr int kMaxFailedWatches = 5;
 // Of the answer to one page: about ten of the largest objects that the API server takes.
-constexpr std::size_t kMostPageBytes = std::size_t{16} << 20;
+constexpr std::size_t kMostObjectBytes = std::size_t{16} << 20;
 // Of a whole collection at once, where paging took too long.
 constexpr std::size_t kMostListBytes = std::size_t{64} << 20;
 constexpr int kShrink = 4;
@@ -90,7 +90,9 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
     ApiRequest request{.path = options_.type.collection(),
                        .query = options_.selectors,
                        .timeout = kListTimeout,
-                       .maxAnswerBytes = unpaged_ ? kMostListBytes : kMostPageBytes};
+                       .maxAnswerBytes = unpaged_         ? kMostListBytes
+                                         : pageSize_ == 1 ? std::max(kMostObjectBytes, options_.pageBytes)
+                                                          : options_.pageBytes};
     if (!unpaged_) request.query.emplace_back("limit", fmt::to_string(pageSize_));
     if (!continueToken.empty()) request.query.emplace_back("continue", continueToken);
     api_.request(std::move(request), current([continueToken](Impl& self, base::Result<ApiResponse> answer) {
@@ -105,7 +107,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
     if (!page) return pageFailed(continueToken, page.error());
     lastHeard_ = executor_.now();
     // Twice as many are then still no more than half of the most.
-    if (!unpaged_ && bytes < kMostPageBytes / 4) pageSize_ = std::min(pageSize_ * 2, options_.pageSize);
+    if (!unpaged_ && bytes < options_.pageBytes / 4) pageSize_ = std::min(pageSize_ * 2, options_.pageSize);
     const auto round = round_;
     sink_.page(page->items, continueToken.empty());
     if (round_ != round) return;

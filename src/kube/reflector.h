@@ -36,12 +36,13 @@ struct ReflectorOptions {
   ResourceType type;
   Query selectors = {};  // labelSelector, fieldSelector
   int pageSize = 500;
+  std::size_t pageBytes = std::size_t{16} << 20;  // of a page that has several objects
 };
 
 // List, then watch, for ever: paging, bookmarks, resume from the last resourceVersion, list again on 410,
 // back-off 0.8 s to 30 s with jitter on failures. The first list is consistent (resourceVersion unset),
 // so that a program never starts from a past that another replica has already left. A page that is larger
-// than kMostPageBytes is asked for again with fewer objects, and pages grow again where objects are small.
+// than `pageBytes` is asked for again with fewer objects, and pages grow again where objects are small.
 class Reflector {
  public:
   Reflector(ReflectorOptions options, ApiClient& api, base::Executor& executor, base::Rng rng,

@@ -48,7 +48,8 @@ using ServerHandler = std::function<void(ServerRequest, std::shared_ptr<Exchange
 
 struct ServerLimits {
   // At most so many. A further one takes the place of the one that has waited longest without a whole
-  // request, those first that never sent one; only when all are being answered is it closed at once.
+  // request, those first that never sent one; where no client certificate is asked for, first of all one of
+  // the address that holds the most. Only when all are being answered is it closed at once.
   std::size_t maxConnections = 512;
   std::size_t maxHeaderBytes = 16u << 10;
   std::size_t maxBodyBytes = 8u << 20;  // 413 beyond

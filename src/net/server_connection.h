@@ -38,6 +38,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
       : core_(core),
         socket_(std::move(socket)),
         tlsContext_(std::move(tls)),
+        peer_(peerOf(socket_)),
         readTimer_(socket_.get_executor()),
         writeTimer_(socket_.get_executor()) {
     if (tlsContext_) {
@@ -79,11 +80,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Any thread: who makes room when the server is full.
   [[nodiscard]] Standing standing() const { return standing_; }
   [[nodiscard]] std::chrono::steady_clock::time_point waitingSince() const { return waitingSince_; }
+  [[nodiscard]] const boost::asio::ip::address& peer() const { return peer_; }
 
  private:
   enum class Phase { kHandshake, kReading, kAnswering, kClosing, kClosed };
   enum class Answer { kNone, kStreaming, kComplete };
 
+  [[nodiscard]] static boost::asio::ip::address peerOf(const boost::asio::ip::tcp::socket& socket) {
+    boost::system::error_code gone;
+    return socket.remote_endpoint(gone).address();
+  }
   void onHandshake(const boost::system::error_code& error);
   void nextRequest();
   void setStanding(Standing standing);
@@ -121,6 +127,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::asio::ip::tcp::socket socket_;
   std::shared_ptr<boost::asio::ssl::context> tlsContext_;
   std::optional<boost::asio::ssl::stream<boost::asio::ip::tcp::socket&>> tls_;
+  const boost::asio::ip::address peer_;
   std::string clientCommonName_;
   Phase phase_ = Phase::kHandshake;
   std::atomic<Standing> standing_ = Standing::kStranger;

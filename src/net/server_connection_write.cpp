@@ -37,6 +37,8 @@ void Connection::answer(const HttpResponse& response) {
   keepAlive_ = keepAlive_ && !core_.stopping;
   std::string bytes = makeResponseHead(response, Framing::kLength, keepAlive_);
   if (response.status != 204 && response.status != 304) bytes += response.body;
+  // From here on it is the reader who takes his time: he must not hold his place by that.
+  if (phase_ == Phase::kAnswering && standing_ == Standing::kAnswered) setStanding(Standing::kRegular);
   send(std::move(bytes), true);
 }
 

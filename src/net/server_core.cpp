@@ -1,6 +1,8 @@
 #include "net/server_core.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "net/server_connection.h"
@@ -22,10 +24,18 @@ bool ServerCore::add(const std::shared_ptr<Connection>& connection) {
 }
 
 // A walk over all of them for each newcomer, but only when the server is full: cheaper than keeping them in
-// order for every request.
+// order for every request. Where anybody may come, who holds the most makes room: a kubelet's probe is one
+// newcomer among hundreds that a pod keeps open.
 std::shared_ptr<Connection> ServerCore::takeLeastWanted() {
-  const auto rank = [](const auto& entry) {
-    return std::pair(entry.second->standing(), entry.second->waitingSince());
+  std::map<boost::asio::ip::address, std::size_t> held;
+  if (anonymous) {
+    for (const auto& [address, each] : open) ++held[each->peer()];
+  }
+  const auto rank = [&](const auto& entry) {
+    const Connection& each = *entry.second;
+    const Standing standing = each.standing();
+    return std::tuple(standing == Standing::kAnswered, anonymous ? open.size() - held[each.peer()] : 0,
+                      standing, each.waitingSince());
   };
   const auto least = std::min_element(open.begin(), open.end(),
                                       [&](const auto& a, const auto& b) { return rank(a) < rank(b); });

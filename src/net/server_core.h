@@ -25,7 +25,7 @@ enum class Standing {
   kStranger,  // before the end of its TLS handshake
   kNewcomer,  // has not sent a whole request yet, or is being closed
   kRegular,   // between two requests, or sending its next one
-  kAnswered,  // a handler has its request
+  kAnswered,  // a handler has its request, or its answer is a stream
 };
 
 // Closed before the server goes away, so that an Exchange kept by someone never touches a dead server.
@@ -39,6 +39,7 @@ struct ServerCore {
   ServerCore(const ServerOptions& options, ServerHandler serverHandler)
       : io(static_cast<int>(std::max<std::size_t>(options.threads, 1))),
         limits(options.limits),
+        anonymous(!options.tls || options.tls->clientCaPem.empty()),
         handler(std::move(serverHandler)) {}
 
   // False when there is no room: nobody can be sent away for it.
@@ -50,6 +51,7 @@ struct ServerCore {
 
   boost::asio::io_context io;
   const ServerLimits limits;
+  const bool anonymous;  // nobody has to show a certificate: to have been answered once says nothing
   const ServerHandler handler;
   const std::shared_ptr<Gate> gate = std::make_shared<Gate>();
   std::atomic<bool> stopping = false;

@@ -44,4 +44,9 @@ net::ServerHandler makeEndpoints(const MetricsRegistry& metrics, const Health& h
       };
 }
 
+net::ServerLimits endpointLimits() {
+  return {
+      .maxConnections = 128, .maxHeaderBytes = 8u << 10, .maxBodyBytes = 1024, .maxBodiesBytes = 64u << 10};
+}
+
 }  // namespace trainyard::telemetry

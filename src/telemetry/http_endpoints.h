@@ -12,4 +12,7 @@ namespace trainyard::telemetry {
 // GET 405. Both arguments must outlive the server.
 [[nodiscard]] net::ServerHandler makeEndpoints(const MetricsRegistry& metrics, const Health& health);
 
+// For a server that anybody on the network may ask, of a program with little memory.
+[[nodiscard]] net::ServerLimits endpointLimits();
+
 }  // namespace trainyard::telemetry

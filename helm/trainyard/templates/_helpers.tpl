@@ -182,3 +182,14 @@ annotations:
 {{- define "trainyard.kubernetesRelease" -}}
 {{ regexFind "^v[0-9]+\\.[0-9]+\\.[0-9]+" .Capabilities.KubeVersion.Version | default .Capabilities.KubeVersion.Version }}
 {{- end }}
+
+{{- /* The common name of kube-scheduler's certificate: an issuer of yours may sign for others, too. */}}
+{{- define "trainyard.clientName" -}}
+{{- if eq .Values.certificates.source "operator" -}}
+trainyard-extender-client
+{{- else if eq .Values.certificates.source "certManager" -}}
+{{ include "trainyard.name" . }}-extender-client
+{{- else -}}
+{{ .Values.certificates.existing.clientName }}
+{{- end -}}
+{{- end }}

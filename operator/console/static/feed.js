@@ -60,7 +60,7 @@ async function read(reader, attempt, to, good) {
     const events = text.split('\n\n');
     text = events.pop();
     for (const event of events) {
-      const [, name, json] = /^event: (.*)\ndata: (.*)$/.exec(event) ?? [];
+      const [, name, json] = /^event: ([^\n]*)\ndata: ([^\n]*)$/.exec(event) ?? [];
       if (name === 'ready') { good(); to.ready(); }
       else if (name === 'denied' || name === 'again') throw new Error(name);
       else if (name === 'trouble') throw new Error(JSON.parse(json));

@@ -14,8 +14,9 @@ namespace {
 std::string podJson(const std::string& name, const std::string& role, const std::string& annotation,
                     const std::string& more = "", const std::string& address = "10.0.0.1") {
   return R"({"metadata":{"namespace":"ml","name":")" + name + R"(","uid":"u-)" + name +
-         R"(","creationTimestamp":"2026-01-01T00:00:05Z","labels":{"trainyard.dev/job-name":"j","trainyard.dev/role":")" +
-         role + R"("},"annotations":{"trainyard.dev/network":)" + (annotation.empty() ? "\"\"" : annotation) +
+         R"(","creationTimestamp":"2026-01-01T00:00:05Z","labels":{"trainyard.dev/job-name":"j","trainyard.dev/job-uid":"job-)" +
+         name + R"(","trainyard.dev/role":")" + role + R"("},"annotations":{"trainyard.dev/network":)" +
+         (annotation.empty() ? "\"\"" : annotation) +
          R"(},"ownerReferences":[{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","uid":"job-)" +
          name + R"(","controller":true}]},"spec":{"nodeName":"n")" + more +
          R"(},"status":{"phase":"Running","startTime":"2026-01-01T00:01:00Z","podIPs":[{"ip":")" + address +
@@ -42,6 +43,13 @@ TEST_CASE("parameter servers are ordered, workers are not, unless their job name
   REQUIRE(banded.jobs.size() == 1);
   CHECK(banded.jobs[0].rank.fixedBand == 3);
   CHECK(trafficOf({podJson("a", "ps", R"("{\"off\":true}")")}).jobs.empty());
+}
+
+TEST_CASE("a pod that names another's job as its owner has no place in its order") {
+  std::string pod = podJson("a", "ps", R"("{\"band\":0}")");
+  const std::string label = R"("trainyard.dev/job-uid":"job-a")";
+  pod.replace(pod.find(label), label.size(), R"("trainyard.dev/job-uid":"mine")");
+  CHECK(trafficOf({pod}).jobs.empty());
 }
 
 TEST_CASE("an annotation tells age and expected end; one that cannot be read counts as absent") {

@@ -92,6 +92,43 @@ TEST_CASE("Volcano's Job keeps its tasks, queue and success") {
   CHECK(notes(*converted, "dependsOn"));
 }
 
+TEST_CASE("What a converted job loses is told, on one line each") {
+  const auto converted = convertJob(
+      std::string(
+          R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":"a.b","annotations":{"team":"x",)"
+          R"("kubectl.kubernetes.io/last-applied-configuration":"{}"}},"spec":{"minSuccess":1,"runningEstimate":"1h",)"
+          R"("plugins":{"ssh":[],"my\n---\nkind: Evil":[]},"policies":[{"events":["PodFailed","PodEvicted"],"action":"AbortJob"},)"
+          R"({"exitCode":3,"action":"RestartJob"}],"tasks":[{"name":"w","replicas":2,"minAvailable":1,"maxRetry":2,)"
+          R"("topologyPolicy":"none","template":)") +
+      kPod + "}]}}");
+  REQUIRE(converted);
+  for (const char* words :
+       {"metadata.name", "minSuccess", "spec.runningEstimate", "plugin ssh", "PodFailed, PodEvicted",
+        "exit code 3", "task w: minAvailable", "task w: maxRetry", "task w.topologyPolicy"}) {
+    CAPTURE(words);
+    CHECK(notes(*converted, words));
+  }
+  for (const std::string& note : converted->notes) CHECK(note.find('\n') == std::string::npos);
+  CHECK(converted->json.find(R"("annotations":{"team":"x"})") != std::string::npos);
+}
+
+TEST_CASE("A TrainJob's metadata for pods and processes of a node are told") {
+  const auto converted = convertJob(
+      R"({"apiVersion":"trainer.kubeflow.org/v1alpha1","kind":"TrainJob","metadata":{"name":"llama"},"spec":{)"
+      R"("runtimeRef":{"name":"torch\u2028evil"},"labels":{"a":"b"},"trainer":{"image":"i","numProcPerNode":2}}})");
+  REQUIRE(converted);
+  CHECK(notes(*converted, "spec.labels"));
+  CHECK(notes(*converted, "numProcPerNode"));
+  for (const std::string& note : converted->notes) CHECK(note.find("\u2028") == std::string::npos);
+}
+
+TEST_CASE("Objects of Kubernetes itself stay as they are") {
+  CHECK(staysAsItIs(R"({"apiVersion":"v1","kind":"ConfigMap"})"));
+  CHECK(staysAsItIs(R"({"apiVersion":"networking.k8s.io/v1","kind":"NetworkPolicy"})"));
+  CHECK_FALSE(staysAsItIs(R"({"apiVersion":"kubeflow.org/v1","kind":"MPIJob"})"));
+  CHECK_FALSE(staysAsItIs(R"({"kind":"ConfigMap"})"));
+}
+
 TEST_CASE("What is none of these is refused in words") {
   CHECK(convertJob(R"({"apiVersion":"batch/v1","kind":"Job"})").error().message.find("Job of batch cannot") ==
         0);

@@ -54,12 +54,18 @@ TEST_CASE("Nothing that may be secret is left in an object") {
      "spec":{"template":{"containers":[{"env":[{"name":"AWS_SECRET_ACCESS_KEY","value":"SECRET5"},
        {"name":"FROM","valueFrom":{"secretKeyRef":{"name":"kept-too"}}}],
        "command":["train","--password=SECRET6","--epochs=3"],"args":["--api-key: SECRET7","--token","SECRET9",
-       "login --password SECRET0 --tokens-per-step 3"]}]}},
+       "login --password SECRET0 --tokens-per-step 3"],
+       "readinessProbe":{"httpGet":{"httpHeaders":[{"name":"Authorization","value":"SECRETa"}]}}}]}},
+     "csi":{"volumeAttributes":{"share":"SECRETb","user":"SECRETc"}},
+     "data":{"policy.yaml":"checks:\n- command: [check, --token, SECRETd]\n  password: SECRETe\n"},
+     "more":["curl -u me:SECRETf https://x","ok"],"run":{"command":["curl","-u","me:SECRETg"]},
+     "labels":{"x/password":"SECRETh"},"volume":{"secretName":"kept-name"},
      "status":{"lastFailure":{"message":"403 for token=SECRET8"}}}]})");
   REQUIRE(clean);
-  for (const char digit : std::string("1234567890"))
+  for (const char digit : std::string("1234567890abcdefgh"))
     CHECK(clean->find(std::string("SECRET") + digit) == std::string::npos);
-  for (const char* kept : {"kept", "kept-too", "--epochs=3", "FROM", "AWS_SECRET_ACCESS_KEY"}) {
+  for (const char* kept :
+       {"kept", "kept-too", "kept-name", "check", "--epochs=3", "FROM", "AWS_SECRET_ACCESS_KEY"}) {
     CHECK(clean->find(kept) != std::string::npos);
   }
 }

@@ -154,6 +154,13 @@ TEST_CASE("marks of ranks, times and colours do not hide an exception") {
   }
 }
 
+TEST_CASE("what is told of a log steers no terminal and turns no line") {
+  for (const char* letter : {"\u009b", "\u0085", "\u200f", "\u2028", "\u202e", "\u2066", "\x1b[31m"}) {
+    CHECK(core::withoutControls(std::string("a") + letter + "b") == "ab");
+  }
+  CHECK(core::withoutControls("Größe: 3 µs – ok “x”") == "Größe: 3 µs – ok “x”");
+}
+
 TEST_CASE("binary garbage does no harm, and what is legible in it is read") {
   std::string garbage;
   for (int i = 0; i < 200'000; ++i) garbage += static_cast<char>((i * 7919) % 256);

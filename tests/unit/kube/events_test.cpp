@@ -153,7 +153,12 @@ TEST_CASE_METHOD(Fixture, "the queue is bounded") {
     recorder.record(job, EventType::kNormal, "R" + std::to_string(i), "A", "");
   }
   loop.runFor(1s);
-  CHECK(recorder.dropped() == 4);
+  CHECK(recorder.dropped() == 6);
+  // Who has nothing yet has room.
+  ObjectRef other = job;
+  other.ns = "vision";
+  recorder.record(other, EventType::kNormal, "R", "A", "");
+  CHECK(recorder.dropped() == 6);
   CHECK(http.sent.size() == 4);  // under way at once
   CHECK(logLines.count("events are being dropped") == 1);
 }

@@ -44,10 +44,15 @@ RawConnection::~RawConnection() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-RawConnection RawConnection::connect(std::uint16_t port) {
+RawConnection RawConnection::connect(std::uint16_t port) { return connectFrom(1, port); }
+
+RawConnection RawConnection::connectFrom(std::uint8_t host, std::uint16_t port) {
   RawConnection connection(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const timeval patience{.tv_sec = kPatienceSeconds, .tv_usec = 0};
   ::setsockopt(connection.descriptor_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  sockaddr_in self = loopback(0);
+  self.sin_addr.s_addr = htonl(ntohl(self.sin_addr.s_addr) + host - 1U);
+  need(::bind(connection.descriptor_, reinterpret_cast<const sockaddr*>(&self), sizeof self) == 0, "bind");
   const sockaddr_in address = loopback(port);
   need(::connect(connection.descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0,
        "connect");

@@ -21,6 +21,8 @@ class RawConnection {
 
   // To a port of this machine.
   [[nodiscard]] static RawConnection connect(std::uint16_t port);
+  // The same from 127.0.0.`host`: somebody else to a server.
+  [[nodiscard]] static RawConnection connectFrom(std::uint8_t host, std::uint16_t port);
 
   // False when the other side is gone.
   bool send(std::string_view bytes);

@@ -201,6 +201,41 @@ TEST_CASE("Beyond the cap a newcomer takes the place of the one that has waited 
   CHECK(serves(*server));
 }
 
+TEST_CASE("Beyond the cap who holds the most makes room, not a stranger who has just come") {
+  Counting counting;
+  const auto server = startServer(counting.handler(), {.limits = {.maxConnections = 10}});
+  std::vector<RawConnection> many;
+  for (int i = 0; i < 9; ++i) {
+    many.push_back(RawConnection::connectFrom(2, server->port()));
+    many.back().send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    CHECK_THAT(many.back().readUntil("fine"), Catch::StartsWith("HTTP/1.1 200"));
+  }
+  RawConnection probe = RawConnection::connectFrom(3, server->port());
+  for (int i = 0; i < 9; ++i) many.push_back(RawConnection::connectFrom(2, server->port()));
+  CHECK(many[0].readToEnd().empty());
+  for (std::size_t i = 9; i < 17; ++i) CHECK(many[i].readToEnd().empty());
+  CHECK(probe.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n"));
+  CHECK_THAT(probe.readUntil("fine"), Catch::StartsWith("HTTP/1.1 200"));
+}
+
+TEST_CASE("Who does not read a large answer keeps no place") {
+  const auto server = startServer(
+      [](const ServerRequest& request, const std::shared_ptr<Exchange>& exchange) {
+        exchange->reply(
+            {.status = 200, .body = request.path() == "/large" ? std::string(32u << 20, 'x') : "fine"});
+      },
+      {.limits = {.maxConnections = 3}});
+  std::vector<RawConnection> slow;
+  for (int i = 0; i < 3; ++i) {
+    slow.push_back(RawConnection::connectFrom(2, server->port()));
+    slow.back().send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n");
+    CHECK_THAT(slow.back().readUntil("\r\n\r\n"), Catch::StartsWith("HTTP/1.1 200"));
+  }
+  RawConnection other = RawConnection::connectFrom(3, server->port());
+  CHECK(other.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n"));
+  CHECK_THAT(other.readUntil("fine"), Catch::StartsWith("HTTP/1.1 200"));
+}
+
 TEST_CASE("Beyond the cap a connection is closed at once while all others are being answered") {
   std::mutex mutex;
   std::condition_variable changed;

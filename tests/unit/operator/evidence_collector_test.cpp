@@ -1,5 +1,6 @@
 #include "operator/evidence_collector.h"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -41,10 +42,15 @@ struct Fixture {
       api, loop, [this](std::function<base::Task()> work) { offloaded.push_back(std::move(work)); }};
   std::optional<core::Failure> found;
 
-  void collect(int members) {
+  std::vector<std::string> told;  // namespaces, in the order in which they were
+
+  void collect(int members, const std::string& ns = "ml") {
     std::vector<Witness> witnesses;
-    for (int i = 0; i < members; ++i) witnesses.push_back({{"ml", "p"}, "worker", i, "main", true});
-    collector.collect(std::move(witnesses), [this](core::Failure failure) { found = std::move(failure); });
+    for (int i = 0; i < members; ++i) witnesses.push_back({{ns, "p"}, "worker", i, "main", true});
+    collector.collect(std::move(witnesses), [this, ns](core::Failure failure) {
+      found = std::move(failure);
+      told.push_back(ns);
+    });
     loop.runFor(1s);
   }
 };
@@ -74,6 +80,20 @@ TEST_CASE("The logs of a gang that failed are read beside the loop") {
   CHECK(fixture.found->failure == model::FailureClass::kGpuOutOfMemory);
   CHECK(fixture.found->pod == "p");
   CHECK(fixture.found->node.str() == "n1");
+}
+
+TEST_CASE("Whose gangs fail by hundreds keeps no other namespace's waiting") {
+  Fixture fixture;
+  for (int i = 0; i < 100; ++i) fixture.collect(1, "many");
+  fixture.collect(1, "few");
+  fixture.collect(1, "few");
+  for (std::size_t done = 0; done < fixture.offloaded.size(); ++done) {
+    CHECK(fixture.offloaded.size() == done + 1);  // one after the other
+    fixture.offloaded[done]()();
+    fixture.loop.runFor(1s);
+  }
+  REQUIRE(fixture.told.size() == 102);
+  CHECK(std::count(fixture.told.begin(), fixture.told.begin() + 4, "few") == 2);
 }
 
 TEST_CASE("Logs that take long to read are left out after a second") {
