@@ -169,7 +169,12 @@ base::Result<model::Snapshot> ClusterClient::snapshot() {
     samples.push_back({.path = type.collection(), .query = {{"limit", "1"}}, .timeout = kRequestTimeout});
   }
   for (const Answer& answer : ask(samples)) {
-    if (!answer) return base::fail(answer.error());
+    if (answer) continue;
+    const bool forbidden = answer.error().code == base::ErrorCode::kForbidden;
+    return base::fail(answer.error().code,
+                      answer.error().message + (forbidden ? "; this looks at all nodes, pods and jobs, as "
+                                                            "the ClusterRole trainyard-cluster-viewer allows"
+                                                          : ""));
   }
   std::promise<base::Result<model::Snapshot>> promise;
   auto result = promise.get_future();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -16,9 +17,12 @@ base::Result<std::string> convert(const std::vector<std::string>& files) {
   const auto manifests = readManifests(files);
   if (!manifests) return base::fail(manifests.error());
   if (manifests->empty()) return base::fail(base::ErrorCode::kInvalid, "there is no object in the files");
+  // Where nothing is to convert the first one is refused by its name.
+  const bool anyJob = std::any_of(manifests->begin(), manifests->end(),
+                                  [](const Manifest& each) { return !staysAsItIs(each.json); });
   std::string text;
   for (const Manifest& manifest : *manifests) {
-    if (staysAsItIs(manifest.json)) {
+    if (anyJob && staysAsItIs(manifest.json)) {
       const auto yaml = yamlOfJson(manifest.json);
       if (!yaml) return base::fail(yaml.error());
       text += fmt::format("{}# as it was\n{}", text.empty() ? "" : "---\n", *yaml);

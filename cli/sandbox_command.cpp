@@ -19,6 +19,7 @@ namespace trainyard::cli {
 namespace {
 
 constexpr const char* kExamples = "examples";
+constexpr const char* kScript = "story.yaml";  // beside the first file
 
 struct Flags {
   sim::SandboxOptions options;
@@ -53,6 +54,12 @@ int runSandboxCommand(Flags flags) {
   };
   const auto files = filesToRun(flags.files);
   if (!files) return complain(files.error());
+  const std::string script = (std::filesystem::path(files->front()).parent_path() / kScript).string();
+  if (std::filesystem::exists(script)) {
+    auto text = base::readFile(script);
+    if (!text) return complain(text.error());
+    flags.options.script = {script, std::move(*text)};
+  }
   for (const std::string& path : *files) {
     auto text = base::readFile(path);
     if (!text) return complain(text.error());
@@ -82,9 +89,10 @@ void addSandboxCommand(CLI::App& app, const std::function<void(std::function<int
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1e6));
   command->add_option("--seed", flags->options.seed, "Equal seeds make equal runs")->capture_default_str();
-  command->add_flag("--once", flags->options.once,
-                    "Exit 0 only if every job ended as its annotation trainyard.dev/expect-phase says");
-  command->add_option("FILES", flags->files, "Job files (default: examples/[0-9]*.yaml)");
+  command->add_flag("--once", flags->options.once, "Exit 0 only if every job ended as the story says");
+  command->add_option(
+      "FILES", flags->files,
+      "Job files (default: examples/[0-9]*.yaml); how their jobs go is in story.yaml beside the first one");
   command->callback([flags, run] { run([flags] { return runSandboxCommand(*flags); }); });
 }
 

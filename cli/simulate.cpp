@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "codec/job.h"
@@ -33,6 +34,23 @@ using base::ErrorCode;
 using base::Result;
 
 const kube::Query kDryRun{{"dryRun", "All"}, {"fieldValidation", "Strict"}};
+
+// The member's pod as a user may create it: without what the admission policies leave to the operator alone.
+std::string asAUserMay(const std::string& member) {
+  auto pod = nlohmann::json::parse(member, nullptr, false);
+  if (!pod.is_object() || !pod.contains("metadata") || !pod.contains("spec")) return member;
+  pod["metadata"].erase("ownerReferences");
+  for (const char* kind : {"labels", "annotations"}) {
+    const auto found = pod["metadata"].find(kind);
+    if (found == pod["metadata"].end() || !found->is_object()) continue;
+    for (auto each = found->begin(); each != found->end();) {
+      const std::string& key = each.key();
+      each = key.starts_with("trainyard.dev/") ? found->erase(each) : std::next(each);
+    }
+  }
+  pod["spec"].erase("schedulingGates");
+  return pod.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 class Simulator {
  public:
@@ -178,7 +196,7 @@ class Simulator {
                                  {.environment = core::MemberEnvironments(job).of(role.name, 0, 0),
                                   .launcherImage = "trainyard-launch"});
       if (!body) return fmt::format("spec.roles[{}].template: {}", role.name, body.error().message);
-      const auto answer = cluster_.post(kube::kPods.collection(job.key.ns), *body, kDryRun);
+      const auto answer = cluster_.post(kube::kPods.collection(job.key.ns), asAUserMay(*body), kDryRun);
       if (answer) {
         const auto pod = codec::decodePod(*answer);
         if (pod && !operator_::placeAlike(pod->shape, role.shape)) role.shape = pod->shape;

@@ -164,6 +164,10 @@ class UsageTest(unittest.TestCase):
                      "policies": [{"event": "TaskCompleted", "action": "CompleteJob"}]},
                     {"name": "mpi-worker", "replicas": 2, "template": pod}]}}]
         text = trainyard("convert", "-f", "-", input=yaml.safe_dump_all(jobs))
+        # As `kubectl get -o yaml` writes several, and with what else stands in people's files.
+        data = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "data"}}
+        listed = trainyard("convert", "-f", "-", input=yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": [*jobs, data]}))
+        self.assertEqual([*yaml.safe_load_all(text), data], list(yaml.safe_load_all(listed)))
         self.assertEqual(4, len(list(yaml.safe_load_all(text))))
         said = kubectl("apply", "--dry-run=server", "--validate=strict", "-n", "default", "-f", "-", input=text)
         self.assertEqual(4, said.count("(server dry run)"), said)

@@ -1,26 +1,12 @@
-"""The demo, unattended: every job of examples/ ends as its file says."""
-import re
+"""The demo, unattended: every job of examples/ ends as its story says."""
 import sys
 import unittest
 
 import support
+from lib.script import script_of
 
 # The demo starts its own.
 CLUSTER = None
-EXAMPLES = sorted((support.ROOT / "examples").glob("[0-9]*.yaml"))
-
-
-def expected():
-    """{job name: phase} as the files say it."""
-    found = {}
-    for path in EXAMPLES:
-        text = path.read_text()
-        for document in re.split(r"^---$", text, flags=re.MULTILINE):
-            if not re.search(r"^kind: TrainingJob$", document, re.MULTILINE):
-                continue
-            name = re.search(r"^  name: (\S+)", document, re.MULTILINE).group(1)
-            found[name] = re.search(r"trainyard\.dev/expect-phase: (\S+)", document).group(1)
-    return found
 
 
 class Examples(unittest.TestCase):
@@ -30,7 +16,7 @@ class Examples(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         table = done.stdout[done.stdout.index("\nJOB "):].splitlines()[2:]
         ends = {row.split()[0]: row.split()[2] for row in table if row.strip()}
-        want = expected()
+        want = {job: parts["ends"] for job, parts in script_of(support.ROOT / "examples").items()}
         self.assertGreaterEqual(len(want), 8)
         self.assertEqual(ends, want)
 

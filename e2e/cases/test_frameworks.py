@@ -8,6 +8,7 @@ from pathlib import Path
 
 import support
 import yaml
+from lib.script import follow, script_of
 from support import OPERATOR, core, given, kubectl, wait_phase
 
 CLUSTER = {"nodes": 8}
@@ -40,9 +41,9 @@ class FrameworksTest(support.Case):
     def begin(self, file):
         """Applies an example; (its pods, their variables by pod, ConfigMaps, Secrets), once it is placed."""
         name = file
-        text = (EXAMPLES / f"{file}.yaml").read_text()
-        kubectl("apply", "-n", self.namespace, "-f", "-", input=text)
-        count = sum(role.get("replicas", 1) for role in yaml.safe_load(text)["spec"]["roles"])
+        body = follow(script_of(EXAMPLES), yaml.safe_load((EXAMPLES / f"{file}.yaml").read_text()))
+        kubectl("apply", "-n", self.namespace, "-f", "-", input=json.dumps(body))
+        count = sum(role.get("replicas", 1) for role in body["spec"]["roles"])
         with support.watch_pods(self.namespace) as pods:
             mine = pods.wait(lambda all_: len(support.members(all_, name)) == count and support.members(all_, name),
                              f"{file} has {count} pods")

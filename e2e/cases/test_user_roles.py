@@ -1,5 +1,6 @@
 """What users may do by Kubernetes' own roles, and what the admission policies refuse them, as the API server says."""
 import json
+from pathlib import Path
 
 import support
 from support import core, given, job, kubectl, wait_phase
@@ -87,6 +88,23 @@ class RolesTest(UserCase):
                                      ("reader", "create", False)):
             self.assertEqual(expected, self.may(user, verb, "queues", everywhere=True), f"{user} {verb}")
         self.assertFalse(self.may("keeper", "create", "trainingjobs"))
+
+    def test_who_may_see_the_cluster_can_ask_what_would_become_of_a_job(self):
+        def run(*args, code):
+            done = support.run([Path(support.bin_dir()) / "cli" / "trainyard", *args, f"--kubeconfig={given().kubeconfig}", "--as=seer"])
+            self.assertEqual(code, done.returncode, done.stdout + done.stderr)
+            return done.stdout + done.stderr
+        self.assertIn("trainyard-cluster-viewer", run("nodes", code=1))
+        kubectl("create", "clusterrolebinding", "e2e-seer", "--clusterrole=trainyard-cluster-viewer", "--user=seer")
+        self.addCleanup(kubectl, "delete", "clusterrolebinding", "e2e-seer")
+        support.await_value(lambda: self.may("seer", "list", "queues", everywhere=True), bool, "it is bound")
+        for command in ("nodes", "top"):
+            run(command, code=0)
+        kubectl("create", "rolebinding", "seer", "-n", self.namespace, "--clusterrole=edit", "--user=seer")
+        support.await_value(lambda: self.may("seer", "create", "trainingjobs"), bool, "jobs are, too")
+        file = given().dir / "seen.json"
+        file.write_text(json.dumps(job("seen", replicas=1, gpus=1)))
+        run("simulate", "-f", file, "-n", self.namespace, code=0)
 
 
 class PoliciesTest(UserCase):

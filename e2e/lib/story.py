@@ -4,9 +4,10 @@ import threading
 import time
 from collections import Counter
 
+from .script import EXPECT
+
 JOB_LABEL = "trainyard.dev/job-name"
 RACK_LABEL = "cloud.provider.com/topology-rack"
-EXPECT = "trainyard.dev/expect-phase"
 ENDED = ("Succeeded", "Failed")
 
 # A waiting job's message moves with every estimate; this is how often it is worth a line.

@@ -6,12 +6,12 @@
 
 #include "sim/api/json.h"
 #include "sim/cluster/cluster.h"
+#include "sim/cluster/sandbox_script.h"
 #include "sim/cluster/sandbox_story.h"
 
 namespace trainyard::sim {
 namespace {
 
-constexpr const char* kExpect = "trainyard.dev/expect-phase";
 constexpr std::chrono::milliseconds kFrame{20};
 
 struct Submission {
@@ -24,39 +24,43 @@ struct Submission {
 
 std::string baseName(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
-base::Result<Submission> readDocument(const std::string& file, std::string json, bool once) {
-  const auto object = parseJson(json);
+base::Result<Submission> readDocument(const std::string& file, const std::string& json, const Json& script,
+                                      bool once) {
+  auto object = parseJson(json);
   if (!object) return base::fail(object.error().code, fmt::format("{}: {}", file, object.error().message));
+  followScript(script, *object);
   Submission one{baseName(file),
                  {},
                  textAt(*object, {"kind"}),
                  {},
-                 textAt(*object, {"metadata", "annotations", kExpect})};
+                 textAt(*object, {"metadata", "annotations", kExpectAnnotation})};
   const std::string space = textAt(*object, {"metadata", "namespace"});
   one.key = {space.empty() ? "default" : space, textAt(*object, {"metadata", "name"})};
   if (one.kind.empty())
     return base::fail(base::ErrorCode::kInvalid, fmt::format("{}: an object without kind", file));
   if (once && one.kind == "TrainingJob" && one.expected.empty()) {
-    return base::fail(
-        base::ErrorCode::kInvalid,
-        fmt::format("{}: {} does not say how it must end (annotation {})", file, one.key.name, kExpect));
+    return base::fail(base::ErrorCode::kInvalid,
+                      fmt::format("{}: {} does not say how it must end (annotation {})", file, one.key.name,
+                                  kExpectAnnotation));
   }
-  one.json = std::move(json);
+  one.json = dumpJson(*object);
   return one;
 }
 
 // Of each file its objects.
 base::Result<std::vector<std::vector<Submission>>> readFiles(const SandboxOptions& options) {
+  const auto script = parseScript(options.script.text, options.script.name);
+  if (!script) return base::fail(script.error());
   std::vector<std::vector<Submission>> all;
   bool anyJob = false;
   for (const SandboxFile& file : options.files) {
-    auto documents = SimulatedCluster::documents(file.text);
+    const auto documents = SimulatedCluster::documents(file.text);
     if (!documents) {
       return base::fail(documents.error().code, fmt::format("{}: {}", file.name, documents.error().message));
     }
     std::vector<Submission> objects;
-    for (std::string& json : *documents) {
-      auto one = readDocument(file.name, std::move(json), options.once);
+    for (const std::string& json : *documents) {
+      auto one = readDocument(file.name, json, *script, options.once);
       if (!one) return base::fail(one.error());
       anyJob = anyJob || one->kind == "TrainingJob";
       objects.push_back(std::move(*one));

@@ -26,11 +26,12 @@ struct SandboxOptions {
   std::chrono::seconds pause{1};       // of the cluster, between two files
   std::chrono::seconds timeout{1800};  // of the cluster; for `once`
   std::vector<SandboxFile> files;
+  SandboxFile script;  // how their jobs go, as their nodes run nothing: sandbox_script.h; may be empty
 };
 
 // Runs the jobs of the files on a simulated cluster with the real operator, printing what happens. Returns
-// whether every job ended as its annotation trainyard.dev/expect-phase says (always true without `once`). An
-// error names the file and what is wrong with it.
+// whether every job ended as the script or its annotation trainyard.dev/expect-phase says (always true
+// without `once`). An error names the file and what is wrong with it.
 [[nodiscard]] base::Result<bool> runSandbox(const SandboxOptions& options,
                                             const std::function<void(const std::string& line)>& print);
 

@@ -15,6 +15,9 @@
 
 namespace trainyard::sim {
 
+// The phase that a job of a story should end with.
+inline constexpr const char* kExpectAnnotation = "trainyard.dev/expect-phase";
+
 // Tells, line by line, what happens to training jobs: submitted, waiting and why, placed where, running,
 // ended.
 class SandboxStory {
