@@ -123,6 +123,7 @@ void Hub::take(Peer& peer, const Message& message) {
   if (message.kind == "member" && message.fields.size() == 3) {
     peer.name = message.fields[0] + ' ' + message.fields[1];
     peer.slots = std::min<std::size_t>(numberOf(message.fields[2]), kMostSlots);
+    if (!newest_.kind.empty()) peer.channel->send(newest_);
     return dispatch();
   }
   if (message.kind == "submit") return submit(peer, message);
@@ -146,6 +147,7 @@ void Hub::takeMembers(Peer& peer, const Message& message) {
     peer.leaving = true;
     return;
   }
+  if (message.kind == "membership" && message.fields.size() == 3) return passOn(peer, message);
   Task* task = runningOn(peer, message);
   if (task == nullptr) return;
   if (message.kind == "output" && message.fields.size() == 3) {
@@ -160,6 +162,14 @@ void Hub::takeMembers(Peer& peer, const Message& message) {
   } else if (message.kind == "back") {
     again(*task);
     dispatch();
+  }
+}
+
+void Hub::passOn(const Peer& from, const Message& membership) {
+  if (!newest_.kind.empty() && numberOf(membership.fields[0]) <= numberOf(newest_.fields[0])) return;
+  newest_ = membership;
+  for (const auto& each : peers_) {
+    if (each.get() != &from && !each->name.empty()) each->channel->send(newest_);
   }
 }
 

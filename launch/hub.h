@@ -22,11 +22,14 @@ namespace trainyard::launch {
 // lost before that goes back to the head of the line, so a task may begin more than once: what it does
 // outside must stand that.
 //
+// A new size that one member has learnt it tells to all others: a kubelet may take a minute to replace the
+// file that says it.
+//
 // Messages. From members: member[role, index, slots], output[task, attempt, bytes], ended[task, attempt,
-// code], back[task, attempt], leaving[]. To members: start[task, attempt, words…], end[task, attempt]. From
-// clients: submit["follow" or "", words…], wait[task], output[task], cancel[task], list[]. To clients:
-// task[id], done[task, state, code], output[task, bytes], item[task, state, code, member, words…], end[],
-// refused[why].
+// code], back[task, attempt], leaving[]. To members: start[task, attempt, words…], end[task, attempt]. Both
+// ways: membership[generation, role, size]. From clients: submit["follow" or "", words…], wait[task],
+// output[task], cancel[task], list[]. To clients: task[id], done[task, state, code], output[task, bytes],
+// item[task, state, code, member, words…], end[], refused[why].
 class Hub {
  public:
   static constexpr std::size_t kMostWaiting = 100'000;
@@ -49,6 +52,7 @@ class Hub {
   void accept();
   void take(Peer& peer, const Message& message);
   void takeMembers(Peer& peer, const Message& message);
+  void passOn(const Peer& from, const Message& membership);
   void dropOldestStranger();
   void lost(Peer& peer);
   void submit(Peer& peer, const Message& message);
@@ -72,6 +76,7 @@ class Hub {
   std::deque<Id> waiting_;
   std::deque<Id> ended_;
   Id lastId_ = 0;
+  Message newest_;  // membership; of no kind as long as nobody has told of one
 };
 
 }  // namespace trainyard::launch

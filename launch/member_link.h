@@ -4,16 +4,18 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "launch/channel.h"
 #include "launch/child.h"
+#include "launch/membership.h"
 
 namespace trainyard::launch {
 
 // The side of one member: runs the tasks that the hub gives it, as many at a time as it has slots, and says
-// what they say. Connects again whenever the connection is lost; what ran then is killed, as it is begun anew
-// elsewhere.
+// what they say; tells and hears of new sizes. Connects again whenever the connection is lost; what ran then
+// is killed, as it is begun anew elsewhere.
 class MemberLink {
  public:
   struct Address {
@@ -28,11 +30,15 @@ class MemberLink {
     Environment environment;  // of tasks
   };
 
-  MemberLink(Loop& loop, Children& children, Address hub, Self self);
+  MemberLink(
+      Loop& loop, Children& children, Address hub, Self self,
+      std::function<void(Membership)> heard = [](const Membership&) {});
   ~MemberLink();
   MemberLink(const MemberLink&) = delete;
   MemberLink& operator=(const MemberLink&) = delete;
 
+  // What the others may not know yet.
+  void tell(const Membership& membership);
   // No new tasks; those that run may end within the grace, are killed then and go to others. Then `left`.
   void leave(std::chrono::milliseconds grace, std::function<void()> left);
 
@@ -42,6 +48,7 @@ class MemberLink {
   void connect();
   void lost();
   void take(const Message& message);
+  void hear(const Message& message);
   void start(const Message& message);
   void readOutput(const std::string& id);
   void ended(const std::string& id, int code);
@@ -51,6 +58,8 @@ class MemberLink {
   Children& children_;
   Address hub_;
   Self self_;
+  std::function<void(Membership)> heard_;
+  std::optional<Membership> told_;
   std::unique_ptr<Channel> channel_;
   std::map<std::string, std::unique_ptr<Running>> running_;  // by "task/attempt"
   bool leaving_ = false;

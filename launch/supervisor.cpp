@@ -88,7 +88,11 @@ int Supervisor::run() {
     }
     link_ = std::make_unique<MemberLink>(
         loop_, children_, MemberLink::Address{options_.hubHost, options_.hubPort, options_.token},
-        MemberLink::Self{self_.role, std::to_string(self_.index), options_.slots, options_.environment});
+        MemberLink::Self{self_.role, std::to_string(self_.index), options_.slots, options_.environment},
+        [this](const Membership& heard) {
+          // What its variables are of is in its own file.
+          if (born_) learn(heard);
+        });
   }
   startProgram();
   return loop_.run();
@@ -159,9 +163,18 @@ void Supervisor::readAgain() {
       readAgain();
     });
   }
-  if (!read || (now_ && read->generation <= now_->generation)) return;
+  if (!read) return;
   if (!born_) born_ = read;
-  now_ = read;
+  // Others may wait for their kubelets. (Not of what it was born with: whoever joins must not hurry the
+  // others, who are told once it has begun.)
+  const bool newer = !now_ || read->generation > now_->generation;
+  if (newer && read->generation > born_->generation && link_) link_->tell(*read);
+  learn(*read);
+}
+
+void Supervisor::learn(const Membership& membership) {
+  if (now_ && membership.generation <= now_->generation) return;
+  now_ = membership;
   leaving_ = !belongs(self_, *now_);
   say("generation " + std::to_string(now_->generation) + ": " + std::to_string(now_->size) +
       " members of role " + now_->role + (leaving_ ? ", this one leaves" : ""));

@@ -60,6 +60,7 @@ class Supervisor {
   void watchMembership();
   void lookEachSecond();
   void readAgain();
+  void learn(const Membership& membership);
   void startProgram();
   void stopProgram();
   void programEnded(int code);

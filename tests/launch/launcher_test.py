@@ -124,6 +124,36 @@ class Launcher(unittest.TestCase):
         job.until(0, "at 2")
         self.assertEqual(job.ended(0), 0)
 
+    def test_one_who_knows_of_a_new_size_is_enough(self):
+        job = self.members(lambda _: TRAINER)
+        job.resize(3)
+        for index in range(3):
+            job.until(index, "^rank")
+        # The kubelets of 0 and 1 take their time.
+        job.generation += 1
+        job.tell(2, 3)
+        for index in range(3):
+            self.assertEqual(job.until(index, "^rank"), f"rank {index} of 3 port 29502 generation 2")
+        # The late file changes nothing, and who leaves learns of it by others, too.
+        for index in range(3):
+            job.tell(index, 3)
+        job.generation += 1
+        job.tell(1, 2)
+        self.assertEqual(job.ended(2), 0)
+        for index in range(2):
+            self.assertEqual(job.until(index, "^rank"), f"rank {index} of 2 port 29503 generation 3")
+
+    def test_who_joins_hurries_nobody(self):
+        job = self.members(lambda _: TRAINER)
+        job.resize(1)
+        job.until(0, "^rank")
+        job.generation += 1
+        job.start(1, 2)
+        job.until(1, "^rank 1 of 2")
+        self.assertNotIn((0, "saved"), job.seen)
+        job.tell(0, 2)
+        job.until(0, "^rank 0 of 2")
+
     def test_who_fails_by_itself_has_failed_once_the_time_is_over(self):
         job = self.members(lambda _: ["/bin/sh", "-c", "exit 3"], settle=1)
         job.resize(1)
