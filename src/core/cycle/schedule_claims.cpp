@@ -105,7 +105,7 @@ bool Scheduler::claimsMore(const Contender& contender, const GangShape& shape) {
     // What is free already is startsSmaller()'s, which takes all of it.
     if (placeWith(contender, members, widest)) break;
     if (auto claim = shrinkingFor(contender, members, widest)) {
-      auto most = mostOfLower(contender, std::move(*claim), {members, beyond}, widest);
+      auto most = mostOfLower(contender, std::move(claim), {members, beyond}, widest);
       return most && carryOutUnlessKept(contender, std::move(*most));
     }
     beyond = members;
