@@ -100,8 +100,8 @@ void cleanMember(const std::string& key, Json& value) {
   static const re2::RE2 secret(
       R"re((?i).*(?:passwo?r?d|api[-_]?key|access[-_]?key|credentials?|(?:^|[-_./])(?:token|secret)))re");
   if (value.is_string()) {
-    const std::string text = value.get<std::string>();
-    value = re2::RE2::FullMatch(key, secret) ? std::string(kRemoved) : lineWithoutSecrets(text);
+    value = re2::RE2::FullMatch(key, secret) ? std::string(kRemoved)
+                                             : lineWithoutSecrets(value.get_ref<const std::string&>());
   }
   clean(value);
 }

@@ -33,9 +33,8 @@ struct OperatorOptions {
   std::string leaseNamespace = "trainyard-system";
   std::string leaseName = "trainyard-operator";
   core::Settings settings = {};
-  std::string policyConfigMap =
-      {};                          // that the policy file is of; empty: none, its Events are about the Lease
-  std::string schedulerName = {};  // that binds the pods; empty: the cluster's default scheduler
+  std::string policyConfigMap = {};  // that the policy file is of; empty: Events about it name the Lease
+  std::string schedulerName = {};    // that binds the pods; empty: the cluster's default scheduler
   std::string launcherImage = "trainyard-launch";  // empty: jobs with checkpoint.mode Launcher are refused
   std::optional<CertificateOptions> certificates = std::nullopt;  // absent: others make them
   model::Policy policy = {};                                      // to begin with

@@ -235,6 +235,11 @@ class Strangers(unittest.TestCase):
         certificates.create(folder)
         self.refused(client.tls(pki(), folder / "extender-client"), "")
 
+    def test_another_client_of_the_same_CA_is_answered_nothing(self):
+        certificates.issue(pki(), "neighbour", "client", "/CN=system:kube-scheduler-2", ca="extender-ca")
+        with connect(port(), client.tls(pki(), "neighbour")) as sock:
+            self.assertEqual((403, "this client certificate is somebody else's\n"), ask(sock, FILTER, question("a", nodes())))
+
     def test_the_servers_own_certificate_is_no_clients(self):
         self.refused(client.tls(pki(), "extender"), "")
 

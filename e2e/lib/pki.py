@@ -73,9 +73,9 @@ def create(folder, addresses=("10.0.0.1",), real=False):
         tokens.result()
 
 
-def issue(folder, name, use, subject, names=()):
-    """One certificate more of the cluster's CA. use: client or server; names: "IP:10.0.0.1", "DNS:example"."""
-    _certificate(Path(folder), name, "ca", use, subject, names)
+def issue(folder, name, use, subject, names=(), ca="ca"):
+    """One certificate more, of the cluster's CA unless said otherwise. use: client or server; names: "IP:10.0.0.1", "DNS:example"."""
+    _certificate(Path(folder), name, ca, use, subject, names)
 
 
 def _certificate(folder, name, ca, extensions, subject, names=()):

@@ -110,5 +110,6 @@ def extender(cluster, binary, kubeconfig):
     return Program(EXTENDER, [
         binary, f"--kubeconfig={kubeconfig}", f"--listen=127.0.0.1:{port}",
         f"--tls-cert={cluster.pki}/extender.crt", f"--tls-key={cluster.pki}/extender.key",
-        f"--policy={_policy(cluster)}", f"--client-ca={cluster.pki}/extender-ca.crt", f"--metrics-listen=127.0.0.1:{metrics}",
+        f"--policy={_policy(cluster)}", f"--client-ca={cluster.pki}/extender-ca.crt",
+        "--client-name=system:kube-scheduler", f"--metrics-listen=127.0.0.1:{metrics}",
     ], ready=f"http://127.0.0.1:{metrics}/readyz", metrics=f"http://127.0.0.1:{metrics}/metrics", port=port)
