@@ -27,7 +27,7 @@ def ensure(paths):
     return {
         PAUSE: _cached("pause", [pause], lambda tree: _install(tree, "pause", pause),
                        Config(entrypoint=["/bin/pause"])),
-        BUSYBOX: _cached("busybox", [_BUSYBOX], _busybox, Config(cmd=["/bin/sh"])),
+        BUSYBOX: _cached("busybox", [_BUSYBOX], busybox_tree, Config(cmd=["/bin/sh"])),
         COREDNS: _cached("coredns", [coredns], lambda tree: _install(tree, "coredns", coredns),
                          Config(entrypoint=["/bin/coredns"], user="65532:65532")),
     }
@@ -79,7 +79,8 @@ def _install(tree, name, binary):
     (tree / "bin" / name).chmod(0o755)
 
 
-def _busybox(tree):
+def busybox_tree(tree):
+    """Fills the folder with a root file system of busybox."""
     _install(tree, "busybox", _BUSYBOX)
     for command in _run([str(_BUSYBOX), "--list"]).split():
         if command != "busybox":

@@ -23,11 +23,16 @@ def up():
 
 def bare():
     """The cluster, with the programs' images on its nodes and nothing installed."""
-    cluster = Cluster.up(real=2, nodes=0, shape=kwok.Shape(gpus=4), with_trainyard=False, install=False)
+    empty(gpus=4)
+    release().load_images()
+
+
+def empty(gpus):
+    """Two real nodes with so many GPUs each, and nothing of Trainyard's on them."""
+    cluster = Cluster.up(real=2, nodes=0, shape=kwok.Shape(gpus=gpus), with_trainyard=False, install=False)
     _kept["cluster"] = cluster
     support.give(cluster)
     _kept["release"] = Release(cluster, os.environ["TRAINYARD_E2E_BIN"])
-    release().load_images()
 
 
 def down():
