@@ -4,7 +4,7 @@ ARGS ?=
 PRESET ?= release
 PREFIX ?= /usr/local
 
-.PHONY: help deps build install images demo monitoring test e2e-full faults abuse real network soak sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
+.PHONY: help deps build install images arm64 demo monitoring test e2e-full faults abuse real network soak sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
   cluster-status cluster-down clean
 
 help: ## list the targets
@@ -22,6 +22,13 @@ install: build ## the command line into PREFIX (/usr/local): trainyard and kubec
 
 images: build ## container images of the programs into build/images, without an engine (ARGS=--training: PyTorch too)
 	tools/images $(ARGS)
+
+arm64: ## the programs for arm64, and their images beside this machine's; tried here under emulation (twenty minutes)
+	tools/deps arm64
+	tools/sysroot arm64
+	cmake --preset arm64
+	cmake --build --preset arm64
+	tests/arm64
 
 demo: build ## a cluster, real jobs, live on the terminal (ARGS=--once: unattended)
 	@case " $(ARGS) " in *" --real "*) tools/deps real;; esac

@@ -178,7 +178,7 @@ class ConsoleTest(support.Case):
         self.assertEqual([], [item for item in support.custom().list_namespaced_custom_object(
             support.GROUP, support.VERSION, self.namespace, support.JOBS)["items"]], "nothing was created")
 
-    @unittest.skipUnless(browser.find(), "there is no Chromium")
+    @unittest.skipUnless(browser.find(), "there is no Chromium (tools/deps monitoring brings it)")
     def test_in_a_browser(self):
         self.place_jobs()
         support.create_job(self.namespace, job("odd", replicas=99))

@@ -97,6 +97,35 @@ def write(out, names, trees, config=None, compress=False):
     return Image(out, names, manifest.digest, configuration.digest, out.stat().st_size)
 
 
+def write_index(out, images):
+    """One file of several images of the same names, one a processor: a node or a registry takes what it can run.
+
+    For `skopeo copy --all oci-archive:…` and `ctr images import`; `docker load` reads files of one image only.
+    """
+    out = Path(out)
+    platforms, blobs = [], {}
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as scratch:
+        for number, image in enumerate(images):
+            folder = Path(scratch) / str(number)
+            with tarfile.open(image.path) as archive:
+                archive.extractall(folder, filter="data")
+            blobs.update({f"blobs/sha256/{path.name}": path for path in (folder / "blobs" / "sha256").iterdir()})
+            manifest = blobs["blobs/sha256/" + image.digest.removeprefix("sha256:")]
+            configuration = json.loads(blobs["blobs/sha256/" + image.id.removeprefix("sha256:")].read_bytes())
+            platforms.append({"mediaType": _MANIFEST, "digest": image.digest, "size": manifest.stat().st_size,
+                              "platform": {"architecture": configuration["architecture"], "os": configuration["os"]}})
+        index = _json_blob({"schemaVersion": 2, "mediaType": _INDEX, "manifests": platforms})
+        partial = Path(scratch) / "image"
+        with tarfile.open(partial, "w", format=tarfile.PAX_FORMAT) as archive:
+            _add(archive, "oci-layout", _bytes({"imageLayoutVersion": "1.0.0"}))
+            _add(archive, "index.json", _bytes({"schemaVersion": 2, "mediaType": _INDEX,
+                                                "manifests": _named(index, _INDEX, images[0].names)}))
+            for name, content in sorted({**blobs, index.name(): index.content}.items()):
+                _add(archive, name, content)
+        os.replace(partial, out)
+    return Image(out, images[0].names, index.digest, index.digest, out.stat().st_size)
+
+
 def write_layer(tree, out):
     """Writes a folder as a layer's tar file, to be given to write() as a tree more than once."""
     with Path(out).open("wb") as file:
@@ -185,11 +214,7 @@ def _configuration(config, layers):
 
 
 def _write_archive(path, names, manifest, configuration, layers):
-    # containerd names an image by the first annotation, others take the tag of the second.
-    entries = [manifest.descriptor(_MANIFEST, annotations={
-        "io.containerd.image.name": name,
-        "org.opencontainers.image.ref.name": name.rpartition(":")[2],
-    }) for name in names]
+    entries = _named(manifest, _MANIFEST, names)
     docker = [{"Config": configuration.name(), "RepoTags": names, "Layers": [layer.name() for layer in layers]}]
     blobs = {blob.name(): blob for blob in [manifest, configuration, *layers]}
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
@@ -198,6 +223,14 @@ def _write_archive(path, names, manifest, configuration, layers):
         _add(archive, "manifest.json", _bytes(docker))
         for name, blob in sorted(blobs.items()):
             _add(archive, name, blob.content)
+
+
+def _named(blob, media_type, names):
+    # containerd names an image by the first annotation, others take the tag of the second.
+    return [blob.descriptor(media_type, annotations={
+        "io.containerd.image.name": name,
+        "org.opencontainers.image.ref.name": name.rpartition(":")[2],
+    }) for name in names]
 
 
 def _add(archive, name, content):

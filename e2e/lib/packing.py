@@ -46,12 +46,15 @@ class _Stage:
                 for name in self._members}
 
 
-# Sizes that tile in the order of submission fit in no other: whoever passes breaks the tiling.
-POLICIES = {"default policy": "{}\n", "no backfill": "backfill: {enabled: false}\n"}
+# Sizes that tile in the order of submission fit in no other. The default order serves small gangs first, which leaves nodes
+# free at the ends of its waves, and lets the average gang end sooner: both are measured.
+POLICIES = {"in the order of submission": "ordering: fifo\n",
+            "the same without backfill": "ordering: fifo\nbackfill: {enabled: false}\n", "default order": "{}\n"}
 
 
 def run(api):
-    """Submits all gangs, waits for their end, and returns {"occupancy", "seconds", "spans"}."""
+    """Submits all gangs, waits for their end, and returns {"occupancy", "seconds", "mean", "spans"}; mean: from the first
+    gang's start to a gang's end."""
     members = {}
     for wave in WAVES:
         for size, count in wave:
@@ -69,4 +72,5 @@ def run(api):
     begin, end = min(span[0] for span in spans.values()), max(span[1] for span in spans.values())
     used = sum(members[name] * (to - since) for name, (since, to) in spans.items())
     return {"occupancy": used / (NODES * (end - begin)), "seconds": end - begin,
+            "mean": sum(to - begin for _, to in spans.values()) / len(spans),
             "spans": {name: (since - begin, to - begin, members[name]) for name, (since, to) in spans.items()}}

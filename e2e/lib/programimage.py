@@ -6,6 +6,8 @@
 
 No shell, no package manager, no CA bundle: the programs trust the CAs that they are given. The container runs as
 65532, a number that no Secret's or volume's files belong to by accident.
+
+A program for another processor takes its libraries from where tools/sysroot unpacked them.
 """
 import re
 import shutil
@@ -19,6 +21,9 @@ from .errors import E2EError
 USER = 65532
 # As the header of an ELF file has it: the name in images, and Debian's folder of libraries.
 _MACHINES = {62: ("amd64", "usr/lib/x86_64-linux-gnu"), 183: ("arm64", "usr/lib/aarch64-linux-gnu")}
+_SYSROOTS = Path(__file__).resolve().parent.parent.parent / "build"
+_NEEDED = re.compile(r"\(NEEDED\)\s+Shared library: \[(\S+)\]")
+_INTERPRETER = re.compile(r"Requesting program interpreter: (/[^\]]+)\]")
 _LOADED = re.compile(r"^\s*(\S+) => (/\S+) \(0x", re.MULTILINE)
 _LOADER = re.compile(r"^\s*(/\S*ld-linux\S*) \(0x", re.MULTILINE)
 _ABSENT = re.compile(r"^\s*(\S+) => not found", re.MULTILINE)
@@ -32,11 +37,20 @@ def make(program, out, names, user=USER, bill=None):
         plant(program, tree)
         image = ociimage.write(out, names, [tree], ociimage.Config(
             entrypoint=[f"/usr/bin/{program.name}"], user=f"{user}:{user}", env={},
-            architecture=_MACHINES[_machine(program)][0]))
+            architecture=architecture(program)))
     if bill:
         libraries, loader = _needs(program)
-        sbom.write(image, program, {**libraries, "loader": loader} if loader else {}, bill)
+        sbom.write(image, program, {**libraries, "loader": _below(_sysroot(program), loader)} if loader else {}, bill,
+                   _sysroot(program))
     return image
+
+
+def architecture(program):
+    """What image indexes call the processor that the program is for."""
+    machine = _machine(Path(program))
+    if machine not in _MACHINES:
+        raise E2EError(f"{program}: images are made for amd64 and arm64")
+    return _MACHINES[machine][0]
 
 
 def plant(program, tree):
@@ -45,13 +59,14 @@ def plant(program, tree):
     folder = _MACHINES[_machine(program)][1]
     binary = tree / "usr/bin" / program.name
     binary.parent.mkdir(parents=True)
-    _run("strip", "--strip-all", "-o", str(binary), str(program))
+    strip = "strip" if _sysroot(program) is None else f"{Path(folder).name}-strip"
+    _run(strip, "--strip-all", "-o", str(binary), str(program))
     binary.chmod(0o755)
     for name, path in libraries.items():
         _copy(path, tree / folder / name)
     # The one path that is written into every program; a static one has none.
     if loader:
-        _copy(loader, tree / loader.lstrip("/"))
+        _copy(_below(_sysroot(program), loader), tree / loader.lstrip("/"))
     etc = tree / "etc"
     etc.mkdir()
     (etc / "passwd").write_text("root:x:0:0:root:/:/sbin/nologin\n"
@@ -64,10 +79,9 @@ def _needs(program):
     """{name: path} of the shared libraries, and the loader's path."""
     if not program.is_file():
         raise E2EError(f"{program} is not there: build with `make build`")
-    if _machine(program) != _machine(Path("/proc/self/exe")):
-        raise E2EError(f"{program} is for another machine")
-    if _machine(program) not in _MACHINES:
-        raise E2EError(f"{program}: images are made for amd64 and arm64")
+    root = _sysroot(program)
+    if root is not None:
+        return _needs_of_sysroot(program, root)
     text = _run("ldd", str(program), accept=(0, 1))
     if "statically linked" in text or "not a dynamic executable" in text:
         return {}, None
@@ -77,6 +91,40 @@ def _needs(program):
     if not loader:
         raise E2EError(f"{program} names no loader:\n{text}")
     return dict(_LOADED.findall(text)), loader.group(1)
+
+
+def _sysroot(program):
+    """Where the libraries of a program for another processor are; None: those of this machine are its own."""
+    name = architecture(program)
+    if _machine(program) == _machine(Path("/proc/self/exe")):
+        return None
+    root = _SYSROOTS / f"sysroot-{name}"
+    if not root.is_dir():
+        raise E2EError(f"{program} is for {name}, and {root} is not there: run `tools/sysroot {name}`")
+    return root
+
+
+def _below(root, path):
+    return path if root is None else str(root / path.lstrip("/"))
+
+
+def _needs_of_sysroot(program, root):
+    """As _needs, by what the files say: this machine cannot ask their loader."""
+    loader = _INTERPRETER.search(_run("readelf", "--program-headers", str(program)))
+    if not loader:
+        return {}, None
+    found, open_ = {}, [program]
+    folder = root / _MACHINES[_machine(program)][1]
+    while open_:
+        for name in _NEEDED.findall(_run("readelf", "--dynamic", str(open_.pop()))):
+            if name in found or name == Path(loader.group(1)).name:
+                continue
+            path = folder / name
+            if not path.exists():
+                raise E2EError(f"{program} needs {name}, which {root} does not have")
+            found[name] = str(path)
+            open_.append(path)
+    return dict(sorted(found.items())), loader.group(1)
 
 
 def _machine(program):

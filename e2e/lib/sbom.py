@@ -21,13 +21,15 @@ _COMPILED_IN = ("libboost1.74-dev", "libcli11-dev", "libexpected-dev", "nlohmann
 _COMPILED_INTO_STATIC = ("libc6-dev", "libstdc++-12-dev")
 
 
-def write(image, program, libraries, out):
-    """image: ociimage.Image. program: the file before it was stripped. libraries: {name: path}, empty for a static one."""
+def write(image, program, libraries, out, root=None):
+    """image: ociimage.Image. program: the file before it was stripped. libraries: {name: path}, empty for a static one.
+    root: the folder of tools/sysroot where they are, unless they are this machine's own."""
     program = Path(program)
-    compiled = _installed(_COMPILED_IN if libraries else _COMPILED_INTO_STATIC)
-    packages = {owner: "DYNAMIC_LINK" for owner in _owners(libraries.values())}
+    query = ["dpkg-query", *([f"--admindir={root}/var/lib/dpkg"] if root else [])]
+    compiled = _installed(query, _COMPILED_IN if libraries else _COMPILED_INTO_STATIC)
+    packages = {owner: "DYNAMIC_LINK" for owner in _owners(query, libraries.values(), str(root or ""))}
     packages.update({name: "STATIC_LINK" for name in compiled})
-    facts = _facts(packages)
+    facts = _facts(query, packages)
     name, tag = image.names[0].rpartition(":")[::2]
     own = {"name": program.name, "SPDXID": "SPDXRef-program", "versionInfo": tag, "downloadLocation": "NOASSERTION",
            "filesAnalyzed": False, "primaryPackagePurpose": "CONTAINER", "licenseConcluded": "NOASSERTION",
@@ -48,14 +50,15 @@ def write(image, program, libraries, out):
     return Path(out)
 
 
-def _owners(paths):
+def _owners(query, paths, root):
     """The packages that these files come from."""
     owners = set()
     for path in paths:
         real = Path(path).resolve()
         # Some are known to dpkg below /lib, which is a link by now.
-        for known in (path, str(real), str(real).removeprefix("/usr")):
-            done = subprocess.run(["dpkg-query", "--search", known], capture_output=True, text=True, check=False)
+        inside = str(real).removeprefix(str(Path(root).resolve()) if root else "")
+        for known in (path.removeprefix(root), inside, inside.removeprefix("/usr")):
+            done = subprocess.run([*query, "--search", known], capture_output=True, text=True, check=False)
             if done.returncode == 0:
                 owners.add(done.stdout.split(": ")[0].split(":")[0])
                 break
@@ -64,15 +67,15 @@ def _owners(paths):
     return owners
 
 
-def _installed(names):
-    done = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Status} ${Package}\n", *names],
+def _installed(query, names):
+    done = subprocess.run([*query, "-W", "-f", "${db:Status-Status} ${Package}\n", *names],
                           capture_output=True, text=True, check=False)
     return [line.split()[1] for line in done.stdout.splitlines() if line.startswith("installed ")]
 
 
-def _facts(names):
+def _facts(query, names):
     form = "${Package}\t${Version}\t${source:Package}\t${Architecture}\t${Homepage}\n"
-    done = subprocess.run(["dpkg-query", "-W", "-f", form, *sorted(names)], capture_output=True, text=True, check=False)
+    done = subprocess.run([*query, "-W", "-f", form, *sorted(names)], capture_output=True, text=True, check=False)
     keys = ("name", "version", "source", "architecture", "homepage")
     return {line.split("\t")[0]: dict(zip(keys, line.split("\t"))) for line in done.stdout.splitlines()}
 

@@ -20,42 +20,73 @@ function boxesOf(data) {
   return tight.map(([path, from, to]) => ({path, from, to, heading: headings.get(from)}));
 }
 
-// Where everything is with cells of this size; returns the height.
+// Where everything is with cells of this size; returns the height. What is below one heading stays together; as many
+// headings stand side by side as the page is wide.
 function arrange(data, boxes, width, cell) {
+  const size = sizesOf(data, cell);
+  let x = 0, y = 0, row = 0;
+  places = new Array(data.nodes.length);
+  for (const section of sectionsOf(boxes)) {
+    const {w, h} = arrangeSection(section, width, size);
+    if (x > 0 && x + w > width) {
+      x = 0;
+      y += row + size.pad;
+      row = 0;
+    }
+    for (const box of section) moveTo(box, x, y, size);
+    x += w + 2 * size.pad;
+    row = Math.max(row, h);
+  }
+  return {height: y + row, ...size};
+}
+
+function sizesOf(data, cell) {
   const gap = cell > 5 ? 2 : 1;
   const widest = Math.max(1, ...data.nodes.map((node) => columnsOf(node?.[1] ?? 1)));
   const tallest = Math.max(1, ...data.nodes.map((node) => Math.ceil((node?.[1] ?? 1) / columnsOf(node?.[1] ?? 1))));
-  const nodeW = widest * cell + 2 * gap;
-  const nodeH = tallest * cell + 2 * gap;
-  const pad = cell > 5 ? 6 : 3;
-  const label = cell > 5 ? 14 : 0;
-  let x = 0, y = 0, row = 0;
-  places = new Array(data.nodes.length);
+  return {gap, nodeW: widest * cell + 2 * gap, nodeH: tallest * cell + 2 * gap, pad: cell > 5 ? 6 : 3, label: cell > 5 ? 14 : 0};
+}
+
+function sectionsOf(boxes) {
+  const sections = [];
   for (const box of boxes) {
+    if (sections.length === 0 || box.heading !== undefined) sections.push([]);
+    sections.at(-1).push(box);
+  }
+  return sections;
+}
+
+// Boxes from left to right, in rows as wide as the page at most; their places count from the section's own corner.
+function arrangeSection(section, width, {nodeW, nodeH, pad, label}) {
+  const heading = section[0].heading;
+  let x = 0, y = heading === undefined ? 0 : kHeading, row = 0;
+  let w = heading === undefined ? 0 : Math.min(width, 8 * heading.length);
+  for (const box of section) {
     const nodes = box.to - box.from;
     const most = Math.max(1, Math.floor((width - 2 * pad) / nodeW));
-    const across = Math.min(most, Math.max(1, Math.ceil(Math.sqrt((nodes * nodeH * 1.8) / nodeW))));
-    box.w = Math.max(across * nodeW + 2 * pad, label ? 60 : 0);
-    box.h = Math.ceil(nodes / across) * nodeH + 2 * pad + label;
-    if (box.heading !== undefined) {
-      y += row + (y + row > 0 ? pad : 0);
-      box.headingY = y;
-      y += kHeading;
-      x = 0;
-      row = 0;
-    } else if (x + box.w > width) {
+    box.across = Math.min(most, Math.max(1, Math.ceil(Math.sqrt((nodes * nodeH * 1.8) / nodeW))));
+    box.w = Math.max(box.across * nodeW + 2 * pad, label ? 60 : 0);
+    box.h = Math.ceil(nodes / box.across) * nodeH + 2 * pad + label;
+    if (x > 0 && x + box.w > width) {
       x = 0;
       y += row + pad;
       row = 0;
     }
     box.x = x;
     box.y = y;
-    for (let i = 0; i < nodes; i += 1)
-      places[box.from + i] = {x: x + pad + (i % across) * nodeW, y: y + pad + label + Math.floor(i / across) * nodeH, w: nodeW, h: nodeH, path: box.path};
     x += box.w + pad;
+    w = Math.max(w, x - pad);
     row = Math.max(row, box.h);
   }
-  return {height: y + row, gap, label, pad};
+  return {w, h: y + row};
+}
+
+function moveTo(box, x, y, {nodeW, nodeH, pad, label}) {
+  box.headingY = y;
+  box.x += x;
+  box.y += y;
+  for (let i = 0; i < box.to - box.from; i += 1)
+    places[box.from + i] = {x: box.x + pad + (i % box.across) * nodeW, y: box.y + pad + label + Math.floor(i / box.across) * nodeH, w: nodeW, h: nodeH, path: box.path};
 }
 
 function holdersOf(node) {
