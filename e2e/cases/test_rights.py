@@ -217,7 +217,7 @@ class ChartTest(unittest.TestCase):
         "both families": {"ipFamily": "DualStack"},
         "one replica": {"operator": {"replicas": 1}, "extender": {"replicas": 1}},
         "existing": {"certificates": {"source": "existing", "existing": {"serverSecret": "s", "clientSecret": "c"}}},
-        "bare": {"rbac": {"create": False}, "admissionPolicy": {"reserved": False}, "crds": {"install": False}, "metrics": {"annotations": False},
+        "bare": {"rbac": {"create": False}, "admissionPolicy": {"reserved": False, "priorityClasses": False}, "crds": {"install": False}, "metrics": {"annotations": False},
                  "podDisruptionBudget": {"enabled": False}},
     }
     # Kinds that only clusters with Prometheus' operator have.
