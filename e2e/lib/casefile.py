@@ -120,9 +120,18 @@ class Result(unittest.TestResult):
 
 def options_of(path):
     """The value of `CLUSTER = {...}` in a case file; None where it says so or says nothing."""
+    return _said(path, "CLUSTER")
+
+
+def tools_of(path):
+    """The value of `TOOLS = [...]` in a case file: what it needs of tools.CASE_RECIPES."""
+    return _said(path, "TOOLS") or []
+
+
+def _said(path, name):
     for node in ast.parse(path.read_text()).body:
         names = [getattr(each, "id", "") for each in node.targets] if isinstance(node, ast.Assign) else []
-        if "CLUSTER" in names:
+        if name in names:
             return ast.literal_eval(node.value)
     return None
 
