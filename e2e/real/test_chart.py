@@ -124,6 +124,7 @@ class Uninstalled(unittest.TestCase):
                                    item["metadata"].get("finalizers")]).replace("sim.trainyard.dev/kubelet", "")
                 mine = item["metadata"].get("namespace") == NAMESPACE
                 if "trainyard" in text or mine:
+        charted.check_logs(given())
                     left.append(f"{kind}/{item['metadata']['name']}")
         # What Kubernetes puts into every namespace, and the namespace, which `helm install --create-namespace` made.
         always = {"configmaps/kube-root-ca.crt", "serviceaccounts/default", f"namespaces/{NAMESPACE}"}
