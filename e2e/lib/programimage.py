@@ -32,21 +32,20 @@ def make(program, out, names, user=USER, bill=None):
         plant(program, tree)
         image = ociimage.write(out, names, [tree], ociimage.Config(
             entrypoint=[f"/usr/bin/{program.name}"], user=f"{user}:{user}", env={},
-            architecture=_MACHINES[_machine(program)][0]))
+            architecture=architecture(program)))
     if bill:
-        libraries, loader = _needs(program)
+        libraries, loader = needs(program)
         sbom.write(image, program, {**libraries, "loader": loader} if loader else {}, bill)
     return image
 
 
 def plant(program, tree):
     """The file tree in which the program runs."""
-    libraries, loader = _needs(program)
+    libraries, loader = needs(program)
     folder = _MACHINES[_machine(program)][1]
     binary = tree / "usr/bin" / program.name
     binary.parent.mkdir(parents=True)
-    _run("strip", "--strip-all", "-o", str(binary), str(program))
-    binary.chmod(0o755)
+    strip(program, binary)
     for name, path in libraries.items():
         _copy(path, tree / folder / name)
     # The one path that is written into every program; a static one has none.
@@ -60,7 +59,17 @@ def plant(program, tree):
     (etc / "nsswitch.conf").write_text("hosts: files dns\n")
 
 
-def _needs(program):
+def strip(program, target):
+    _run("strip", "--strip-all", "-o", str(target), str(program))
+    target.chmod(0o755)
+
+
+def architecture(program):
+    """The processor in the words of images: amd64, arm64."""
+    return _MACHINES[_machine(program)][0]
+
+
+def needs(program):
     """{name: path} of the shared libraries, and the loader's path."""
     if not program.is_file():
         raise E2EError(f"{program} is not there: build with `make build`")

@@ -40,6 +40,7 @@ REAL_RECIPES = {
 # What single case files need; each names its own: TOOLS = ["dashboards"]. They find it by tools.only("dashboards").
 CASE_RECIPES = {
     "dashboards": {"dashboard-check": "."},
+    "krew": {"kubectl-krew": "sigs.k8s.io/krew/cmd/krew"},
 }
 # tool -> (module, file, line, the line instead): what of a module is built otherwise.
 # kwok ends a pod by its name, at times twice, and the second call met the next pod of that name; a kubelet names the
