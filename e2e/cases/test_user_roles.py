@@ -237,6 +237,14 @@ class PriorityClassesTest(UserCase):
         for wanted in ("urgent", "batch", "night", None):
             self.assertEqual("", self.tried(self.job("mine", "vision", wanted)), wanted)
 
+    def test_simulate_says_so_beforehand(self):
+        file = given().dir / "refused.json"
+        file.write_text(json.dumps(self.job("mine", "vision", "other")))
+        done = support.run([support.program("trainyard"), "simulate", "-f", file, "-n", self.namespace,
+                            f"--kubeconfig={given().kubeconfig}"])
+        self.assertEqual(2, done.returncode, done.stdout + done.stderr)
+        self.assertIn('spec.priorityClassName: queue vision does not allow PriorityClass "other"', done.stderr)
+
     def test_a_queue_may_list_none_or_leave_it_open(self):
         self.queue("plain", [])
         self.queue("open")
