@@ -112,7 +112,8 @@ class KrewTest(DistCase):
         wrong["spec"]["platforms"][0]["sha256"] = "0" * 64
         manifest = self.root / "trainyard.yaml"
         manifest.write_text(yaml.safe_dump(wrong))
-        self.assertIn("checksum does not match", self.krew("install", f"--manifest={manifest}", f"--archive={self.archive}", code=1))
+        said = self.krew("install", f"--manifest={manifest}", f"--archive={self.archive}", code=1)
+        self.assertIn("checksum does not match", said)
 
     def test_what_the_manifest_says(self):
         spec = yaml.safe_load(self.manifest.read_text())["spec"]
