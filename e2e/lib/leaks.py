@@ -50,10 +50,14 @@ def in_objects(cluster):
 def in_pods(cluster, namespace):
     """What pods of the namespace have logged that are on real nodes now, or were restarted there: a line for each."""
     said = []
-    for path in sorted((cluster.dir / "nodes").glob(f"*/log/pods/{namespace}_*/*/*.log")):
+    for path in logs_of_pods(cluster, namespace):
         where = f"{path.parent.parent.name.split('_')[1]}, {path.parent.name}, {path.name}"
         said += [f"{where}, line {line}: {kind}" for line, kind in find(path.read_bytes())]
     return said
+
+
+def logs_of_pods(cluster, namespace):
+    return sorted((cluster.dir / "nodes").glob(f"*/log/pods/{namespace}_*/*/*.log"))
 
 
 class Watched:

@@ -7,7 +7,7 @@ import unittest
 import charted
 import pods
 import support
-from lib import trainyard
+from lib import leaks, trainyard
 from lib.helm import NAMESPACE
 from support import EXTENDER, OPERATOR, given, kubectl, phase, wait_phase
 
@@ -124,6 +124,7 @@ class Installed(support.Case):
 class Uninstalled(unittest.TestCase):
     def test_uninstalling_leaves_nothing(self):
         """Of a gang that runs meanwhile neither."""
+        self.assertTrue(leaks.logs_of_pods(given(), NAMESPACE))
         charted.check_logs(given())
         space = "left-behind"
         kubectl("create", "namespace", space)
