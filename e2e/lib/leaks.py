@@ -20,10 +20,14 @@ _FORMS = {
     "bearer token": rb"[Bb]earer[ :=]+(?!eyJ)(?=[a-zA-Z.~+/_-]*\d)[\w.~+/-]{16,}=*",
 }
 _SEARCH = re.compile(b"|".join(b"(%s)" % form for form in _FORMS.values()))
+# Each has one of these. Nearly all logs have none, which is seen ten times sooner.
+_MARKS = [b"eyJ", b"PRIVATE KEY", b"openssh-key", b"earer", base64.b64encode(b"openssh-key")[:-2], *_ENCODED]
 
 
 def find(text):
     """[(line, kind)] of bytes, lines counted from 1; one for each line and kind, in the order of the text."""
+    if not any(mark in text for mark in _MARKS):
+        return []
     found = {}
     line, counted = 1, 0
     for match in _SEARCH.finditer(text):
