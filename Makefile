@@ -4,7 +4,7 @@ ARGS ?=
 PRESET ?= release
 PREFIX ?= /usr/local
 
-.PHONY: help deps build install images arm64 demo monitoring test e2e-full faults abuse real network soak sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
+.PHONY: help deps build install images dist arm64 demo monitoring test e2e-full faults abuse real network soak sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
   cluster-status cluster-down clean
 
 help: ## list the targets
@@ -22,6 +22,9 @@ install: build ## the command line into PREFIX (/usr/local): trainyard and kubec
 
 images: build ## container images of the programs into build/images, without an engine (ARGS=--training: PyTorch too)
 	tools/images $(ARGS)
+
+dist: build ## the command line as an archive for other machines, in build/dist (ARGS="--url https://…": and krew's manifest)
+	tools/dist $(ARGS)
 
 arm64: ## the programs for arm64, and their images beside this machine's; tried here under emulation (twenty minutes)
 	tools/deps arm64

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Rules, alerts, dashboards and their pages fit together, and with the metrics that the code has.
+"""Rules, alerts, dashboards and their pages fit together, and with the metrics that the code has. Whether dashboards fit
+Grafana's own schema is in e2e/cases/test_monitoring.py, which has Go.
 
 usage: tests/monitoring.py [--promtool]
     --promtool: fail where promtool (Debian: prometheus) is missing, instead of leaving its checks out

@@ -3,9 +3,11 @@ import json
 import re
 import shutil
 import sys
+import tempfile
 import unittest
 
 import support
+from lib import tools
 from lib.prometheus import Prometheus
 from support import EXTENDER, OPERATOR, given, job, kubectl, wait_phase
 
@@ -15,9 +17,50 @@ sys.path.insert(0, str(support.ROOT / "tests"))
 import monitoring  # noqa: E402  pylint: disable=wrong-import-position
 
 CLUSTER = {"nodes": 4}
+TOOLS = ["dashboards"]
 # Nothing of it comes up in this story, so that their panels are empty: certificates (no chart), nodes that are suspected
 # are told as 0.
 EMPTY = {"control-plane.json: Certificates end in", "cluster.json: Waiting by cause"}
+
+
+class DashboardsTest(unittest.TestCase):
+    """Dashboards fit the schema that Grafana publishes, with its panels and its queries of Prometheus."""
+
+    # (where in cluster.json, what is put there, what is said of it)
+    PLANTED = [
+        ("colour", "red", r"colour: unexpected field"),
+        ("schemaVersion", "new", r"schemaVersion: .*cannot unmarshal string"),
+        ("panels.0.gridPos.w", "6", r"panels\[0\]\.gridPos\.w: .*cannot unmarshal string"),
+        ("panels.0.type", "singlestat", r'panels\[0\]\.type: Grafana has no panel "singlestat"'),
+        ("panels.0.targets.0.promql", "up", r"panels\[0\]\.targets\[0\]\.promql: unexpected field"),
+        ("panels.0.targets.0.datasource.type", "promtheus", r"panels\[0\]\.targets\[0\]\.datasource: of no type"),
+        ("panels.4.fieldConfig.defaults.custom", {"fillOpacty": 40}, r"fillOpacty: unexpected field"),
+        ("templating.list.0.refresh", "never", r"templating\.list\[0\]\.refresh: .*cannot unmarshal string"),
+    ]
+
+    def checked(self, *files):
+        done = support.run([tools.only("dashboards")["dashboard-check"], *files])
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertEqual("", done.stderr)
+        self.assertEqual(done.returncode == 1, bool(done.stdout))
+        return done.stdout
+
+    def test_every_dashboard_fits_the_schema(self):
+        self.assertEqual("", self.checked(*monitoring.DASHBOARDS))
+
+    def test_a_mistake_is_found_with_its_place(self):
+        good = next(path for path in monitoring.DASHBOARDS if path.name == "cluster.json")
+        for where, value, expected in self.PLANTED:
+            with self.subTest(where), tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+                board = json.loads(good.read_text())
+                *above, last = where.split(".")
+                at = board
+                for step in above:
+                    at = at[int(step) if step.isdigit() else step]
+                at[last] = value
+                json.dump(board, file)
+                file.flush()
+                self.assertRegex(self.checked(file.name), rf"(?m)^{re.escape(file.name)}: .*{expected}")
 
 
 @unittest.skipUnless(shutil.which("prometheus"), "Prometheus is not installed: tools/deps monitoring")

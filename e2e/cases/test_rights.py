@@ -217,7 +217,7 @@ class ChartTest(unittest.TestCase):
         "both families": {"ipFamily": "DualStack"},
         "one replica": {"operator": {"replicas": 1}, "extender": {"replicas": 1}},
         "existing": {"certificates": {"source": "existing", "existing": {"serverSecret": "s", "clientSecret": "c"}}},
-        "bare": {"rbac": {"create": False}, "admissionPolicy": {"reserved": False}, "crds": {"install": False}, "metrics": {"annotations": False},
+        "bare": {"rbac": {"create": False}, "admissionPolicy": {"reserved": False, "priorityClasses": False}, "crds": {"install": False}, "metrics": {"annotations": False},
                  "podDisruptionBudget": {"enabled": False}},
     }
     # Kinds that only clusters with Prometheus' operator have.
@@ -299,7 +299,8 @@ class ChartTest(unittest.TestCase):
 
     def test_every_version_of_a_cluster_is_taken_whatever_it_is_called(self):
         """What is before the first Kubernetes that has all that is used here is refused."""
-        names = ("v1.30.4", "v1.30.4-eks-a737599", "v1.31.6-gke.1020000", "v1.32.2+k3s1", "v1.33.0-rc.1", "v1.36.3")
+        names = ("v1.30.4", "v1.30.4-eks-a737599", "v1.31.6-gke.1020000", "v1.32.1+k3s1", "v1.32.3-eks-123", "v1.33.0-rc.1",
+                 "v1.33.2-gke.100", "v1.36.3")
         for version in names:
             for name, values in self.VALUES.items():
                 with self.subTest(f"{version}, {name}"):

@@ -193,4 +193,98 @@ class PoliciesTest(UserCase):
                     lambda name=name: given().json("get", "validatingadmissionpolicy", name).get("status", {}),
                     lambda status: "observedGeneration" in status, "the policy is checked")
                 self.assertEqual({}, checked.get("typeChecking", {}))
-        self.assertEqual(3, len(names))
+        self.assertEqual(4, len(names))
+
+
+class PriorityClassesTest(UserCase):
+    """What a Queue lists holds when a job is written, and for who may do all, too."""
+
+    def setUp(self):
+        super().setUp()
+        self.queue("vision", ["urgent", "batch", "night"])
+        self.wait_refused(self.job("probe", "vision", "other"))
+
+    def queue(self, name, classes=None, **spec):
+        body = {"apiVersion": "trainyard.dev/v1alpha1", "kind": "Queue", "metadata": {"name": name},
+                "spec": {**spec, **({} if classes is None else {"allowedPriorityClasses": classes})}}
+        kubectl("apply", "-f", "-", input=json.dumps(body))
+        self.addCleanup(kubectl, "delete", "tyq", name, "--ignore-not-found")
+
+    @staticmethod
+    def job(name, queue=None, wanted=None):
+        return job(name, replicas=1, gpus=1, **({"queue": queue} if queue else {}),
+                   **({"priorityClassName": wanted} if wanted else {}))
+
+    def tried(self, body, user="admin"):
+        """What the API server says to it; "" for nothing."""
+        try:
+            self.as_user(user, "create", "--dry-run=server", "-f", "-", input=json.dumps(body))
+        except E2EError as error:
+            return str(error)
+        return ""
+
+    def wait_refused(self, body):
+        """The API server follows policies, Queues and namespaces by watches."""
+        return support.await_value(lambda: self.tried(body), bool, "it is refused")
+
+    def test_a_class_that_the_queue_does_not_list_is_refused_in_words(self):
+        words = 'spec.priorityClassName: queue vision does not allow PriorityClass "other", only urgent, batch and night'
+        for user in ("admin", "edit"):
+            self.assertIn(words, self.tried(self.job("mine", "vision", "other"), user))
+        with self.assertRaises(E2EError) as caught:
+            kubectl("create", "-n", self.namespace, "-f", "-", input=json.dumps(self.job("mine", "vision", "other")))
+        self.assertIn(words, str(caught.exception))
+        for wanted in ("urgent", "batch", "night", None):
+            self.assertEqual("", self.tried(self.job("mine", "vision", wanted)), wanted)
+
+    def test_simulate_says_so_beforehand(self):
+        file = given().dir / "refused.json"
+        file.write_text(json.dumps(self.job("mine", "vision", "other")))
+        done = support.run([support.program("trainyard"), "simulate", "-f", file, "-n", self.namespace,
+                            f"--kubeconfig={given().kubeconfig}"])
+        self.assertEqual(2, done.returncode, done.stdout + done.stderr)
+        self.assertIn('spec.priorityClassName: queue vision does not allow PriorityClass "other"', done.stderr)
+
+    def test_a_queue_may_list_none_or_leave_it_open(self):
+        self.queue("plain", [])
+        self.queue("open")
+        self.assertIn('queue plain does not allow PriorityClass "batch", only jobs without any',
+                      self.wait_refused(self.job("mine", "plain", "batch")))
+        self.assertEqual("", self.tried(self.job("mine", "plain")))
+        for queue in ("open", "not-there", None):
+            self.assertEqual("", self.tried(self.job("mine", queue, "other")), queue)
+
+    def test_a_list_that_is_too_long_is_not_said(self):
+        self.queue("long", [f"{number:02}-{'x' * 240}" for number in range(64)])
+        self.assertIn("the job's queue does not allow this PriorityClass", self.wait_refused(self.job("mine", "long", "other")))
+
+    def test_a_job_that_names_no_queue_is_judged_by_its_namespaces(self):
+        self.assertEqual("", self.tried(self.job("mine", wanted="other")))
+        self.queue("default", ["batch"])
+        self.assertIn("queue default does not allow", self.wait_refused(self.job("mine", wanted="urgent")))
+        kubectl("label", "namespace", self.namespace, "trainyard.dev/default-queue=vision")
+        self.assertIn("queue vision does not allow", self.wait_refused(self.job("mine", wanted="other")))
+        support.await_value(lambda: self.tried(self.job("mine", wanted="urgent")), lambda said: not said, "the label counts")
+
+    def test_only_another_queue_or_class_is_judged_anew(self):
+        """A Queue whose list gets shorter stops nobody from editing, ending or scaling what is there."""
+        self.queue("shrinks", ["batch"])
+        kubectl("create", "-f", "-", input=json.dumps({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
+                                                       "metadata": {"name": "batch"}, "value": 1}))
+        self.addCleanup(kubectl, "delete", "priorityclass", "batch")
+        with support.watch_jobs(self.namespace) as jobs:
+            self.as_user("admin", "create", "-f", "-", input=json.dumps(self.job("old", "shrinks", "batch")))
+            wait_phase(jobs, self.namespace, "old", "Running")
+            self.queue("shrinks", ["night"])
+            self.wait_refused(self.job("new", "shrinks", "batch"))
+            self.as_user("admin", "annotate", "tj/old", "note=mine")
+            self.as_user("admin", "patch", "tj/old", "--type=merge", "-p", '{"spec":{"run":{"suspend":true}}}')
+            for change in ({"priorityClassName": "other"}, {"queue": "vision", "priorityClassName": "other"}):
+                self.refused("does not allow PriorityClass \"other\"", "admin", "patch", "tj/old", "--type=merge",
+                             "-p", json.dumps({"spec": change}))
+            self.as_user("admin", "patch", "tj/old", "--type=merge", "-p", '{"spec":{"priorityClassName":"night"}}')
+            self.as_user("admin", "patch", "tj/old", "--type=merge",
+                         "-p", '{"spec":{"queue":"vision","priorityClassName":null}}')
+            # The operator takes its finalizer off.
+            self.as_user("admin", "delete", "tj/old", "--wait=false")
+            jobs.wait(lambda all_: not all_, "the job is gone")

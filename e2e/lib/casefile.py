@@ -4,7 +4,8 @@
 
 A file whose CLUSTER is the word "shared" uses the running one whose directory is $TRAINYARD_E2E_SHARED.
 
-Results go to REPORT, one JSON object a line, as they come: {"test", "outcome", "seconds", "text"}.
+Results go to REPORT, one JSON object a line, as they come: {"test", "outcome", "seconds", "text"}. A test fails as well where
+a program has logged a secret meanwhile; Events and ConfigMaps are looked at when all tests of the file have run.
 """
 import argparse
 import ast
@@ -20,7 +21,7 @@ import traceback
 import unittest
 from pathlib import Path
 
-from . import trainyard
+from . import leaks, trainyard
 from .cluster import Cluster
 
 _LOG_LINES = 25
@@ -41,6 +42,11 @@ class Logs:
     def __init__(self, cluster):
         self._cluster = cluster
         self._marks = {}
+        self._watched = leaks.Watched(cluster) if cluster else None
+
+    def secrets(self):
+        """What has been logged of them since the last call, in words; "" for nothing."""
+        return _told("logged", self._watched.more()) if self._watched else ""
 
     def mark(self):
         self._marks = {path: path.stat().st_size for path in self._paths()}
@@ -52,11 +58,15 @@ class Logs:
                 file.seek(self._marks.get(path, 0))
                 lines = file.read().decode(errors="replace").splitlines()
             parts.append(f"--- {path.name}: {len(lines)} lines during this test, the last of them")
-            parts += ["    " + line[:600] for line in lines[-_LOG_LINES:]]
+            parts += ["    " + leaks.hide(line)[:600] for line in lines[-_LOG_LINES:]]
         return "\n".join(parts)
 
     def _paths(self):
         return sorted(self._cluster.dir.glob("logs/trainyard-*.log")) if self._cluster else []
+
+
+def _told(how, found):
+    return "\n".join([f"secrets are {how}:", *found]) if found else ""
 
 
 class Result(unittest.TestResult):
@@ -69,6 +79,9 @@ class Result(unittest.TestResult):
         self._begun = time.monotonic()
         self.bad = False
 
+    def secrets(self):
+        return self._logs.secrets()
+
     def startTest(self, test):
         super().startTest(test)
         self._logs.mark()
@@ -78,6 +91,8 @@ class Result(unittest.TestResult):
     def stopTest(self, test):
         super().stopTest(test)
         seconds = time.monotonic() - self._begun
+        if said := self._logs.secrets():
+            self._texts.append(said)
         if self._texts:
             self.bad = True
             self._report.add(test.id(), "failed", seconds, "\n".join(self._texts) + "\n" + self._logs.since())
@@ -120,9 +135,18 @@ class Result(unittest.TestResult):
 
 def options_of(path):
     """The value of `CLUSTER = {...}` in a case file; None where it says so or says nothing."""
+    return _said(path, "CLUSTER")
+
+
+def tools_of(path):
+    """The value of `TOOLS = [...]` in a case file: what it needs of tools.CASE_RECIPES."""
+    return _said(path, "TOOLS") or []
+
+
+def _said(path, name):
     for node in ast.parse(path.read_text()).body:
         names = [getattr(each, "id", "") for each in node.targets] if isinstance(node, ast.Assign) else []
-        if "CLUSTER" in names:
+        if name in names:
             return ast.literal_eval(node.value)
     return None
 
@@ -146,7 +170,12 @@ def run_tests(path, pattern, report, cluster):
         support.wait_leader()
     result = Result(report, Logs(cluster))
     load(path, pattern).run(result)
-    return not result.bad
+    begun = time.monotonic()
+    # Of what tears a class or the module down, too.
+    left = [result.secrets(), _told("shown", leaks.in_objects(cluster)) if cluster else ""]
+    if any(left):
+        report.add(f"{path.stem}: secrets", "failed", time.monotonic() - begun, "\n".join(filter(None, left)))
+    return not result.bad and not any(left)
 
 
 def run_file(path, pattern, report):

@@ -51,7 +51,13 @@ class Release:
         """Makes the programs' images, unless they were made of the same builds, and gives them to every real node."""
         from .trainyard import binaries  # which needs this module
         for name, path in binaries(self._bin).items():
-            self._cluster.load_image(_image(path, f"docker.io/local/{name}:{self._tag}"))
+            self.load_image(path, name)
+
+    def load_image(self, program, name):
+        """The image of one program, the same way; returns its full name."""
+        full = f"docker.io/local/{name}:{self._tag}"
+        self._cluster.load_image(_image(program, full))
+        return full
 
     # ---- helm
 
@@ -129,10 +135,11 @@ class Release:
 def _image(program, name):
     """The image's tar file in the cache, named after the program's contents."""
     stamp = hashlib.sha256(program.read_bytes() + Path(programimage.__file__).read_bytes()).hexdigest()[:16]
-    target = tools.cache_root().parent / "images" / f"{program.name}-{stamp}.tar"
+    short = name.rpartition("/")[2].partition(":")[0]
+    target = tools.cache_root().parent / "images" / f"{short}-{stamp}.tar"
     if not target.exists():
         programimage.make(program, target, name)
-        for old in target.parent.glob(f"{program.name}-*.tar"):
+        for old in target.parent.glob(f"{short}-*.tar"):
             if old != target:
                 old.unlink()
     return target

@@ -39,7 +39,7 @@ def make(program, out, names, user=USER, bill=None):
             entrypoint=[f"/usr/bin/{program.name}"], user=f"{user}:{user}", env={},
             architecture=architecture(program)))
     if bill:
-        libraries, loader = _needs(program)
+        libraries, loader = needs(program)
         sbom.write(image, program, {**libraries, "loader": _below(_sysroot(program), loader)} if loader else {}, bill,
                    _sysroot(program))
     return image
@@ -55,13 +55,11 @@ def architecture(program):
 
 def plant(program, tree):
     """The file tree in which the program runs."""
-    libraries, loader = _needs(program)
+    libraries, loader = needs(program)
     folder = _MACHINES[_machine(program)][1]
     binary = tree / "usr/bin" / program.name
     binary.parent.mkdir(parents=True)
-    strip = "strip" if _sysroot(program) is None else f"{Path(folder).name}-strip"
-    _run(strip, "--strip-all", "-o", str(binary), str(program))
-    binary.chmod(0o755)
+    strip(program, binary)
     for name, path in libraries.items():
         _copy(path, tree / folder / name)
     # The one path that is written into every program; a static one has none.
@@ -75,7 +73,13 @@ def plant(program, tree):
     (etc / "nsswitch.conf").write_text("hosts: files dns\n")
 
 
-def _needs(program):
+def strip(program, target):
+    own = _sysroot(program) is None
+    _run("strip" if own else f"{Path(_MACHINES[_machine(program)][1]).name}-strip", "--strip-all", "-o", str(target), str(program))
+    target.chmod(0o755)
+
+
+def needs(program):
     """{name: path} of the shared libraries, and the loader's path."""
     if not program.is_file():
         raise E2EError(f"{program} is not there: build with `make build`")

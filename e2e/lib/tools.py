@@ -37,6 +37,11 @@ REAL_RECIPES = {
     "node": {name: f"{_KUBERNETES}/{name}" for name in ("kubelet", "kube-proxy")},
     "coredns": {"coredns": "."},
 }
+# What single case files need; each names its own: TOOLS = ["dashboards"]. They find it by tools.only("dashboards").
+CASE_RECIPES = {
+    "dashboards": {"dashboard-check": "."},
+    "krew": {"kubectl-krew": "sigs.k8s.io/krew/cmd/krew"},
+}
 # tool -> (module, file, line, the line instead): what of a module is built otherwise.
 # kwok ends a pod by its name, at times twice, and the second call met the next pod of that name; a kubelet names the
 # uid.
@@ -57,11 +62,16 @@ def ensure(progress=None, real=False):
     """
     paths = {}
     for tool in _tools(real):
-        folder = _entry(tool)
-        if not _complete(tool, folder):
-            _build_locked(tool, folder, progress or Progress())
-        paths.update({name: folder / name for name in _recipe(tool)})
+        paths.update(only(tool, progress))
     return paths
+
+
+def only(tool, progress=None):
+    """The same of one tool."""
+    folder = _entry(tool)
+    if not _complete(tool, folder):
+        _build_locked(tool, folder, progress or Progress())
+    return {name: folder / name for name in _recipe(tool)}
 
 
 def missing(real=False):
@@ -74,7 +84,7 @@ def _tools(real):
 
 
 def _recipe(tool):
-    return RECIPES.get(tool) or REAL_RECIPES[tool]
+    return {**RECIPES, **REAL_RECIPES, **CASE_RECIPES}[tool]
 
 
 def _module(tool):

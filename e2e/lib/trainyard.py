@@ -1,5 +1,6 @@
 """Puts Trainyard itself onto a cluster: CRDs, rights, its two programs under their own ServiceAccounts."""
 import os
+import re
 import time
 from pathlib import Path
 
@@ -16,6 +17,8 @@ NAMESPACE = "trainyard-system"
 OPERATOR, EXTENDER = "trainyard-operator", "trainyard-extender"
 # Runs in pods of jobs; clusters of the tests get its image only where a case loads it.
 LAUNCH = "trainyard-launch"
+# For people; no cluster runs it.
+COMMAND_LINE = "trainyard"
 LAUNCH_IMAGE = f"docker.io/local/{LAUNCH}:dev"
 
 # Long enough for the longest soak run; the cluster and its signing key end before.
@@ -35,15 +38,30 @@ def binaries(folder):
 
 def launcher(folder):
     """The path of trainyard-launch below folder."""
-    found = _binary(Path(folder).resolve(), LAUNCH)
+    return _built(folder, LAUNCH)
+
+
+def command_line(folder):
+    """The path of trainyard, for people, below folder."""
+    return _built(folder, COMMAND_LINE)
+
+
+def version():
+    """That of the tree, as the programs and the chart have it."""
+    return re.search(r"project\(trainyard VERSION (\S+)", (REPOSITORY / "CMakeLists.txt").read_text()).group(1)
+
+
+def _built(folder, name):
+    found = _binary(Path(folder).resolve(), name)
     if found is None:
-        raise E2EError(f"{LAUNCH} not found in {folder}: build with `make build`")
+        raise E2EError(f"{name} not found in {folder}: build with `make build`")
     return found
 
 
 def _binary(folder, name):
     # CMake puts a program into the directory of its source, an installation into one.
-    for path in (folder / name, folder / "bin" / name, folder / name.removeprefix("trainyard-") / name):
+    source = "cli" if name == COMMAND_LINE else name.removeprefix("trainyard-")
+    for path in (folder / name, folder / "bin" / name, folder / source / name):
         if path.is_file() and os.access(path, os.X_OK):
             return path
     return None

@@ -5,7 +5,7 @@ import threading
 
 import pods
 import support
-from lib import kwok
+from lib import kwok, leaks
 from lib.cluster import Cluster
 from lib.helm import NAMESPACE, Release
 from support import GPU, given, kubectl
@@ -38,7 +38,17 @@ def empty(gpus):
 def down():
     cluster = _kept.pop("cluster", None)
     if cluster:
-        cluster.down()
+        try:
+            check_logs(cluster)
+        finally:
+            cluster.down()
+
+
+def check_logs(cluster):
+    """Of pods that are there: with them their logs go, too."""
+    found = leaks.in_pods(cluster, NAMESPACE)
+    if found:
+        raise AssertionError("\n".join(["secrets are logged:", *found]))
 
 
 def release():

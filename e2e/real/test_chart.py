@@ -1,11 +1,13 @@
 """Trainyard installed by its chart: operator and extender as pods, kube-scheduler reaching the extender through its
 Service; jobs go on while it is upgraded, rolled back and killed; uninstalled, it leaves nothing."""
 import json
+import os
 import unittest
 
 import charted
 import pods
 import support
+from lib import leaks, trainyard
 from lib.helm import NAMESPACE
 from support import EXTENDER, OPERATOR, given, kubectl, phase, wait_phase
 
@@ -47,6 +49,24 @@ class Installed(support.Case):
 
     def test_helm_test_passes(self):
         self.assertIn("Phase:          Succeeded", charted.release().helm("test", "trainyard", "--timeout=90s"))
+
+    def test_the_command_line_runs_in_a_pod(self):
+        """Its image, as a ServiceAccount that may look at its namespace and no other."""
+        image = charted.release().load_image(trainyard.command_line(os.environ["TRAINYARD_E2E_BIN"]), "trainyard-cli")
+        support.create_job(self.namespace, charted.job("seen"))
+        kubectl("create", "rolebinding", "look", "-n", self.namespace, "--clusterrole=view",
+                f"--serviceaccount={self.namespace}:default")
+        for name, args, phase_then in (("mine", ["status"], "Succeeded"), ("others", ["status", "-n", NAMESPACE], "Failed")):
+            container = {"name": "trainyard", "image": image, "imagePullPolicy": "Never", "args": args,
+                         "securityContext": {"readOnlyRootFilesystem": True, "runAsNonRoot": True}}
+            kubectl("create", "-n", self.namespace, "-f", "-", input=json.dumps({
+                "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+                "spec": {"restartPolicy": "Never", "containers": [container]}}))
+            with support.watch_pods(self.namespace) as seen:
+                seen.wait(lambda all_, name=name, wanted=phase_then: all_[self.namespace, name]["status"]["phase"] == wanted,
+                          f"{name} is {phase_then}")
+        self.assertIn("seen", kubectl("logs", "-n", self.namespace, "mine"))
+        self.assertIn("forbidden", kubectl("logs", "-n", self.namespace, "others"))
 
     def test_kube_scheduler_asks_through_the_service(self):
         """A stranger is kept off the GPUs that a running gang has; so the extender was asked, and answered."""
@@ -104,6 +124,8 @@ class Installed(support.Case):
 class Uninstalled(unittest.TestCase):
     def test_uninstalling_leaves_nothing(self):
         """Of a gang that runs meanwhile neither."""
+        self.assertTrue(leaks.logs_of_pods(given(), NAMESPACE))
+        charted.check_logs(given())
         space = "left-behind"
         kubectl("create", "namespace", space)
         support.create_job(space, charted.job("running", "sleep 3600"))
