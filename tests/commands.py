@@ -63,7 +63,7 @@ class Check:
     def program(self, where, text, path):
         if path.startswith("build/"):
             name = Path(path).name
-            output = path.endswith("/") or path.count("/") < 2 or re.search(r"[*{]|\.(tar|yaml|json)$", path)
+            output = path.endswith("/") or path.count("/") < 2 or re.search(r"[*{]|\.(tar|gz|yaml|json)$", path)
             by_pattern = re.fullmatch(r"\w+_tests|fuzz_\w+", name) or list(ROOT.glob(f"tests/**/{name}.cpp"))
             if not output and not by_pattern and not PLACEHOLDER.search(name) \
                     and not re.search(rf"\b{re.escape(name)}\b", self.built):
