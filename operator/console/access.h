@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/executor.h"
 #include "kube/api_client.h"
+#include "kube/reviews.h"
 #include "operator/console/viewer.h"
 
 namespace trainyard::operator_::console {
@@ -45,7 +46,7 @@ class Access {
   [[nodiscard]] CallerPtr callerOf(const std::string& token);
   [[nodiscard]] bool makeRoom();
   void identify(const CallerPtr& caller);
-  void takeIdentity(Caller& caller, std::string_view review) const;
+  void takeIdentity(Caller& caller, kube::TokenOwner owner) const;
   void askWide(const CallerPtr& caller);
   void askNamespaces(const CallerPtr& caller);
   void ask(const CallerPtr& caller, const Names& questions, void (Access::*then)(const CallerPtr&));

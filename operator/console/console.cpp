@@ -75,7 +75,7 @@ void Console::answer(const net::ServerRequest& request, std::shared_ptr<net::Exc
   const bool known =
       request.path() == "/api/stream" || request.path() == "/api/job" || request.path() == "/api/what-if";
   if (!known) return exchange->reply(refusal(404, "there is no such page"));
-  const std::string token = bearerToken(request.headers);
+  const std::string token = net::bearerToken(request.headers);
   if (token.empty()) return exchange->reply(refusal(401, "show a token: Authorization: Bearer TOKEN"));
   if (request.path() == "/api/stream") return openStream(exchange, token);
   const Query query = readQuery(request.query());
