@@ -113,6 +113,10 @@ OperatorMetrics::OperatorMetrics(telemetry::MetricsRegistry& registry)
           registry.counter("trainyard_gang_aborts_total", "Attempts to place a gang that were given up.")),
       gpusAllocatable_(registry.gauge("trainyard_gpus_allocatable", "GPUs of all nodes.")),
       gpusPlaced_(registry.gauge("trainyard_gpus_placed", "GPUs of gangs that have their places.")),
+      fairnessLoss_(registry.gauge(
+          "trainyard_fairness_loss_ratio",
+          "How far queues are from what they are entitled to: the sum of differences, as a part of the most "
+          "it can be, twice the cluster.")),
       suspectedNodes_(registry.gauge("trainyard_suspected_nodes",
                                      "Nodes that are avoided because gangs failed there lately.")),
       logReads_(registry.counter("trainyard_progress_reads_total",
@@ -156,6 +160,10 @@ void OperatorMetrics::noteCycle(const CycleParts& parts) {
   snapshotSeconds_.observe(seconds(parts.snapshot));
   planSeconds_.observe(seconds(parts.plan));
   applySeconds_.observe(seconds(parts.apply));
+}
+
+void OperatorMetrics::noteFairness(std::int64_t lossPermille) {
+  fairnessLoss_.set(static_cast<double>(lossPermille) / 1000);
 }
 
 void OperatorMetrics::describe(const model::Snapshot& snapshot) {

@@ -1,6 +1,7 @@
 #include "core/cycle/queue_report.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/saturating.h"
 #include "core/queues/decayed_usage.h"
@@ -127,6 +128,18 @@ std::vector<QueueNews> QueueReport::news(const model::Snapshot& snapshot, const 
     if (status != queue->status) all.push_back({queue, std::move(status)});
   }
   return all;
+}
+
+std::int64_t QueueReport::fairnessLossPermille() const {
+  std::int64_t loss = 0;
+  for (QueueTree::Index i = 1; i < tree_.size(); ++i) {
+    const QueueTree::Node& node = tree_.node(i);
+    std::int64_t share = fairShares_[i];
+    for (const QueueTree::Index child : node.children) share -= fairShares_[child];
+    loss = base::saturatingAdd(loss, std::abs(node.ownUsage[dimension_] - share));
+  }
+  const std::int64_t most = base::saturatingMultiply(tree_.capacity()[dimension_], 2);
+  return std::min<std::int64_t>(thousandths(loss, most), 1000);
 }
 
 model::QueueStatus QueueReport::statusOf(QueueTree::Index index, const model::Snapshot& snapshot) const {
