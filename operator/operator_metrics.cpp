@@ -181,7 +181,8 @@ void OperatorMetrics::describe(const model::Snapshot& snapshot) {
     if (job->status.gang.placed && !job->finished()) placed += job->status.gpus;
     if (core::accusesNode(*job)) accusing.push_back(job);
     if (reportedLately(*job, snapshot.now)) ++reporting;
-    if (job->conditionTrue(model::conditions::kStalled)) ++stalled;
+    if (job->status.gang.placed && !job->finished() && job->conditionTrue(model::conditions::kStalled))
+      ++stalled;
   }
   suspectedNodes_.set(static_cast<double>(
       core::suspectedNodes(accusing, snapshot.jobs, snapshot.policy, snapshot.now).size()));

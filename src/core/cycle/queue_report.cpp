@@ -164,6 +164,13 @@ model::QueueStatus QueueReport::statusOf(QueueTree::Index index, const model::Sn
                good ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse,
                good ? "Usable" : node.problemReason, good ? "jobs can use the queue" : node.problem,
                snapshot.now, queue.generation);
+  // kstatus reads Ready=False as work in progress, of which nothing will come.
+  if (good) {
+    removeCondition(status.conditions, model::conditions::kStalled);
+  } else {
+    setCondition(status.conditions, model::conditions::kStalled, model::ConditionStatus::kTrue,
+                 node.problemReason, "the queue cannot be used as it is", snapshot.now, queue.generation);
+  }
   keepDecayed(queue.status, tree_.dimensions(), snapshot, status);
   return status;
 }
