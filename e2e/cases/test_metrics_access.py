@@ -1,11 +1,14 @@
 """Metrics by HTTPS, to whose token may get them: a real Prometheus, the real API server, both programs beside the usual."""
+import collections
 import json
 import shutil
 import signal
 import ssl
+import time
 import unittest
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import support
 from support import EXTENDER, OPERATOR, SYSTEM, core, given, kubectl
@@ -101,6 +104,26 @@ class MetricsAccessTest(support.Case):
             text = given().log(name).read_text()
             for token in (self.reader, self.stranger):
                 self.assertNotIn(token.rpartition(".")[2], text)
+
+    def test_a_rush_of_wrong_tokens_costs_little(self):
+        url = METRICS[EXTENDER]
+        support.await_value(lambda: get(url, self.reader), lambda got: got[0] == 200, "the right is known to the API server")
+        before, began = self.reviews(), time.monotonic()
+        with ThreadPoolExecutor(40) as pool:
+            rush = [pool.submit(get, url, f"wrong-{number}") for number in range(1000)]
+            while not all(each.done() for each in rush):
+                self.assertEqual(200, get(url, self.reader)[0])
+                self.assertEqual(200, get(url.replace("/metrics", "/readyz"))[0])
+            said = collections.Counter(each.result()[0] for each in rush)
+        self.assertLessEqual(set(said), {401, 429}, said)
+        self.assertGreater(said[429], 0)
+        # Twenty at once, then ten a second.
+        self.assertLessEqual(self.reviews() - before, 20 + 10 * (time.monotonic() - began + 1))
+
+    @staticmethod
+    def reviews():
+        with open(given().dir / "audit.log", encoding="utf-8") as log:
+            return sum(1 for line in log if json.loads(line).get("objectRef", {}).get("resource") == "tokenreviews")
 
     def test_while_the_api_server_is_away_nobody_new_gets_any(self):
         url = METRICS[EXTENDER]

@@ -11,6 +11,7 @@ namespace {
 
 constexpr const char* kTokenReviews = "/apis/authentication.k8s.io/v1/tokenreviews";
 constexpr const char* kAccessReviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+constexpr std::string_view kTokenId = "authentication.kubernetes.io/credential-id";
 constexpr std::size_t kMostAnswerBytes = std::size_t{256} << 10;
 
 void post(ApiClient& api, const char* path, std::string body,
@@ -31,11 +32,18 @@ TokenOwner ownerOf(std::string_view review) {
   TokenOwner owner{.user = std::string(user.find("username").string().value_or(""))};
   owner.known = status.find("authenticated").boolean().value_or(false) && !owner.user.empty();
   codec::JsonWriter out;
-  out.member("user", owner.user).member("uid", user.find("uid").string().value_or(""));
-  for (const char* part : {"groups", "extra"}) {
-    if (user.find(part).present()) out.key(part).raw(user.find(part).minified());
+  codec::JsonWriter identity;
+  for (auto* each : {&out, &identity})
+    each->member("user", owner.user).member("uid", user.find("uid").string().value_or(""));
+  if (user.find("groups").present()) {
+    for (auto* each : {&out, &identity}) each->key("groups").raw(user.find("groups").minified());
   }
+  if (user.find("extra").present()) out.key("extra").raw(user.find("extra").minified());
+  user.find("extra").forEachMember([&](std::string_view key, codec::JsonValue value) {
+    if (key != kTokenId) identity.key(key).raw(value.canonical());
+  });
   owner.subject = std::move(out).take();
+  owner.identity = std::move(identity).take();
   return owner;
 }
 

@@ -14,6 +14,8 @@ struct TokenOwner {
   bool known = false;  // else nobody's
   std::string user = {};
   std::string subject = {};  // of reviews: members of a JSON object
+  // The same without what tells one token of his from another: two tokens of one identity may do the same.
+  std::string identity = {};
 };
 
 // What somebody may or may not do: with a path, to that path of a server; else to a resource.
