@@ -1,7 +1,6 @@
 #include "kube/path_access.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -47,13 +46,18 @@ PathAccess::EntryPtr PathAccess::entryOf(const std::string& token) {
   return entry;
 }
 
+// One that is good stays as long as it is shown: those that are asked about could fill the whole table.
 bool PathAccess::makeRoom() {
-  const auto worth = [](const auto& each) {
-    return std::tuple(each.second->asking, each.second->good, each.second->used);
+  const base::Instant now = executor_.now();
+  const auto stays = [&](const Entry& entry) {
+    return entry.asking || (entry.good && now - entry.used < kGoodStays);
   };
-  const auto leaves = std::min_element(entries_.begin(), entries_.end(),
-                                       [&](const auto& a, const auto& b) { return worth(a) < worth(b); });
-  if (leaves == entries_.end() || leaves->second->asking) return false;
+  auto leaves = entries_.end();
+  for (auto each = entries_.begin(); each != entries_.end(); ++each) {
+    if (stays(*each->second)) continue;
+    if (leaves == entries_.end() || each->second->used < leaves->second->used) leaves = each;
+  }
+  if (leaves == entries_.end()) return false;
   entries_.erase(leaves);
   return true;
 }

@@ -23,8 +23,8 @@ namespace trainyard::kube {
 // a yes.
 //
 // Whoever sends tokens that nobody has seen shares kStrangers among all: that is what a rush of wrong ones
-// costs the API server. A token that was good the last time does not wait for them. Beyond kMostTokens those
-// leave first that were refused, then that were not shown for longest.
+// costs the API server. A token that was good the last time does not wait for them, and does not make room
+// for them as long as it is shown now and then. Of the others the one leaves that was not shown for longest.
 //
 // Lives on the executor's thread, but for remembered(). Tokens are kept in memory as keys, and are not
 // written anywhere.
@@ -32,6 +32,7 @@ class PathAccess {
  public:
   static constexpr std::chrono::minutes kYesLives{5};
   static constexpr std::chrono::seconds kNoLives{10};
+  static constexpr std::chrono::minutes kGoodStays{10};
   static constexpr std::size_t kMostTokens = 64;
   static constexpr RateLimit kStrangers{.perSecond = 10, .burst = 20};
   static constexpr std::chrono::seconds kPatience{5};  // then the caller is told that nobody answers
