@@ -93,6 +93,7 @@ constexpr std::string_view kPreempted = "Preempted";
 constexpr std::string_view kMoved = "Moved";
 constexpr std::string_view kMemberFailed = "MemberFailed";
 constexpr std::string_view kStalled = "Stalled";
+constexpr std::string_view kSilent = "Silent";
 
 class ConditionWriter {
  public:
@@ -106,6 +107,11 @@ class ConditionWriter {
   [[nodiscard]] bool holdsFor(std::string_view type, std::string_view reason) const {
     return std::any_of(conditions_.begin(), conditions_.end(), [&](const Condition& c) {
       return c.type == type && c.status == ConditionStatus::kTrue && c.reason == reason;
+    });
+  }
+  [[nodiscard]] bool holds(std::string_view type) const {
+    return std::any_of(conditions_.begin(), conditions_.end(), [&](const Condition& c) {
+      return c.type == type && c.status == ConditionStatus::kTrue;
     });
   }
   // Says that something has ended, where it was ever said to hold.
@@ -232,7 +238,7 @@ void describeLife(ConditionWriter& write, const LifeSign* life, bool runs) {
   if (!runs) return write.clear(conditions::kStalled, "NotRunning", "the gang does not run");
   if (life == nullptr) return;
   if (!life->silentSince) return write.clear(conditions::kStalled, "Alive", "it gives signs of life again");
-  write.set(conditions::kStalled, true, "Silent",
+  write.set(conditions::kStalled, true, kSilent,
             fmt::format("no report and no new line in a log since {}", base::formatTime(*life->silentSince)));
 }
 
@@ -262,6 +268,8 @@ void describeReady(ConditionWriter& write, const JobStatus& status, const Status
   } else if (refusedForGood(news)) {
     write.set(conditions::kStalled, true, model::toString(news.pending->reason), "the spec is to be mended");
   } else {
+    if (write.holds(conditions::kStalled) && !write.holdsFor(conditions::kStalled, kSilent))
+      write.clear(conditions::kStalled, "Mended", "the spec can be used");
     describeLife(write, news.life, runs);
   }
 }
