@@ -36,8 +36,14 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 90))
       ->capture_default_str();
   app.add_flag("--remove", options.removeOnly, "take away what an agent left behind on the device, and end");
-  app.add_option("--metrics-listen", options.metricsListen,
+  app.add_option("--metrics-listen", options.metrics.listen,
                  "address and port of /metrics, /healthz and /readyz, by plain HTTP");
+  app.add_flag("--metrics-secure", options.metrics.secure,
+               "serve these by HTTPS, and /metrics only to those whose token may get it, as the API server "
+               "says");
+  app.add_option("--metrics-tls-cert", options.metrics.tls.certificate,
+                 "with it: its certificate chain, PEM; without files one is made at the start");
+  app.add_option("--metrics-tls-key", options.metrics.tls.privateKey, "with it: its private key, PEM");
   app.add_option("--log-level", logLevel, "debug, info, warning or error")->capture_default_str();
   try {
     app.parse(argc, argv);

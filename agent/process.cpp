@@ -25,10 +25,8 @@
 #include "kube/connection.h"
 #include "kube/reflector.h"
 #include "model/names.h"
-#include "net/listen_address.h"
-#include "net/server.h"
 #include "telemetry/health.h"
-#include "telemetry/http_endpoints.h"
+#include "telemetry/metrics_server.h"
 
 namespace trainyard::agent {
 namespace {
@@ -180,14 +178,9 @@ class Process {
       if (loop_.now() - lastTurn_.load() < kLoopStuck) return {};
       return base::fail(base::ErrorCode::kUnavailable, "the event loop does not turn");
     });
-    if (options_.metricsListen.empty()) return {};
-    const auto address = net::parseListenAddress(options_.metricsListen);
-    if (!address) return base::fail(address.error());
-    auto server = net::startHttpServer({.address = address->host,
-                                        .port = address->port,
-                                        .threads = 1,
-                                        .limits = telemetry::endpointLimits()},
-                                       telemetry::makeEndpoints(registry_, health_));
+    if (options_.metrics.listen.empty()) return {};
+    auto server = telemetry::MetricsServer::start(
+        options_.metrics, {registry_, health_, connection_->api(), loop_, log_.named("metrics")});
     if (!server) return base::fail(server.error());
     server_ = std::move(*server);
     return {};
@@ -228,7 +221,7 @@ class Process {
   std::unique_ptr<LinkKeeper> keeper_;
   std::unique_ptr<kube::ApiConnection> connection_;
   std::unique_ptr<kube::Reflector> reflector_;
-  std::unique_ptr<net::HttpServer> server_;
+  std::unique_ptr<telemetry::MetricsServer> server_;
   std::atomic<bool> synced_ = false;
   std::atomic<bool> draining_ = false;
   std::atomic<base::Instant> lastTurn_ = base::Instant{};

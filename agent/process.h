@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "core/network/bands.h"
+#include "telemetry/metrics_server.h"
 
 namespace trainyard::agent {
 
@@ -16,8 +17,8 @@ struct ProcessOptions {
   core::BandPolicy policy = core::BandPolicy::kBursts;
   std::chrono::seconds turn = core::kTurn;
   int othersPermille = 200;
-  bool removeOnly = false;         // take away what an agent left behind, and end
-  std::string metricsListen = {};  // empty: no such server
+  bool removeOnly = false;  // take away what an agent left behind, and end
+  telemetry::MetricsServerOptions metrics = {.listen = "", .threads = 1};  // no address: no such server
   base::LogLevel logLevel = base::LogLevel::kInfo;
 };
 

@@ -30,8 +30,15 @@ std::string toSeconds(std::string time) {
   return dot == std::string::npos ? time : time.substr(0, dot) + "Z";
 }
 
+// What others among them say, once more, for tools.
+bool saidByOthers(const Json& condition) {
+  const std::string type = textOf(condition, "type");
+  return type == "Ready" || (type == "Stalled" && textOf(condition, "reason") == "Failed");
+}
+
 void addConditions(std::vector<Moment>& moments, const Json& status) {
   for (const Json& each : status.value("conditions", Json::array())) {
+    if (saidByOthers(each)) continue;
     moments.push_back(
         {textOf(each, "lastTransitionTime"),
          fmt::format("{}={} ({})", textOf(each, "type"), textOf(each, "status"), textOf(each, "reason")),

@@ -25,6 +25,9 @@ int main(int argc, char** argv) {
       "the common name that a client certificate must have; without it any that the CA has signed");
   app.add_option("--metrics-listen", options.metricsListen,
                  "address and port of /metrics, /healthz and /readyz, by plain HTTP");
+  app.add_flag("--metrics-secure", options.metricsSecure,
+               "serve these by HTTPS, with the same certificate, and /metrics only to those whose token may "
+               "get it, as the API server says");
   app.add_option("--policy", options.policyFile,
                  "the cluster's policy, a YAML file, of which gpuResources is read at the start");
   app.add_option("--log-level", logLevel, "debug, info, warning or error")->capture_default_str();

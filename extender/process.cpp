@@ -18,18 +18,18 @@
 #include "model/gpu_resources.h"
 #include "net/listen_address.h"
 #include "net/server.h"
+#include "net/tls_follower.h"
 #include "telemetry/api_metrics.h"
 #include "telemetry/health.h"
-#include "telemetry/http_endpoints.h"
 #include "telemetry/loop_watch.h"
 #include "telemetry/metrics.h"
+#include "telemetry/metrics_server.h"
 #include "telemetry/process_metrics.h"
 
 namespace trainyard::extender {
 namespace {
 
 constexpr std::chrono::seconds kHousekeeping{1};
-constexpr std::chrono::seconds kTlsPoll{10};
 // A loop that does not turn for so long will not turn again.
 constexpr std::chrono::seconds kLoopStuck{30};
 // Readiness is off, but whoever has not noticed is still answered.
@@ -93,7 +93,6 @@ class Process {
         ApiContact::Listener{.lost = [this] { contactLost(); }, .regained = [this] { contactRegained(); }});
     contact_->start();
     housekeeping();
-    pollTlsFiles();
     return {};
   }
 
@@ -128,12 +127,13 @@ class Process {
     telemetry::addProcessMetrics(registry_);
     loopWatch_ = std::make_unique<telemetry::LoopWatch>(registry_, loop_);
     addHealthChecks();
-    auto tls = readTlsFiles(options_.tls);
+    // Everybody would be answered.
+    if (options_.tls.clientCa.empty()) return base::fail(base::ErrorCode::kInvalid, "--client-ca: is empty");
+    auto tls = net::readTlsFiles(options_.tls);
     if (!tls) return base::fail(tls.error());
-    tls_ = std::move(*tls);
     const auto address = net::parseListenAddress(options_.listen);
     if (!address) return base::fail(address.error());
-    net::ServerOptions serverOptions{.address = address->host, .port = address->port, .tls = tls_};
+    net::ServerOptions serverOptions{.address = address->host, .port = address->port, .tls = *tls};
     serverOptions.limits.maxBodyBytes = kMaxRequestBytes;
     serverOptions.limits.maxBodiesBytes = kMaxRequestsBytes;
     auto server = net::startHttpServer(
@@ -146,15 +146,16 @@ class Process {
         });
     if (!server) return base::fail(server.error());
     server_ = std::move(*server);
+    tlsFollower_.emplace(options_.tls, std::move(*tls), *server_, loop_, log_);
     return options_.metricsListen.empty() ? base::Result<void>() : listenForMetrics();
   }
 
   base::Result<void> listenForMetrics() {
-    const auto address = net::parseListenAddress(options_.metricsListen);
-    if (!address) return base::fail(address.error());
-    auto server = net::startHttpServer(
-        {.address = address->host, .port = address->port, .limits = telemetry::endpointLimits()},
-        telemetry::makeEndpoints(registry_, health_));
+    auto server = telemetry::MetricsServer::start(
+        {.listen = options_.metricsListen,
+         .secure = options_.metricsSecure,
+         .tls = {.certificate = options_.tls.certificate, .privateKey = options_.tls.privateKey}},
+        {registry_, health_, connection_->api(), loop_, log_.named("metrics")});
     if (!server) return base::fail(server.error());
     metricsServer_ = std::move(*server);
     return {};
@@ -185,31 +186,6 @@ class Process {
     loop_.postAfter(kHousekeeping, [this] { housekeeping(); });
   }
 
-  // Contents, not times: a mounted Secret changes by a symbolic link, and its files' times may go back.
-  void pollTlsFiles() {
-    loop_.postAfter(kTlsPoll, [this] {
-      reloadTls();
-      pollTlsFiles();
-    });
-  }
-
-  void reloadTls() {
-    auto read = readTlsFiles(options_.tls);
-    const auto same = [](const net::TlsServerConfig& a, const net::TlsServerConfig& b) {
-      return a.certificatePem == b.certificatePem && a.privateKeyPem == b.privateKeyPem &&
-             a.clientCaPem == b.clientCaPem;
-    };
-    if (read && same(*read, tls_)) return;
-    const auto taken = read ? server_->reloadTls(*read) : base::Result<void>(base::fail(read.error()));
-    if (!taken) {
-      // Often the files are in the middle of being replaced; the next poll sees the rest.
-      log_.warning("certificates cannot be used, the old ones stay", {{"error", taken.error().message}});
-      return;
-    }
-    tls_ = std::move(*read);
-    log_.info("certificates were read again");
-  }
-
   void drain() {
     if (draining_.exchange(true)) return loop_.stop();
     log_.info("stopping");
@@ -224,6 +200,7 @@ class Process {
     }
     // The last answer may still be on its way to the socket.
     loop_.postAfter(kDrainPoll, [this] {
+      tlsFollower_.reset();
       server_.reset();
       metricsServer_.reset();
       if (watch_) watch_->stop();
@@ -243,13 +220,13 @@ class Process {
   GuardService service_;
   std::atomic<bool> draining_ = false;
   std::atomic<base::Instant> lastTurn_ = base::Instant{};
-  net::TlsServerConfig tls_;
   std::unique_ptr<kube::ApiConnection> connection_;
   std::unique_ptr<ClusterWatch> watch_;
   std::unique_ptr<ApiContact> contact_;
   std::atomic<bool> stale_ = false;
   std::unique_ptr<net::HttpServer> server_;
-  std::unique_ptr<net::HttpServer> metricsServer_;
+  std::optional<net::TlsFollower> tlsFollower_;
+  std::unique_ptr<telemetry::MetricsServer> metricsServer_;
 };
 
 }  // namespace

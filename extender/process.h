@@ -3,17 +3,18 @@
 #include <string>
 
 #include "base/log.h"
-#include "extender/tls_files.h"
+#include "net/tls_files.h"
 
 namespace trainyard::extender {
 
 struct ProcessOptions {
   std::string kubeconfig = {};
   std::string listen = {};
-  TlsFiles tls = {};
+  net::TlsFiles tls = {};
   std::string clientName = {};  // the only common name that is answered; empty: every one that the CA signed
   std::string policyFile = {};  // empty: the defaults
   std::string metricsListen = {};  // empty: no such server
+  bool metricsSecure = false;      // by HTTPS with the certificate above, to who may get them
   base::LogLevel logLevel = base::LogLevel::kInfo;
 };
 

@@ -30,8 +30,14 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", std::string("trainyard-operator ") + TRAINYARD_VERSION);
   app.add_option("--kubeconfig", options.kubeconfig,
                  "kubeconfig file; without it $KUBECONFIG, then the pod's service account");
-  app.add_option("--listen", options.listen, "address and port of /metrics, /healthz and /readyz")
+  app.add_option("--listen", options.metrics.listen, "address and port of /metrics, /healthz and /readyz")
       ->capture_default_str();
+  app.add_flag("--metrics-secure", options.metrics.secure,
+               "serve these by HTTPS, and /metrics only to those whose token may get it, as the API server "
+               "says");
+  app.add_option("--metrics-tls-cert", options.metrics.tls.certificate,
+                 "with it: its certificate chain, PEM; while there are no such files, one made at the start");
+  app.add_option("--metrics-tls-key", options.metrics.tls.privateKey, "with it: its private key, PEM");
   app.add_option("--namespace", options.leaseNamespace, "namespace of the leader-election Lease")
       ->capture_default_str();
   app.add_option("--identity", options.identity, "name of this replica in the Lease; must be unique");

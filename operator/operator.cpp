@@ -72,7 +72,8 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
       progress_({deps_.api, deps_.executor, cache_, metrics_, [this] { return leading(); },
                  [this] { requestCycle(); }}),
       nodes_({deps_.api, deps_.executor, cache_, *events_, deps_.metrics, deps_.log.named("nodes"),
-              [this] { return leading(); }, [this] { return deps_.rng.split(); }}) {
+              [this] { return leading(); }, [this] { return deps_.rng.split(); }}),
+      freeGpus_(deps_.metrics, deps_.executor, deps_.offload, [this] { return snapshot(); }) {
   nodes_.setPolicy(options_.provisioning, options_.policy.topology);
   cache_.onAnyChange([this] { requestCycle(); });
   takeFailureRules();
@@ -256,6 +257,7 @@ void Operator::runCycle() {
   executor_.execute(plan);
   queueStatus_.take(plan.queues);
   metrics_.noteSizes(plan.sizes);
+  metrics_.noteFairness(plan.fairnessLossPermille);
   const base::Instant end = deps_.executor.now();
   metrics_.noteCycle({.snapshot = read - begin, .plan = planned - read, .apply = end - planned});
   nextCycle_ = end + restAfter(end - begin);
@@ -272,6 +274,7 @@ void Operator::describeSoon() {
     model::Snapshot snapshot = cache_.snapshot(deps_.executor.wallNow());
     snapshot.policy = options_.policy;
     metrics_.describe(snapshot);
+    freeGpus_.changed();
   });
 }
 

@@ -17,6 +17,7 @@
 #include "kube/leader_election.h"
 #include "kube/reflector.h"
 #include "operator/certificate_keeper.h"
+#include "operator/free_gpu_metrics.h"
 #include "operator/job_events.h"
 #include "operator/nodes_keeper.h"
 #include "operator/operator_metrics.h"
@@ -107,6 +108,7 @@ class Operator {
   RunTimesKeeper runTimes_;
   ProgressReader progress_;
   NodesKeeper nodes_;
+  FreeGpuMetrics freeGpus_;
   std::unique_ptr<kube::LeaderElection> election_;
   std::unique_ptr<CertificateKeeper> certificates_;  // on the leader, where options_ ask for it
   std::function<void()> leadershipLost_;

@@ -113,6 +113,10 @@ OperatorMetrics::OperatorMetrics(telemetry::MetricsRegistry& registry)
           registry.counter("trainyard_gang_aborts_total", "Attempts to place a gang that were given up.")),
       gpusAllocatable_(registry.gauge("trainyard_gpus_allocatable", "GPUs of all nodes.")),
       gpusPlaced_(registry.gauge("trainyard_gpus_placed", "GPUs of gangs that have their places.")),
+      fairnessLoss_(registry.gauge(
+          "trainyard_fairness_loss_ratio",
+          "How far queues are from what they are entitled to: the sum of differences, as a part of the most "
+          "it can be, twice the cluster.")),
       suspectedNodes_(registry.gauge("trainyard_suspected_nodes",
                                      "Nodes that are avoided because gangs failed there lately.")),
       logReads_(registry.counter("trainyard_progress_reads_total",
@@ -158,6 +162,10 @@ void OperatorMetrics::noteCycle(const CycleParts& parts) {
   applySeconds_.observe(seconds(parts.apply));
 }
 
+void OperatorMetrics::noteFairness(std::int64_t lossPermille) {
+  fairnessLoss_.set(static_cast<double>(lossPermille) / 1000);
+}
+
 void OperatorMetrics::describe(const model::Snapshot& snapshot) {
   std::map<std::string, int> phases;
   std::map<std::string, int> reasons;
@@ -173,7 +181,8 @@ void OperatorMetrics::describe(const model::Snapshot& snapshot) {
     if (job->status.gang.placed && !job->finished()) placed += job->status.gpus;
     if (core::accusesNode(*job)) accusing.push_back(job);
     if (reportedLately(*job, snapshot.now)) ++reporting;
-    if (job->conditionTrue(model::conditions::kStalled)) ++stalled;
+    if (job->status.gang.placed && !job->finished() && job->conditionTrue(model::conditions::kStalled))
+      ++stalled;
   }
   suspectedNodes_.set(static_cast<double>(
       core::suspectedNodes(accusing, snapshot.jobs, snapshot.policy, snapshot.now).size()));

@@ -35,6 +35,8 @@ class OperatorMetrics {
   void noteCycle(const CycleParts& parts);
   // What the cycle's sizes of elastic gangs come to; absent where none could have another one.
   void noteSizes(const std::optional<core::SizeTerms>& terms) { resizes_.noteSizes(terms); }
+  // How far queues are from their fair shares at the end of a cycle.
+  void noteFairness(std::int64_t lossPermille);
   // Jobs, GPUs and queues as they are now. Looks at every job: not for every cycle.
   void describe(const model::Snapshot& snapshot);
   // A status that was written: counts placements, changes, stops, endings and waiting by cause, and how long
@@ -78,6 +80,7 @@ class OperatorMetrics {
   telemetry::Counter aborts_;
   telemetry::Gauge gpusAllocatable_;
   telemetry::Gauge gpusPlaced_;
+  telemetry::Gauge fairnessLoss_;
   telemetry::Gauge suspectedNodes_;
   telemetry::Counter logReads_;
   telemetry::Counter logReadErrors_;

@@ -12,8 +12,6 @@
 #include "kube/connection.h"
 #include "model/gpu_resources.h"
 #include "net/client.h"
-#include "net/listen_address.h"
-#include "net/server.h"
 #include "operator/installation_check.h"
 #include "operator/jobs_ender.h"
 #include "operator/operator.h"
@@ -21,9 +19,9 @@
 #include "operator/worker_thread.h"
 #include "telemetry/api_metrics.h"
 #include "telemetry/health.h"
-#include "telemetry/http_endpoints.h"
 #include "telemetry/loop_watch.h"
 #include "telemetry/metrics.h"
+#include "telemetry/metrics_server.h"
 #include "telemetry/process_metrics.h"
 
 namespace trainyard::operator_ {
@@ -119,11 +117,8 @@ class Process {
       if (loop_.now() - lastBeat_.load() < kStuck) return {};
       return base::fail(base::ErrorCode::kInternal, "the event loop has not moved for a long time");
     });
-    const auto address = net::parseListenAddress(options_.listen);
-    if (!address) return base::fail(address.error());
-    auto server = net::startHttpServer(
-        {.address = address->host, .port = address->port, .limits = telemetry::endpointLimits()},
-        telemetry::makeEndpoints(metrics_, health_));
+    auto server = telemetry::MetricsServer::start(
+        options_.metrics, {metrics_, health_, connection_->api(), loop_, log_.named("metrics")});
     if (!server) return base::fail(server.error());
     server_ = std::move(*server);
     return {};
@@ -173,7 +168,7 @@ class Process {
   std::unique_ptr<kube::ApiConnection> connection_;
   std::unique_ptr<PolicyKeeper> policy_;  // null without a file
   std::unique_ptr<Operator> operator_;
-  std::unique_ptr<net::HttpServer> server_;
+  std::unique_ptr<telemetry::MetricsServer> server_;
   std::unique_ptr<console::ConsoleServer> console_;  // null where it is not asked for
   bool stopping_ = false;
   int exitCode_ = 0;

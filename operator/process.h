@@ -7,12 +7,13 @@
 #include "base/log.h"
 #include "operator/certificate_plan.h"
 #include "operator/console/console_server.h"
+#include "telemetry/metrics_server.h"
 
 namespace trainyard::operator_ {
 
 struct ProcessOptions {
   std::string kubeconfig = {};
-  std::string listen = "0.0.0.0:8080";
+  telemetry::MetricsServerOptions metrics = {.listen = "0.0.0.0:8080"};
   std::string leaseNamespace = "trainyard-system";
   std::string policyConfigMap = {};  // of the policy file, in that namespace
   std::string identity = {};

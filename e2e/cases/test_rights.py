@@ -215,6 +215,7 @@ class ChartTest(unittest.TestCase):
                        "policy": yaml.safe_load((support.ROOT / "examples" / "policy.yaml").read_text())},
         "placeholders": {"policy": {"provisioning": {"with": "PlaceholderPods"}}},
         "both families": {"ipFamily": "DualStack"},
+        "secure metrics": {"metrics": {"secure": True}},
         "one replica": {"operator": {"replicas": 1}, "extender": {"replicas": 1}},
         "existing": {"certificates": {"source": "existing", "existing": {"serverSecret": "s", "clientSecret": "c"}}},
         "bare": {"rbac": {"create": False}, "admissionPolicy": {"reserved": False, "priorityClasses": False}, "crds": {"install": False}, "metrics": {"annotations": False},
@@ -236,6 +237,7 @@ class ChartTest(unittest.TestCase):
         "a spread without key": ({"operator": {"topologySpread": [{"maxSkew": 1}]}}, "topologySpread"),
         "an agent among the other programs": ({"agent": {"enabled": True, "namespace": "trainyard-system"}}, "agent.namespace"),
         "an agent's policy that is none": ({"agent": {"policy": "srpt"}}, "policy"),
+        "a token without a key": ({"metrics": {"serviceMonitor": {"tokenSecret": {"name": "x"}}}}, "tokenSecret"),
         "a Secret missing": ({"certificates": {"source": "existing"}}, "certificates.existing.serverSecret"),
     }
 
@@ -324,7 +326,7 @@ class ChartTest(unittest.TestCase):
                 self.assertEqual(4, len(listens), listens)
                 self.assertTrue(all(("=[::]:" in each) == (family != "IPv4") for each in listens), listens)
                 services = [item["spec"] for key, item in objects.items() if key[0] == "Service"]
-                self.assertEqual(4, len(services))
+                self.assertEqual(5, len(services))
                 for spec in services:
                     self.assertEqual(policy, spec.get("ipFamilyPolicy"))
                     self.assertEqual(["IPv6"] if family == "IPv6" else None, spec.get("ipFamilies"))
@@ -372,6 +374,42 @@ class ChartTest(unittest.TestCase):
                 yield "ConfigMap", volume["configMap"]["name"]
             if "secret" in volume:
                 yield "Secret", volume["secret"]["secretName"]
+
+    def test_secure_metrics_are_scraped_by_https_with_a_token(self):
+        def rendered(metrics):
+            values = {**self.MONITORED, "agent": {"enabled": True}}
+            values["metrics"] = {**values["metrics"], **metrics}
+            text = helm.template(given().tools["helm"], values)
+            return {(item["kind"], item["metadata"]["name"]): item for item in yaml.safe_load_all(text) if item}
+
+        def endpoint(objects, name):
+            found, = objects["ServiceMonitor", name]["spec"]["endpoints"]
+            return found
+        reviews = {("tokenreviews", "create"), ("subjectaccessreviews", "create")}
+        for secure in (False, True):
+            objects = rendered({"secure": secure})
+            with self.subTest(secure=secure):
+                for program in (OPERATOR, EXTENDER, "trainyard-agent"):
+                    rules = {(resource, verb) for rule in objects["ClusterRole", program]["rules"]
+                             for resource in rule["resources"] for verb in rule["verbs"]}
+                    self.assertEqual(reviews if secure else set(), rules & reviews)
+                    item = objects.get(("Deployment", program)) or objects["DaemonSet", program]
+                    container, = item["spec"]["template"]["spec"]["containers"]
+                    self.assertEqual(secure, "--metrics-secure" in container["args"])
+                    for probe in ("readinessProbe", "livenessProbe"):
+                        self.assertEqual("HTTPS" if secure else None, container[probe]["httpGet"].get("scheme"))
+                    self.assertEqual("https" if secure else None,
+                                     item["spec"]["template"]["metadata"]["annotations"].get("prometheus.io/scheme"))
+                self.assertEqual(secure, ("ClusterRole", "trainyard-metrics-reader") in objects)
+                for name in ("trainyard", "trainyard-agent"):
+                    self.assertEqual("https" if secure else None, endpoint(objects, name).get("scheme"))
+                    self.assertEqual(secure, "bearerTokenFile" in endpoint(objects, name))
+        self.assertEqual({"ca": {"secret": {"name": "trainyard-extender-tls", "key": "ca.crt"}},
+                          "serverName": f"trainyard-extender.{SYSTEM}.svc"}, endpoint(objects, "trainyard")["tlsConfig"])
+        objects = rendered({"secure": True, "serviceMonitor": {"enabled": True, "tokenSecret": {"name": "scrape", "key": "token"}}})
+        for name in ("trainyard", "trainyard-agent"):
+            self.assertEqual({"credentials": {"name": "scrape", "key": "token"}}, endpoint(objects, name)["authorization"])
+            self.assertNotIn("bearerTokenFile", endpoint(objects, name))
 
     def test_agents_only_where_asked_for_and_with_one_capability(self):
         program = given().tools["helm"]

@@ -8,9 +8,10 @@ import yaml
 
 
 class Prometheus:
-    """rules: the text of a rule file. jobs: {job: [names of processes of the cluster]}, all of which tell metrics."""
+    """rules: the text of a rule file. jobs: {job: [names of processes of the cluster]}, all of which tell metrics.
+    more: {job: further settings of its scrapes}."""
 
-    def __init__(self, cluster, rules, jobs):
+    def __init__(self, cluster, rules, jobs, more=None):
         port = cluster.spare_ports.pop(0)
         self.url = f"http://127.0.0.1:{port}"
         (cluster.dir / "rules.yaml").write_text(rules)
@@ -20,7 +21,7 @@ class Prometheus:
         config.write_text(yaml.safe_dump({
             "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
             "rule_files": [str(cluster.dir / "rules.yaml")],
-            "scrape_configs": [{"job_name": job, "static_configs": [{"targets": targets}]}
+            "scrape_configs": [{"job_name": job, "static_configs": [{"targets": targets}], **(more or {}).get(job, {})}
                                for job, targets in hosts.items()]}))
         cluster.run("prometheus", [shutil.which("prometheus"), f"--config.file={config}",
                                    f"--storage.tsdb.path={cluster.dir}/prometheus", f"--web.listen-address=127.0.0.1:{port}"],

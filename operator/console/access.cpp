@@ -1,91 +1,73 @@
 #include "operator/console/access.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
-#include <vector>
-
-#include "codec/json_value.h"
-#include "codec/json_writer.h"
 
 namespace trainyard::operator_::console {
 namespace {
-
-constexpr const char* kTokenReviews = "/apis/authentication.k8s.io/v1/tokenreviews";
-constexpr const char* kAccessReviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
-constexpr std::size_t kMostAnswerBytes = std::size_t{256} << 10;
 
 // Questions. What begins with kJobsIn goes on with a namespace; alone it means all of them.
 constexpr std::string_view kNodes = "nodes";
 constexpr std::string_view kQueues = "queues";
 constexpr std::string_view kJobsIn = "jobs/";
 
-std::string tokenReview(const std::string& token) {
-  codec::JsonWriter out;
-  out.beginObject().member("apiVersion", "authentication.k8s.io/v1").member("kind", "TokenReview");
-  out.key("spec").beginObject().member("token", token).endObject().endObject();
-  return std::move(out).take();
-}
-
-std::string accessReview(const std::string& subject, std::string_view question) {
-  codec::JsonWriter out;
-  out.beginObject().member("apiVersion", "authorization.k8s.io/v1").member("kind", "SubjectAccessReview");
-  out.key("spec").beginObject().raw(subject).key("resourceAttributes").beginObject();
-  if (question == kNodes) {
-    out.member("verb", "list").member("resource", "nodes");
-  } else if (question == kQueues) {
-    out.member("verb", "list").member("group", "trainyard.dev").member("resource", "queues");
-  } else {
-    out.member("verb", "get").member("group", "trainyard.dev").member("resource", "trainingjobs");
-    out.member("namespace", question.substr(kJobsIn.size()));
-  }
-  out.endObject().endObject().endObject();
-  return std::move(out).take();
-}
-
-bool allowed(std::string_view review) {
-  const auto document = codec::JsonDocument::parse(review);
-  if (!document) return false;
-  const codec::JsonValue status = document->root().find("status");
-  return status.find("allowed").boolean().value_or(false) && !status.find("denied").boolean().value_or(false);
+kube::AccessQuestion questionOf(std::string_view question) {
+  if (question == kNodes) return {.verb = "list", .resource = "nodes"};
+  if (question == kQueues) return {.verb = "list", .group = "trainyard.dev", .resource = "queues"};
+  return {.verb = "get",
+          .group = "trainyard.dev",
+          .resource = "trainingjobs",
+          .ns = question.substr(kJobsIn.size())};
 }
 
 std::string in(std::string_view ns) { return std::string(kJobsIn).append(ns); }
 
+Names wideQuestions() { return {std::string(kNodes), std::string(kQueues), in("")}; }
+
 }  // namespace
 
 struct Access::Caller {
-  struct Answer {
-    bool yes = false;
-    base::Instant until{};
-  };
-  struct Waiter {
-    Names namespaces;
-    Done done;
-  };
-
   std::string token;
-  bool known = false;
-  std::string user = {};
-  std::string subject = {};  // of reviews: members of a JSON object
+  kube::TokenOwner owner = {};
+  std::string tenant = {};
   base::Instant identityUntil{};
-  std::map<std::string, Answer, std::less<>> answers = {};
+  std::shared_ptr<Answers> answers = std::make_shared<Answers>();  // shared by all tokens of one identity
+  base::Instant roundAt{};  // an answer that held then holds for the whole of a round
   std::vector<Waiter> waiters = {};
   bool asking = false;
+  bool hasTurn = false;
   base::Instant used{};
 
+  [[nodiscard]] bool knows(std::string_view question) const {
+    const auto found = answers->find(question);
+    return found != answers->end() && found->second.until > roundAt;
+  }
   [[nodiscard]] bool says(std::string_view question) const {
-    const auto found = answers.find(question);
-    return found != answers.end() && found->second.yes;
+    return knows(question) && answers->find(question)->second.yes;
+  }
+  // Of the namespaces that anybody waits for, as many as are asked for.
+  [[nodiscard]] Names namespaceQuestions() const {
+    Names questions;
+    if (says(in(""))) return questions;
+    for (const auto& waiter : waiters) {
+      for (const std::string& ns : waiter.namespaces) {
+        if (!ns.empty() && questions.size() < kMostNamespaces) questions.insert(in(ns));
+      }
+    }
+    return questions;
+  }
+  [[nodiscard]] bool knowsAll(const Names& questions) const {
+    return std::all_of(questions.begin(), questions.end(), [&](const auto& each) { return knows(each); });
   }
 };
 
-void Access::viewerOf(const std::string& token, const Names& namespaces, Done done) {
+void Access::viewerOf(const std::string& token, const Names& namespaces, Gone gone, Done done) {
   const CallerPtr caller = callerOf(token);
   if (!caller) return done(base::fail(base::ErrorCode::kThrottled, "too many callers at once"));
   caller->used = executor_.now();
-  caller->waiters.push_back({namespaces, std::move(done)});
+  caller->waiters.push_back({namespaces, std::move(gone), std::move(done)});
   if (!caller->asking) identify(caller);
 }
 
@@ -99,73 +81,107 @@ Access::CallerPtr Access::callerOf(const std::string& token) {
 }
 
 bool Access::makeRoom() {
-  auto leaves = callers_.end();
-  for (auto each = callers_.begin(); each != callers_.end(); ++each) {
-    if (each->second->asking) continue;
-    const auto worth = [](const Caller& caller) { return std::pair(caller.known, caller.used); };
-    if (leaves == callers_.end() || worth(*each->second) < worth(*leaves->second)) leaves = each;
-  }
-  if (leaves == callers_.end()) return false;
+  const auto worth = [](const auto& each) {
+    return std::tuple(each.second->asking, each.second->owner.known, each.second->used);
+  };
+  const auto leaves = std::min_element(callers_.begin(), callers_.end(),
+                                       [&](const auto& a, const auto& b) { return worth(a) < worth(b); });
+  if (leaves == callers_.end() || leaves->second->asking) return false;
   callers_.erase(leaves);
   return true;
 }
 
+// Tokens of one tenant push out one another, not everybody else's.
+void Access::makeRoomWithin(const Caller& caller) {
+  std::size_t own = 0;
+  auto leaves = callers_.end();
+  for (auto each = callers_.begin(); each != callers_.end(); ++each) {
+    const Caller& other = *each->second;
+    if (other.tenant != caller.tenant) continue;
+    ++own;
+    if (&other == &caller || other.asking) continue;
+    if (leaves == callers_.end() || other.used < leaves->second->used) leaves = each;
+  }
+  if (own > kMostCallersOfTenant && leaves != callers_.end()) callers_.erase(leaves);
+}
+
+bool Access::anybodyWaits(Caller& caller) {
+  std::erase_if(caller.waiters, [](const Waiter& each) { return each.gone(); });
+  return !caller.waiters.empty();
+}
+
+// Nobody waits for what would be asked: it is asked when somebody does.
+void Access::dismiss(const CallerPtr& caller) {
+  caller->asking = false;
+  endTurn(caller);
+}
+
 void Access::identify(const CallerPtr& caller) {
   caller->asking = true;
-  // Here only: an answer holds for the whole of a round.
-  std::erase_if(caller->answers, [&](const auto& each) { return each.second.until <= executor_.now(); });
-  if (executor_.now() < caller->identityUntil) return askWide(caller);
-  kube::ApiRequest request{.method = net::Method::kPost, .path = kTokenReviews};
-  request.body = tokenReview(caller->token);
-  request.maxAnswerBytes = kMostAnswerBytes;
-  api_.request(std::move(request), [this, caller, alive = alive_](base::Result<kube::ApiResponse> result) {
-    if (!*alive) return;
-    if (!result) return fail(caller, result.error());
-    takeIdentity(*caller, result->body);
+  if (executor_.now() < caller->identityUntil) return askRights(caller);
+  if (caller->owner.known) return reviewToken(caller);
+  if (strangers_.waiting() >= kMostStrangersWaiting)
+    return fail(caller, {base::ErrorCode::kThrottled, "too many unknown tokens are asked about"});
+  strangers_.acquire([this, caller] {
+    if (!anybodyWaits(*caller)) return dismiss(caller);
+    reviewToken(caller);
+  });
+}
+
+void Access::reviewToken(const CallerPtr& caller) {
+  kube::reviewToken(api_, caller->token,
+                    [this, caller, alive = alive_](base::Result<kube::TokenOwner> owner) {
+                      if (!*alive) return;
+                      if (!owner) return fail(caller, owner.error());
+                      takeIdentity(caller, std::move(*owner));
+                      askRights(caller);
+                    });
+}
+
+void Access::takeIdentity(const CallerPtr& caller, kube::TokenOwner owner) {
+  caller->owner = std::move(owner);
+  caller->identityUntil = executor_.now() + (caller->owner.known ? kAnswersLive : kRefusalsLive);
+  if (!caller->owner.known) return;
+  caller->tenant = tenantOf(caller->owner.user);
+  caller->answers = answersOf(caller->owner.identity);
+  makeRoomWithin(*caller);
+}
+
+std::shared_ptr<Access::Answers> Access::answersOf(const std::string& identity) {
+  if (auto known = identities_[identity].lock()) return known;
+  std::erase_if(identities_, [](const auto& each) { return each.second.expired(); });
+  auto answers = std::make_shared<Answers>();
+  identities_[identity] = answers;
+  return answers;
+}
+
+// What is known already waits for no turn.
+void Access::askRights(const CallerPtr& caller) {
+  if (!caller->owner.known)
+    return fail(caller, {base::ErrorCode::kUnauthorized, "the API server does not know this token"});
+  caller->roundAt = executor_.now();
+  if (caller->knowsAll(wideQuestions()) && caller->knowsAll(caller->namespaceQuestions()))
+    return answer(caller);
+  turns_.take(caller->tenant, [this, caller] {
+    caller->hasTurn = true;
+    if (!anybodyWaits(*caller)) return dismiss(caller);
+    caller->roundAt = executor_.now();
+    std::erase_if(*caller->answers, [&](const auto& each) { return each.second.until <= caller->roundAt; });
     askWide(caller);
   });
 }
 
-void Access::takeIdentity(Caller& caller, std::string_view review) const {
-  const auto document = codec::JsonDocument::parse(review);
-  const codec::JsonValue status = document ? document->root().find("status") : codec::JsonValue();
-  const codec::JsonValue user = status.find("user");
-  caller.user = std::string(user.find("username").string().value_or(""));
-  caller.known = status.find("authenticated").boolean().value_or(false) && !caller.user.empty();
-  caller.identityUntil = executor_.now() + (caller.known ? kAnswersLive : kRefusalsLive);
-  codec::JsonWriter out;
-  out.member("user", caller.user).member("uid", user.find("uid").string().value_or(""));
-  for (const char* part : {"groups", "extra"}) {
-    if (user.find(part).present()) out.key(part).raw(user.find(part).minified());
-  }
-  std::string subject = std::move(out).take();
-  if (subject != caller.subject) caller.answers.clear();
-  caller.subject = std::move(subject);
-}
-
-void Access::askWide(const CallerPtr& caller) {
-  if (!caller->known)
-    return fail(caller, {base::ErrorCode::kUnauthorized, "the API server does not know this token"});
-  ask(caller, {std::string(kNodes), std::string(kQueues), in("")}, &Access::askNamespaces);
-}
+void Access::askWide(const CallerPtr& caller) { ask(caller, wideQuestions(), &Access::askNamespaces); }
 
 void Access::askNamespaces(const CallerPtr& caller) {
-  Names questions;
-  if (!caller->says(in(""))) {
-    for (const auto& waiter : caller->waiters) {
-      for (const std::string& ns : waiter.namespaces) {
-        if (!ns.empty() && questions.size() < kMostNamespaces) questions.insert(in(ns));
-      }
-    }
-  }
-  ask(caller, questions, &Access::answer);
+  ask(caller, caller->namespaceQuestions(), &Access::answer);
 }
 
 // Those that are not answered yet, all at once; then goes on.
-void Access::ask(const CallerPtr& caller, const Names& questions, void (Access::*then)(const CallerPtr&)) {
+void Access::ask(const CallerPtr& caller, const Names& questions, Step then) {
   std::vector<std::string> open;
   std::copy_if(questions.begin(), questions.end(), std::back_inserter(open),
-               [&](const std::string& each) { return !caller->answers.contains(each); });
+               [&](const std::string& each) { return !caller->knows(each); });
   if (open.empty()) return (this->*then)(caller);
   struct Round {
     std::size_t left = 0;
@@ -173,52 +189,56 @@ void Access::ask(const CallerPtr& caller, const Names& questions, void (Access::
   };
   const auto round = std::make_shared<Round>(Round{.left = open.size()});
   for (const std::string& question : open) {
-    kube::ApiRequest request{.method = net::Method::kPost, .path = kAccessReviews};
-    request.body = accessReview(caller->subject, question);
-    request.maxAnswerBytes = kMostAnswerBytes;
-    api_.request(std::move(request), [this, caller, round, question, then,
-                                      alive = alive_](base::Result<kube::ApiResponse> result) {
-      if (!*alive) return;
-      if (result) {
-        caller->answers[question] = {allowed(result->body), executor_.now() + kAnswersLive};
-      } else {
-        round->error = result.error();
-      }
-      if (--round->left > 0) return;
-      if (round->error) return fail(caller, *round->error);
-      (this->*then)(caller);
-    });
+    kube::reviewAccess(api_, caller->owner, questionOf(question),
+                       [this, caller, round, question, then, answers = caller->answers,
+                        alive = alive_](base::Result<bool> may) {
+                         if (!*alive) return;
+                         if (may) {
+                           (*answers)[question] = {*may, executor_.now() + kAnswersLive};
+                         } else {
+                           round->error = may.error();
+                         }
+                         if (--round->left > 0) return;
+                         if (round->error) return fail(caller, *round->error);
+                         (this->*then)(caller);
+                       });
   }
+}
+
+void Access::endTurn(const CallerPtr& caller) {
+  if (std::exchange(caller->hasTurn, false)) turns_.leave(caller->tenant);
 }
 
 void Access::answer(const CallerPtr& caller) {
   caller->asking = false;
-  Viewer viewer{.user = caller->user, .everywhere = caller->says(in(""))};
+  Viewer viewer{.user = caller->owner.user, .everywhere = caller->says(in(""))};
   viewer.nodes = caller->says(kNodes);
   viewer.queues = caller->says(kQueues);
-  for (const auto& [question, each] : caller->answers) {
-    if (viewer.everywhere || !each.yes || !question.starts_with(kJobsIn)) continue;
+  for (const auto& [question, each] : *caller->answers) {
+    if (viewer.everywhere || !question.starts_with(kJobsIn) || !caller->says(question)) continue;
     viewer.namespaces.insert(question.substr(kJobsIn.size()));
   }
-  const auto waiters = std::exchange(caller->waiters, {});
-  for (const auto& waiter : waiters) {
+  std::vector<Waiter> again;
+  for (auto& waiter : std::exchange(caller->waiters, {})) {
     // Who came while the others' namespaces were asked for may have one more.
     const bool all = viewer.everywhere || waiter.namespaces.size() > kMostNamespaces ||
-                     std::all_of(waiter.namespaces.begin(), waiter.namespaces.end(), [&](const auto& ns) {
-                       return caller->answers.contains(in(ns)) || ns.empty();
-                     });
+                     std::all_of(waiter.namespaces.begin(), waiter.namespaces.end(),
+                                 [&](const auto& ns) { return caller->knows(in(ns)) || ns.empty(); });
     if (all) {
       waiter.done(viewer);
     } else {
-      viewerOf(caller->token, waiter.namespaces, waiter.done);
+      again.push_back(std::move(waiter));
     }
   }
+  endTurn(caller);
+  for (auto& each : again)
+    viewerOf(caller->token, each.namespaces, std::move(each.gone), std::move(each.done));
 }
 
 void Access::fail(const CallerPtr& caller, const base::Error& error) {
   caller->asking = false;
-  const auto waiters = std::exchange(caller->waiters, {});
-  for (const auto& waiter : waiters) waiter.done(base::fail(error));
+  for (const auto& waiter : std::exchange(caller->waiters, {})) waiter.done(base::fail(error));
+  endTurn(caller);
 }
 
 }  // namespace trainyard::operator_::console

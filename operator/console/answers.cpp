@@ -9,8 +9,6 @@
 namespace trainyard::operator_::console {
 namespace {
 
-constexpr std::size_t kMostTokenBytes = 8u << 10;
-
 int hexOf(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -33,12 +31,6 @@ std::optional<std::string> decoded(std::string_view text) {
     i += 2;
   }
   return out;
-}
-
-// Of RFC 6750: what a token is made of.
-bool partOfToken(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("-._~+/=").find(c) != std::string_view::npos;
 }
 
 std::string_view typeOf(std::string_view name) {
@@ -81,15 +73,6 @@ std::optional<PageFile> findPageFile(std::string_view path) {
     if (file == name) return PageFile{typeOf(file), text};
   }
   return std::nullopt;
-}
-
-std::string bearerToken(const net::Headers& headers) {
-  constexpr std::string_view kScheme = "Bearer ";
-  std::string_view value = net::findHeader(headers, "Authorization");
-  if (!net::equalsWithoutCase(value.substr(0, kScheme.size()), kScheme)) return {};
-  value.remove_prefix(kScheme.size());
-  if (value.size() > kMostTokenBytes || !std::all_of(value.begin(), value.end(), partOfToken)) return {};
-  return std::string(value);
 }
 
 std::vector<std::pair<std::string, std::string>> readQuery(std::string_view query) {

@@ -23,9 +23,6 @@ struct PageFile {
 };
 [[nodiscard]] std::optional<PageFile> findPageFile(std::string_view path);
 
-// The token of "Authorization: Bearer ..."; empty without one, or where it is none.
-[[nodiscard]] std::string bearerToken(const net::Headers& headers);
-
 // "a=1&b=x%20y"; what is not well-formed is left out.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> readQuery(std::string_view query);
 

@@ -59,6 +59,10 @@ std::string_view wordsOf(const base::Error& error) {
   }
 }
 
+Access::Gone goneOf(const std::shared_ptr<net::Exchange>& exchange) {
+  return [exchange] { return exchange->clientGone(); };
+}
+
 bool sameCluster(const model::Snapshot& a, const model::Snapshot& b) {
   return a.nodes.isSameAs(b.nodes) && a.pods.isSameAs(b.pods) && a.jobs.isSameAs(b.jobs) &&
          a.queues.isSameAs(b.queues) && a.namespaces.isSameAs(b.namespaces) &&
@@ -75,7 +79,7 @@ void Console::answer(const net::ServerRequest& request, std::shared_ptr<net::Exc
   const bool known =
       request.path() == "/api/stream" || request.path() == "/api/job" || request.path() == "/api/what-if";
   if (!known) return exchange->reply(refusal(404, "there is no such page"));
-  const std::string token = bearerToken(request.headers);
+  const std::string token = net::bearerToken(request.headers);
   if (token.empty()) return exchange->reply(refusal(401, "show a token: Authorization: Bearer TOKEN"));
   if (request.path() == "/api/stream") return openStream(exchange, token);
   const Query query = readQuery(request.query());
@@ -113,7 +117,7 @@ void Console::withViewer(const ExchangePtr& exchange, const std::string& token, 
                          std::function<void(const Viewer&)> then) {
   withFacts([this, exchange, token, ns = std::move(ns), then = std::move(then)](bool known) {
     if (!known) return exchange->reply(refusal(503, kNotRead));
-    access_.viewerOf(token, {ns}, [exchange, then](base::Result<Viewer> viewer) {
+    access_.viewerOf(token, {ns}, goneOf(exchange), [exchange, then](base::Result<Viewer> viewer) {
       if (!viewer) return exchange->reply(refusal(statusOf(viewer.error()), wordsOf(viewer.error())));
       then(*viewer);
     });
@@ -123,20 +127,22 @@ void Console::withViewer(const ExchangePtr& exchange, const std::string& token, 
 void Console::openStream(const ExchangePtr& exchange, const std::string& token) {
   withFacts([this, exchange, token](bool known) {
     if (!known) return exchange->reply(refusal(503, kNotRead));
-    access_.viewerOf(token, facts_.jobNamespaces, [this, exchange, token](base::Result<Viewer> viewer) {
-      if (!viewer) return exchange->reply(refusal(statusOf(viewer.error()), wordsOf(viewer.error())));
-      admitStream(
-          std::make_shared<Stream>(Stream{.exchange = exchange, .token = token, .user = viewer->user}),
-          *viewer);
-    });
+    access_.viewerOf(token, facts_.jobNamespaces, goneOf(exchange),
+                     [this, exchange, token](base::Result<Viewer> viewer) {
+                       if (!viewer)
+                         return exchange->reply(refusal(statusOf(viewer.error()), wordsOf(viewer.error())));
+                       const auto stream = std::make_shared<Stream>(
+                           Stream{.exchange = exchange, .token = token, .tenant = tenantOf(viewer->user)});
+                       admitStream(stream, *viewer);
+                     });
   });
 }
 
 void Console::admitStream(const StreamPtr& stream, const Viewer& viewer) {
   streams_.remove_if([](const StreamPtr& each) { return each->exchange->clientGone(); });
   const auto own = std::count_if(streams_.begin(), streams_.end(),
-                                 [&](const StreamPtr& each) { return each->user == viewer.user; });
-  if (streams_.size() >= kMostStreams || static_cast<std::size_t>(own) >= kMostStreamsOfUser)
+                                 [&](const StreamPtr& each) { return each->tenant == stream->tenant; });
+  if (streams_.size() >= kMostStreams || static_cast<std::size_t>(own) >= kMostStreamsOfTenant)
     return stream->exchange->reply(refusal(429, "too many pages are open; close one"));
   net::HttpResponse head = makeAnswer(200, "text/event-stream", "");
   head.headers.emplace_back("X-Accel-Buffering", "no");  // proxies that would keep it back
@@ -165,13 +171,14 @@ void Console::tick() {
 
 void Console::feed(const StreamPtr& stream) {
   if (std::exchange(stream->busy, true)) return;
-  access_.viewerOf(stream->token, facts_.jobNamespaces, [this, stream](base::Result<Viewer> viewer) {
+  const auto take = [this, stream](base::Result<Viewer> viewer) {
     stream->busy = false;
     if (!viewer)
       return close(stream, statusOf(viewer.error()) == 401 ? "denied" : "trouble", wordsOf(viewer.error()));
     send(*stream, *viewer);
     if (stream->bytes > kMostStreamBytes) close(stream, "again", "");
-  });
+  };
+  access_.viewerOf(stream->token, facts_.jobNamespaces, goneOf(stream->exchange), take);
 }
 
 void Console::send(Stream& stream, const Viewer& viewer) {
@@ -223,24 +230,37 @@ void Console::answerJob(const ExchangePtr& exchange, const std::string& token, c
   if (!plainName(ns) || !plainName(name)) return exchange->reply(refusal(404, kNotSeen));
   withViewer(exchange, token, ns, [this, exchange, ns, name](const Viewer& viewer) {
     if (findJob(facts_, viewer, ns, name) == nullptr) return exchange->reply(refusal(404, kNotSeen));
-    // As core/v1, which selects by the object that they are about on every version of Kubernetes.
-    kube::ApiRequest request{.method = net::Method::kGet,
-                             .path = fmt::format("/api/v1/namespaces/{}/events", ns)};
-    request.query = {
-        {"fieldSelector", fmt::format("involvedObject.kind=TrainingJob,involvedObject.name={}", name)},
-        {"limit", "200"}};
-    request.timeout = seconds(5);
-    request.maxAnswerBytes = kMostEventBytes;
-    deps_.api.request(std::move(request), [this, exchange, ns, name, viewer,
-                                           alive = alive_](base::Result<kube::ApiResponse> events) {
-      if (!*alive) return;
-      const model::Job* job = findJob(facts_, viewer, ns, name);
-      if (job == nullptr) return exchange->reply(refusal(404, kNotSeen));
-      // Conditions tell most of it where Events cannot be had.
-      exchange->reply(
-          makeAnswer(200, kJson, describeJobPage(facts_, viewer, *job, events ? events->body : "")));
+    const std::string tenant = tenantOf(viewer.user);
+    eventTurns_.take(tenant, [this, exchange, ns, name, viewer, tenant] {
+      if (exchange->clientGone()) return eventTurns_.leave(tenant);
+      listEvents(ns, name, [this, exchange, ns, name, viewer, tenant](const std::string& events) {
+        const model::Job* job = findJob(facts_, viewer, ns, name);
+        if (job == nullptr) {
+          exchange->reply(refusal(404, kNotSeen));
+        } else {
+          exchange->reply(makeAnswer(200, kJson, describeJobPage(facts_, viewer, *job, events)));
+        }
+        eventTurns_.leave(tenant);
+      });
     });
   });
+}
+
+// Nothing where they cannot be had: conditions tell most of it.
+void Console::listEvents(const std::string& ns, const std::string& name,
+                         std::function<void(const std::string&)> then) {
+  // As core/v1, which selects by the object that they are about on every version of Kubernetes.
+  kube::ApiRequest request{.method = net::Method::kGet,
+                           .path = fmt::format("/api/v1/namespaces/{}/events", ns)};
+  request.query = {
+      {"fieldSelector", fmt::format("involvedObject.kind=TrainingJob,involvedObject.name={}", name)},
+      {"limit", "200"}};
+  request.timeout = seconds(5);
+  request.maxAnswerBytes = kMostEventBytes;
+  deps_.api.request(std::move(request),
+                    [then = std::move(then), alive = alive_](base::Result<kube::ApiResponse> events) {
+                      if (*alive) then(events ? events->body : std::string());
+                    });
 }
 
 void Console::answerWhatIf(const ExchangePtr& exchange, const std::string& token, const Query& query) {
@@ -259,11 +279,18 @@ void Console::answerWhatIf(const ExchangePtr& exchange, const std::string& token
   });
 }
 
+bool Console::rests(const std::string& tenant) {
+  std::erase_if(rests_, [&](const auto& each) { return each.second <= deps_.executor.now(); });
+  return rests_.contains(tenant);
+}
+
 // One at a time: it may take a core for seconds where thousands wait.
 void Console::tryWish(const ExchangePtr& exchange, const Wish& wish, const Viewer& viewer) {
   const auto job = jobOf(wish, facts_.snapshot.now);
   if (!job) return exchange->reply(refusal(400, job.error().message));
-  if (trying_)
+  if (exchange->clientGone()) return;
+  const std::string tenant = tenantOf(viewer.user);
+  if (trying_ || rests(tenant))
     return exchange->reply(refusal(429, "another what-if is being worked out; try again in a moment"));
   trying_ = true;
   core::CycleInput input;
@@ -272,10 +299,15 @@ void Console::tryWish(const ExchangePtr& exchange, const Wish& wish, const Viewe
   // Its template is ours, and needs no check.
   input.feedback[(*job)->key].templateError = "";
   deps_.offload([this, exchange, viewer, namespaces = facts_.namespaces, input = std::move(input), job = *job,
-                 alive = alive_]() mutable -> base::Task {
+                 tenant, began = deps_.executor.now(), alive = alive_]() mutable -> base::Task {
     const auto forecast = core::forecast(std::move(input), {job});
-    return [this, exchange, alive, text = describeForecast(forecast.front(), viewer, namespaces)] {
-      if (*alive) trying_ = false;
+    return [this, exchange, alive, tenant, began,
+            text = describeForecast(forecast.front(), viewer, namespaces)] {
+      if (*alive) {
+        const base::Instant now = deps_.executor.now();
+        trying_ = false;
+        rests_[tenant] = now + kRestPerWhatIf * (now - began);
+      }
       exchange->reply(makeAnswer(200, kJson, text));
     };
   });

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,12 +18,15 @@
 #include "net/server.h"
 #include "operator/console/access.h"
 #include "operator/console/job_page.h"
+#include "operator/console/turns.h"
 #include "operator/console/view.h"
 
 namespace trainyard::operator_::console {
 
 inline constexpr std::size_t kMostStreams = 32;
-inline constexpr std::size_t kMostStreamsOfUser = 6;
+inline constexpr std::size_t kMostStreamsOfTenant = 6;
+// Who has had a what-if worked out lets others have theirs, so many times as long as it took.
+inline constexpr int kRestPerWhatIf = 3;
 // A stream ends then, and the page begins another one: so a reader that does not keep up holds no more.
 inline constexpr std::size_t kMostStreamBytes = std::size_t{8} << 20;
 
@@ -32,8 +36,10 @@ inline constexpr std::size_t kMostStreamBytes = std::size_t{8} << 20;
 //                     is wrong. A comment at times keeps proxies from closing it.
 //   GET /api/job?namespace=&name=      job_page.h
 //   GET /api/what-if?namespace=&queue=&members=&gpus=&level=&priority=&preemptible=&hours=
-// 401 without a good token, 404 for what does not exist and for what he may not see alike.
-// Nothing is computed while nobody looks. Lives on the executor's thread.
+// Each tenant (tenantOf()) has a part of the streams, one list of Events at a time, and rests after a
+// what-if. Nothing is asked or worked out for a client that has left. 401 without a good token, 404 for what
+// does not exist and for what he may not see alike. Nothing is computed while nobody looks. Lives on the
+// executor's thread.
 class Console {
  public:
   struct Dependencies {
@@ -64,7 +70,7 @@ class Console {
   struct Stream {
     ExchangePtr exchange;
     std::string token;
-    std::string user = {};
+    std::string tenant = {};
     Sections sent = nullptr;
     std::size_t bytes = 0;
     bool busy = false;  // rights are being asked for
@@ -85,8 +91,11 @@ class Console {
   void close(const StreamPtr& stream, std::string_view event, std::string_view why);
   [[nodiscard]] Sections sectionsFor(const Viewer& viewer);
   void answerJob(const ExchangePtr& exchange, const std::string& token, const Query& query);
+  void listEvents(const std::string& ns, const std::string& name,
+                  std::function<void(const std::string&)> then);
   void answerWhatIf(const ExchangePtr& exchange, const std::string& token, const Query& query);
   void tryWish(const ExchangePtr& exchange, const Wish& wish, const Viewer& viewer);
+  [[nodiscard]] bool rests(const std::string& tenant);
 
   Dependencies deps_;
   Access access_;
@@ -99,7 +108,9 @@ class Console {
   std::vector<std::pair<Viewer, Sections>> described_;  // of these facts
   std::list<StreamPtr> streams_;
   bool ticking_ = false;
-  bool trying_ = false;  // a what-if
+  Turns eventTurns_;
+  bool trying_ = false;                         // a what-if
+  std::map<std::string, base::Instant> rests_;  // until when, by tenant
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

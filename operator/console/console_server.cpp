@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include "base/event_loop.h"
-#include "base/file.h"
 #include "kube/connection.h"
 #include "net/listen_address.h"
 #include "net/server.h"
+#include "net/tls_follower.h"
 #include "operator/console/console.h"
 
 namespace trainyard::operator_::console {
@@ -20,19 +20,13 @@ namespace {
 
 constexpr kube::RateLimit kReviews{.perSecond = 50, .burst = 400};
 constexpr int kNice = 10;
-constexpr std::chrono::seconds kTlsPoll{10};
 
 bool isLoopback(const std::string& host) {
   return host == "::1" || host == "localhost" || host.starts_with("127.");
 }
 
-base::Result<std::optional<net::TlsServerConfig>> readTls(const ConsoleOptions& options) {
-  if (options.certificate.empty() && options.privateKey.empty()) return std::nullopt;
-  auto certificate = base::readFile(options.certificate);
-  if (!certificate) return base::fail(certificate.error());
-  auto key = base::readFile(options.privateKey);
-  if (!key) return base::fail(key.error());
-  return net::TlsServerConfig{.certificatePem = std::move(*certificate), .privateKeyPem = std::move(*key)};
+net::TlsFiles tlsFilesOf(const ConsoleOptions& options) {
+  return {.certificate = options.certificate, .privateKey = options.privateKey};
 }
 
 class Running final : public ConsoleServer {
@@ -40,26 +34,30 @@ class Running final : public ConsoleServer {
   Running(ConsoleOptions options, base::Logger log) : options_(std::move(options)), log_(std::move(log)) {}
 
   ~Running() override {
-    server_.reset();
     offloaded_->stop();
     loop_->stop();
     if (thread_.joinable()) thread_.join();
+    tlsFollower_.reset();
+    server_.reset();
   }
 
   base::Result<void> begin(const kube::ConnectionConfig& config, const core::Settings& settings,
                            const Source& source) {
     const auto address = net::parseListenAddress(options_.listen);
     if (!address) return base::fail(address.error());
-    auto tls = readTls(options_);
-    if (!tls) return base::fail(tls.error());
-    if (!*tls && !isLoopback(address->host)) {
+    std::optional<net::TlsServerConfig> tls;
+    if (!options_.certificate.empty() || !options_.privateKey.empty()) {
+      auto read = net::readTlsFiles(tlsFilesOf(options_));
+      if (!read) return base::fail(read.error());
+      tls = std::move(*read);
+    }
+    if (!tls && !isLoopback(address->host)) {
       return base::fail(
           base::ErrorCode::kInvalid,
           fmt::format("--console {}: must be a loopback address, as tokens travel in its requests; "
                       "others need --console-tls-cert and --console-tls-key",
                       options_.listen));
     }
-    tls_ = *tls;
     auto connection = kube::makeApiClient(config, *loop_, base::Rng(base::entropySeed()), log_,
                                           {.userAgent = "trainyard-operator/" TRAINYARD_VERSION " console",
                                            .rateLimit = kReviews,
@@ -68,7 +66,7 @@ class Running final : public ConsoleServer {
     connection_ = std::move(*connection);
     console_ = std::make_unique<Console>(
         Console::Dependencies{connection_->api(), *loop_, onLoop(source), offload(), settings});
-    if (auto listening = listen(*address); !listening) return listening;
+    if (auto listening = listen(*address, tls); !listening) return listening;
     thread_ = std::thread([this] { loop_->run(); });
     // Not awaited at the end: what it works out may take longer than the process has.
     std::thread([loop = offloaded_] {
@@ -95,8 +93,9 @@ class Running final : public ConsoleServer {
     };
   }
 
-  base::Result<void> listen(const net::ListenAddress& address) {
-    net::ServerOptions options{.address = address.host, .port = address.port, .tls = tls_};
+  base::Result<void> listen(const net::ListenAddress& address,
+                            const std::optional<net::TlsServerConfig>& tls) {
+    net::ServerOptions options{.address = address.host, .port = address.port, .tls = tls};
     options.limits.maxConnections = 128;
     options.limits.maxBodyBytes = 1024;
     auto server = net::startHttpServer(
@@ -108,38 +107,20 @@ class Running final : public ConsoleServer {
         });
     if (!server) return base::fail(server.error());
     server_ = std::move(*server);
-    log_.info("the console is served", {{"address", options_.listen}, {"https", tls_ ? "yes" : "no"}});
-    if (tls_) loop_->post([this] { pollTls(); });
+    log_.info("the console is served", {{"address", options_.listen}, {"https", tls ? "yes" : "no"}});
+    if (tls) tlsFollower_.emplace(tlsFilesOf(options_), *tls, *server_, *loop_, log_);
     return {};
-  }
-
-  void pollTls() {
-    loop_->postAfter(kTlsPoll, [this] {
-      const auto read = readTls(options_);
-      const bool other = !read || !*read || (*read)->certificatePem != tls_->certificatePem ||
-                         (*read)->privateKeyPem != tls_->privateKeyPem;
-      if (other) {
-        const auto taken = read && *read
-                               ? server_->reloadTls(**read)
-                               : base::Result<void>(base::fail(base::ErrorCode::kInvalid, "unreadable"));
-        if (taken) tls_ = *read;
-        // Often the files are in the middle of being replaced; the next poll sees the rest.
-        if (!taken)
-          log_.warning("certificates cannot be used, the old ones stay", {{"error", taken.error().message}});
-      }
-      pollTls();
-    });
   }
 
   ConsoleOptions options_;
   base::Logger log_;
-  std::optional<net::TlsServerConfig> tls_;
   // Shared with what may still be on its way to them when this is gone.
   std::shared_ptr<base::EventLoop> loop_ = std::make_shared<base::EventLoop>();
   std::shared_ptr<base::EventLoop> offloaded_ = std::make_shared<base::EventLoop>();
   std::unique_ptr<kube::ApiConnection> connection_;
   std::unique_ptr<Console> console_;
   std::unique_ptr<net::HttpServer> server_;
+  std::optional<net::TlsFollower> tlsFollower_;
   std::thread thread_;
 };
 

@@ -155,12 +155,19 @@ class Page {
     return condition.status == model::ConditionStatus::kTrue;
   }
 
+  // Once more, for tools.
+  static bool saidByOthers(const model::Condition& condition) {
+    return condition.type == model::conditions::kReady ||
+           (condition.type == model::conditions::kStalled && condition.reason == "Failed");
+  }
+
   void collect(std::string_view events) {
     moments_.push_back({base::formatTime(job_.created), "Created", ""});
     addEvents(events);
     for (const model::Condition& each : status_.conditions) {
       // That something is over is told by what came after it; not so that a job is not admitted.
       if (!isTrue(each) && each.type != model::conditions::kAdmitted) continue;
+      if (saidByOthers(each)) continue;
       const bool told = std::any_of(moments_.begin(), moments_.end(), [&](const Moment& moment) {
         return moment.what == each.reason && moment.why == each.message;
       });

@@ -14,6 +14,13 @@ bool partOfName(char c) {
 
 }  // namespace
 
+std::string tenantOf(std::string_view user) {
+  constexpr std::string_view kAccount = "system:serviceaccount:";
+  if (!user.starts_with(kAccount)) return std::string(user);
+  const std::string_view rest = user.substr(kAccount.size());
+  return "system:serviceaccounts:" + std::string(rest.substr(0, rest.find(':')));
+}
+
 std::string withoutOthers(std::string_view text, const Viewer& viewer, const Names& known) {
   if (viewer.everywhere) return std::string(text);
   std::string out;

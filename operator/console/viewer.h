@@ -21,6 +21,10 @@ struct Viewer {
   friend bool operator==(const Viewer&, const Viewer&) = default;
 };
 
+// With whom a user is counted together where one may take a part of the console only: with all
+// ServiceAccounts of his namespace, of which whoever may make them has as many as he likes. Else he is alone.
+[[nodiscard]] std::string tenantOf(std::string_view user);
+
 // The words of the operator name jobs and pods as "namespace/name". Of those in namespaces that the viewer
 // does not see, "one of another namespace" is left. `known`: the namespaces that there are; what stands
 // before another slash ("zone-a/rack-3", "nvidia.com/gpu") is none.

@@ -8,6 +8,7 @@
 #include "core/place/blockers.h"
 #include "core/place/change.h"
 #include "core/place/fragmentation.h"
+#include "core/place/free_gpus.h"
 #include "core/place/gang_placer.h"
 #include "core/place/gpu_types.h"
 #include "core/place/job_notes.h"

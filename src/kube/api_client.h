@@ -29,6 +29,7 @@ struct ApiRequest {
   std::string contentType = "application/json";
   std::chrono::milliseconds timeout{30'000};
   std::size_t maxAnswerBytes = 0;  // 0: as much as the transport takes; beyond: kTooLarge
+  bool review = false;             // a POST that only asks, and writes nothing
 };
 
 struct ApiResponse {

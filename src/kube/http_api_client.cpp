@@ -54,7 +54,7 @@ std::string nameOf(const ApiRequest& request) {
   return fmt::format("{} {}", net::toString(request.method), request.path);
 }
 
-bool isRead(const ApiRequest& request) { return request.method == net::Method::kGet; }
+bool isRead(const ApiRequest& request) { return request.method == net::Method::kGet || request.review; }
 
 // Seconds only: the API server never writes the date form.
 std::optional<std::chrono::milliseconds> retryAfterOf(const net::Headers& headers) {

@@ -42,8 +42,8 @@ class HttpApiClient final : public ApiClient {
                 base::Executor& executor, base::Rng rng, base::Logger log);
   ~HttpApiClient() override;
 
-  // Asked immediately before each write is sent; false ends it as kCancelled. A write may have waited for its
-  // token or a Retry-After since its caller looked at the lease.
+  // Asked immediately before each write (no review is one) is sent; false ends it as kCancelled. A write may
+  // have waited for its token or a Retry-After since its caller looked at the lease.
   void guardWrites(std::function<bool()> mayWrite);
 
   void request(ApiRequest request, ApiCallback done) override;

@@ -37,12 +37,15 @@ inline constexpr std::string_view kSucceeded = "Succeeded";
 inline constexpr std::string_view kFailed = "Failed";
 // Either of the two: what waits for the end of a job, well or not.
 inline constexpr std::string_view kFinished = "Finished";
-// Said of jobs only that were silent for longer than spec.health.stallSeconds.
+// Said of jobs only that were silent for longer than spec.health.stallSeconds, that have failed, or whose
+// spec is to be mended; of Queues that cannot be used. kstatus, by which GitOps tools judge, reads it as
+// failure.
 inline constexpr std::string_view kStalled = "Stalled";
 // Said of jobs only that no Queue is charged for.
 inline constexpr std::string_view kCharged = "Charged";
 
-// Of a Queue.
+// What the spec asks for has come true. Of a job: all its members run, or it has ended well, or is suspended
+// as its spec says. Of a Queue: jobs can use it.
 inline constexpr std::string_view kReady = "Ready";
 
 }  // namespace trainyard::model::conditions

@@ -5,7 +5,15 @@
 namespace trainyard::net {
 namespace {
 
+constexpr std::size_t kMostTokenBytes = 8u << 10;
+
 char lowerAscii(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// Of RFC 6750: what a token is made of.
+bool partOfToken(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("-._~+/=").find(c) != std::string_view::npos;
+}
 
 }  // namespace
 
@@ -30,6 +38,15 @@ std::string_view findHeader(const Headers& headers, std::string_view name) {
     return equalsWithoutCase(header.first, name);
   });
   return found == headers.end() ? std::string_view{} : std::string_view(found->second);
+}
+
+std::string bearerToken(const Headers& headers) {
+  constexpr std::string_view kScheme = "Bearer ";
+  std::string_view value = findHeader(headers, "Authorization");
+  if (!equalsWithoutCase(value.substr(0, kScheme.size()), kScheme)) return {};
+  value.remove_prefix(kScheme.size());
+  if (value.size() > kMostTokenBytes || !std::all_of(value.begin(), value.end(), partOfToken)) return {};
+  return std::string(value);
 }
 
 }  // namespace trainyard::net

@@ -25,6 +25,9 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 // First value of the header, compared without case; empty when absent.
 [[nodiscard]] std::string_view findHeader(const Headers& headers, std::string_view name);
 
+// The token of "Authorization: Bearer ..."; empty without one, or where it is none.
+[[nodiscard]] std::string bearerToken(const Headers& headers);
+
 struct HttpRequest {
   Method method = Method::kGet;
   std::string target;  // path and query, already percent-encoded

@@ -22,6 +22,7 @@ struct ServerRequest {
   // Followed by at least kBodyPadding readable bytes (capacity), as simdjson wants.
   std::string body = {};
   std::string clientCommonName = {};  // of the verified client certificate, empty without one
+  std::string clientAddress = {};     // without its port
 
   [[nodiscard]] std::string_view path() const;   // target without its query
   [[nodiscard]] std::string_view query() const;  // after '?', empty when none

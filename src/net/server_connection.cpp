@@ -220,7 +220,8 @@ void Connection::handle() {
                         .target = std::string(message.target()),
                         .headers = {},
                         .body = std::move(message.body()),
-                        .clientCommonName = clientCommonName_};
+                        .clientCommonName = clientCommonName_,
+                        .clientAddress = peer_.to_string()};
   for (const auto& field : message) {
     request.headers.emplace_back(std::string(field.name_string()), std::string(field.value()));
   }

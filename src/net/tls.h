@@ -19,6 +19,8 @@ struct TlsServerConfig {
   std::string certificatePem;
   std::string privateKeyPem;
   std::string clientCaPem = {};  // not empty: a client certificate signed by it is required
+
+  friend bool operator==(const TlsServerConfig&, const TlsServerConfig&) = default;
 };
 
 }  // namespace trainyard::net

@@ -1,7 +1,5 @@
 #pragma once
 
-// The one place where telemetry looks beyond base: it answers through the server's interface, and every
-// program would otherwise repeat this glue.
 #include "net/server.h"
 #include "telemetry/health.h"
 #include "telemetry/metrics.h"

@@ -97,12 +97,20 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
-{{/* Annotations of a program's pods: {values, port, root}. */}}
-{{- define "trainyard.podAnnotations" -}}
+{{/* For a Prometheus that finds pods by them: {port, root}. */}}
+{{- define "trainyard.scrapeAnnotations" -}}
 {{- if .root.Values.metrics.annotations }}
 prometheus.io/scrape: "true"
 prometheus.io/port: {{ .port | quote }}
+{{- if .root.Values.metrics.secure }}
+prometheus.io/scheme: https
 {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Annotations of a program's pods: {values, port, root}. */}}
+{{- define "trainyard.podAnnotations" -}}
+{{- include "trainyard.scrapeAnnotations" . }}
 {{- with .root.Values.policy.gpuResources }}
 # Read when the program starts.
 trainyard.dev/gpu-resources: {{ toJson . | sha256sum | trunc 16 | quote }}
@@ -113,14 +121,38 @@ trainyard.dev/gpu-resources: {{ toJson . | sha256sum | trunc 16 | quote }}
 {{- end }}
 
 {{- define "trainyard.probes" -}}
+{{- $scheme := ternary ", scheme: HTTPS" "" .Values.metrics.secure }}
 readinessProbe:
-  httpGet: {path: /readyz, port: metrics}
+  httpGet: {path: /readyz, port: metrics{{ $scheme }}}
   periodSeconds: 2
 livenessProbe:
-  httpGet: {path: /healthz, port: metrics}
+  httpGet: {path: /healthz, port: metrics{{ $scheme }}}
   initialDelaySeconds: 10
   periodSeconds: 10
   failureThreshold: 6
+{{- end }}
+
+{{/* What a program asks the API server of who wants its metrics. */}}
+{{- define "trainyard.reviewRules" -}}
+- apiGroups: [authentication.k8s.io]
+  resources: [tokenreviews]
+  verbs: [create]
+- apiGroups: [authorization.k8s.io]
+  resources: [subjectaccessreviews]
+  verbs: [create]
+{{- end }}
+
+{{/* Of a ServiceMonitor's endpoint: how it is reached and what is shown there. */}}
+{{- define "trainyard.scrapeToken" -}}
+{{- if .Values.metrics.secure -}}
+scheme: https
+{{- with .Values.metrics.serviceMonitor.tokenSecret }}
+authorization:
+  credentials: {name: {{ .name }}, key: {{ .key }}}
+{{- else }}
+bearerTokenFile: /var/run/secrets/kubernetes.io/serviceaccount/token
+{{- end }}
+{{- end -}}
 {{- end }}
 
 {{/* Before the port of what a program listens on: every IPv4 address, or every address of either family. */}}

@@ -54,6 +54,7 @@ struct Plan {
   std::size_t waiting = 0;               // jobs that have no places yet
   bool roomWanted = false;               // some of them wait for what others hold
   std::optional<SizeTerms> sizes;  // utilization, fairness loss, adjustments; absent without elastic gangs
+  std::int64_t fairnessLossPermille = 0;  // QueueReport::fairnessLossPermille()
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 

@@ -66,6 +66,7 @@ void Cycle::placeWaiting() {
   scale(schedule);
   plan_.queues = std::move(schedule.queues);
   plan_.sizes = schedule.sizes;
+  plan_.fairnessLossPermille = schedule.fairnessLossPermille;
   wakeAt(schedule.wakeAt);
 }
 

@@ -1,6 +1,7 @@
 #include "core/cycle/queue_report.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/saturating.h"
 #include "core/queues/decayed_usage.h"
@@ -129,6 +130,18 @@ std::vector<QueueNews> QueueReport::news(const model::Snapshot& snapshot, const 
   return all;
 }
 
+std::int64_t QueueReport::fairnessLossPermille() const {
+  std::int64_t loss = 0;
+  for (QueueTree::Index i = 1; i < tree_.size(); ++i) {
+    const QueueTree::Node& node = tree_.node(i);
+    std::int64_t share = fairShares_[i];
+    for (const QueueTree::Index child : node.children) share -= fairShares_[child];
+    loss = base::saturatingAdd(loss, std::abs(node.ownUsage[dimension_] - share));
+  }
+  const std::int64_t most = base::saturatingMultiply(tree_.capacity()[dimension_], 2);
+  return std::min<std::int64_t>(thousandths(loss, most), 1000);
+}
+
 model::QueueStatus QueueReport::statusOf(QueueTree::Index index, const model::Snapshot& snapshot) const {
   const QueueTree::Node& node = tree_.node(index);
   const model::Queue& queue = **node.queue;
@@ -151,6 +164,13 @@ model::QueueStatus QueueReport::statusOf(QueueTree::Index index, const model::Sn
                good ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse,
                good ? "Usable" : node.problemReason, good ? "jobs can use the queue" : node.problem,
                snapshot.now, queue.generation);
+  // kstatus reads Ready=False as work in progress, of which nothing will come.
+  if (good) {
+    removeCondition(status.conditions, model::conditions::kStalled);
+  } else {
+    setCondition(status.conditions, model::conditions::kStalled, model::ConditionStatus::kTrue,
+                 node.problemReason, "the queue cannot be used as it is", snapshot.now, queue.generation);
+  }
   keepDecayed(queue.status, tree_.dimensions(), snapshot, status);
   return status;
 }

@@ -31,6 +31,13 @@ class QueueReport {
   // The statuses that differ from what the Queue objects say.
   [[nodiscard]] std::vector<QueueNews> news(const model::Snapshot& snapshot, const Schedule& schedule);
 
+  // How far the queues are from their fair shares, once this cycle's starts have their places: the sum of
+  // |held - fair share| over all queues, each without those below it, as a part of the most that it can be,
+  // twice what there is. After Dorm's fairness loss (core/resize/size_problem.h), with queues instead of
+  // applications, of the resource that the cluster is shared by. What waits for want of a place counts, and
+  // so does what is held beyond a share; where nobody waits it is 0.
+  [[nodiscard]] std::int64_t fairnessLossPermille() const;
+
  private:
   [[nodiscard]] model::QueueStatus statusOf(QueueTree::Index queue, const model::Snapshot& snapshot) const;
 

@@ -58,6 +58,7 @@ Schedule Scheduler::run() {
   wakeAt(preemption_.wakeAt());
   wakeAt(words_.wakeAt());
   schedule_.queues = report_.news(snapshot_, schedule_);
+  schedule_.fairnessLossPermille = report_.fairnessLossPermille();
   return std::move(schedule_);
 }
 

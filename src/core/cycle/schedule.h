@@ -62,6 +62,7 @@ struct Schedule {
   std::vector<QueueNews> queues;  // those that have changed
   std::optional<base::WallTime> wakeAt = std::nullopt;
   std::optional<SizeTerms> sizes = std::nullopt;  // resizeGangs()
+  std::int64_t fairnessLossPermille = 0;          // QueueReport::fairnessLossPermille()
   std::vector<KeptPool> keptPools = {};
   std::vector<LimitHold> keptBelow = {};
 

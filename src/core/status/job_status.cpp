@@ -93,6 +93,7 @@ constexpr std::string_view kPreempted = "Preempted";
 constexpr std::string_view kMoved = "Moved";
 constexpr std::string_view kMemberFailed = "MemberFailed";
 constexpr std::string_view kStalled = "Stalled";
+constexpr std::string_view kSilent = "Silent";
 
 class ConditionWriter {
  public:
@@ -106,6 +107,11 @@ class ConditionWriter {
   [[nodiscard]] bool holdsFor(std::string_view type, std::string_view reason) const {
     return std::any_of(conditions_.begin(), conditions_.end(), [&](const Condition& c) {
       return c.type == type && c.status == ConditionStatus::kTrue && c.reason == reason;
+    });
+  }
+  [[nodiscard]] bool holds(std::string_view type) const {
+    return std::any_of(conditions_.begin(), conditions_.end(), [&](const Condition& c) {
+      return c.type == type && c.status == ConditionStatus::kTrue;
     });
   }
   // Says that something has ended, where it was ever said to hold.
@@ -232,8 +238,40 @@ void describeLife(ConditionWriter& write, const LifeSign* life, bool runs) {
   if (!runs) return write.clear(conditions::kStalled, "NotRunning", "the gang does not run");
   if (life == nullptr) return;
   if (!life->silentSince) return write.clear(conditions::kStalled, "Alive", "it gives signs of life again");
-  write.set(conditions::kStalled, true, "Silent",
+  write.set(conditions::kStalled, true, kSilent,
             fmt::format("no report and no new line in a log since {}", base::formatTime(*life->silentSince)));
+}
+
+bool refusedForGood(const StatusNews& news) {
+  return !news.admitted && news.pending &&
+         (news.pending->reason == model::PendingReason::kInvalidSpec ||
+          news.pending->reason == model::PendingReason::kInvalidTemplate);
+}
+
+std::string_view readyText(std::string_view phase) {
+  if (phase == "Running") return "all members run";
+  if (phase == "Succeeded") return "the job has ended well";
+  if (phase == "Suspended") return "spec.run.suspend is true";
+  return {};
+}
+
+// For who judges objects by kstatus (Flux, `helm --wait`), or waits for Ready: by what this status says
+// anyway, so that it is no news of its own. A job that runs is ready, as one wants to see whether what he has
+// applied works, and not to wait for weeks; `Finished` is for the others. Nothing is to be done about one
+// that is suspended. One that has failed, or was refused for what only its author can mend, makes no progress
+// any more.
+void describeReady(ConditionWriter& write, const JobStatus& status, const StatusNews& news, bool runs) {
+  const std::string_view ready = readyText(status.phase);
+  write.set(conditions::kReady, !ready.empty(), status.phase, std::string(ready));
+  if (status.phase == "Failed") {
+    write.set(conditions::kStalled, true, "Failed", "the job has failed");
+  } else if (refusedForGood(news)) {
+    write.set(conditions::kStalled, true, model::toString(news.pending->reason), "the spec is to be mended");
+  } else {
+    if (write.holds(conditions::kStalled) && !write.holdsFor(conditions::kStalled, kSilent))
+      write.clear(conditions::kStalled, "Mended", "the spec can be used");
+    describeLife(write, news.life, runs);
+  }
 }
 
 // With the speed that goes with it: both are told by one write.
@@ -392,8 +430,9 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
     describeWaiting(write, news);
   }
   tellResize(job, {}, now, status);
-  describeLife(write, news.life, !ended && status.gang.placed && !restarting(status.gang) && !news.suspended);
   status.phase = phaseOf(status, news, job, running);
+  describeReady(write, status, news,
+                !ended && status.gang.placed && !restarting(status.gang) && !news.suspended);
   return status;
 }
 

@@ -260,6 +260,15 @@ TEST_CASE_METHOD(Fixture, "the write guard is asked at the last moment") {
   CHECK(http.sent.size() == 2);
 }
 
+TEST_CASE_METHOD(Fixture, "a review writes nothing: whoever does not lead may ask, and ask again") {
+  http.script = {broken(ErrorCode::kOutcomeUnknown), answer(500), answer(201)};
+  client().guardWrites([] { return false; });
+  client().request({.method = net::Method::kPost, .path = "/review", .body = "{}", .review = true}, keep());
+  loop.runFor(10s);
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0]);
+}
+
 TEST_CASE_METHOD(Fixture, "each warning of the server is logged once") {
   http.otherwise = [](const net::HttpRequest&) {
     return answer(200, "{}", {{"Warning", "299 - \"old API\""}});

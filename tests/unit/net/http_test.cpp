@@ -16,6 +16,13 @@ TEST_CASE("Header names are found without regard to case, the first one wins") {
   CHECK_FALSE(equalsWithoutCase("ab", "abc"));
 }
 
+TEST_CASE("A token is read as it is written") {
+  CHECK(bearerToken({{"Authorization", "bearer a.b-c_d="}}) == "a.b-c_d=");
+  CHECK(bearerToken({{"Authorization", "Basic abc"}}).empty());
+  CHECK(bearerToken({{"Authorization", "Bearer a\nb"}}).empty());
+  CHECK(bearerToken({{"Authorization", "Bearer " + std::string(9000, 'a')}}).empty());
+}
+
 TEST_CASE("A target is cut into path and query") {
   CHECK(ServerRequest{.target = "/a/b?c=d?e"}.path() == "/a/b");
   CHECK(ServerRequest{.target = "/a/b?c=d?e"}.query() == "c=d?e");

@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// Knows the token "TOKEN-USER" of every user, and what each may do.
+// Knows the tokens "...TOKEN-USER" of every user, and what each may do.
 class ReviewingApi final : public trainyard::test::FakeApi {
  public:
   using FakeApi::FakeApi;
@@ -28,10 +28,12 @@ class ReviewingApi final : public trainyard::test::FakeApi {
       const auto at = request.body.find("TOKEN-");
       if (at == std::string::npos) return kube::ApiResponse{201, R"({"status":{"error":"no"}})"};
       const std::string user = request.body.substr(at + 6, request.body.find('"', at) - at - 6);
+      const auto begin = request.body.rfind('"', at) + 1;
       return kube::ApiResponse{
           201, fmt::format(R"({{"status":{{"authenticated":true,"user":{{"username":"{}","uid":"u1",)"
-                           R"("groups":["g1"],"extra":{{"k":["v"]}}}}}}}})",
-                           user)};
+                           R"("groups":["g1"],"extra":{{"k":["v"],)"
+                           R"("authentication.kubernetes.io/credential-id":["JTI={}"]}}}}}}}})",
+                           user, request.body.substr(begin, at - begin))};
     }
     ++reviews;
     for (const std::string& each : allowed) {
@@ -52,10 +54,11 @@ struct Fixture {
 
   base::Result<Viewer> ask(const std::string& token, const Names& namespaces = {"ml", "vision"}) {
     base::Result<Viewer> got = base::fail(base::ErrorCode::kInternal, "not called");
-    access.viewerOf(token, namespaces, [&](base::Result<Viewer> viewer) { got = std::move(viewer); });
+    access.viewerOf(token, namespaces, stays, [&](base::Result<Viewer> viewer) { got = std::move(viewer); });
     loop.runFor(seconds(1));
     return got;
   }
+  static bool stays() { return false; }
 };
 
 TEST_CASE_METHOD(Fixture, "A tenant sees the namespaces that the API server lets him read") {
@@ -64,7 +67,7 @@ TEST_CASE_METHOD(Fixture, "A tenant sees the namespaces that the API server lets
   REQUIRE(viewer.has_value());
   CHECK(*viewer ==
         Viewer{.user = "ann", .everywhere = false, .namespaces = {"ml"}, .nodes = false, .queues = true});
-  CHECK_THAT(api.bodies.back(), Catch::Contains(R"("groups":["g1"],"extra":{"k":["v"]})"));
+  CHECK_THAT(api.bodies.back(), Catch::Contains(R"("groups":["g1"],"extra":{"k":["v"],)"));
   CHECK_THAT(api.bodies.back(), !Catch::Contains("TOKEN"));
 }
 
@@ -122,7 +125,7 @@ TEST_CASE_METHOD(Fixture, "Many at once ask once, and each gets an answer to wha
   api.allowed = {R"(ann "namespace":"new")"};
   int answered = 0;
   for (const char* ns : {"ml", "new", "ml"})
-    access.viewerOf("TOKEN-ann", {ns},
+    access.viewerOf("TOKEN-ann", {ns}, stays,
                     [&](base::Result<Viewer> viewer) { answered += viewer.has_value() ? 1 : 0; });
   loop.runFor(seconds(1));
   CHECK(answered == 3);
@@ -134,12 +137,80 @@ TEST_CASE_METHOD(Fixture, "Forged tokens push out one another, not who is known"
   api.allowed = {R"(ann "namespace":"ml")"};
   CHECK(ask("TOKEN-ann")->sees("ml"));
   for (std::size_t i = 0; i < 2 * kMostCallers; ++i) {
-    access.viewerOf(fmt::format("forged-{}", i), {}, [](const base::Result<Viewer>&) {});
+    access.viewerOf(fmt::format("forged-{}", i), {}, stays, [](const base::Result<Viewer>&) {});
     loop.runFor(std::chrono::milliseconds(2));
   }
+  loop.runFor(seconds(10));
   const int asked = api.tokens;
   CHECK(ask("TOKEN-ann")->sees("ml"));
   CHECK(api.tokens == asked);
+}
+
+TEST_CASE_METHOD(Fixture, "However many tokens somebody has, what he may read is asked once") {
+  api.allowed = {R"(ann "namespace":"ml")"};
+  CHECK(ask("a.TOKEN-ann")->sees("ml"));
+  const int asked = api.reviews;
+  for (const char* token : {"b.TOKEN-ann", "c.TOKEN-ann", "d.TOKEN-ann"}) CHECK(ask(token)->sees("ml"));
+  CHECK(api.tokens == 4);
+  CHECK(api.reviews == asked);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "A rush of unknown tokens is asked about slowly, and nobody who is known waits for it") {
+  CHECK(ask("TOKEN-ann"));
+  const int before = api.tokens;
+  int throttled = 0;
+  for (int i = 0; i < 300; ++i) {
+    access.viewerOf(fmt::format("forged-{}", i), {}, stays, [&](const base::Result<Viewer>& viewer) {
+      throttled += viewer.error().code == base::ErrorCode::kThrottled ? 1 : 0;
+    });
+  }
+  CHECK(throttled >= 300 - kStrangers.burst - static_cast<int>(kMostStrangersWaiting));
+  bool answered = false;
+  access.viewerOf("TOKEN-ann", {}, stays, [&](const base::Result<Viewer>&) { answered = true; });
+  CHECK(answered);
+  loop.runFor(seconds(1));
+  CHECK(api.tokens - before <= kStrangers.burst + kStrangers.perSecond + 1);
+}
+
+TEST_CASE_METHOD(Fixture, "Of one tenant one is asked about at a time, others go their own way") {
+  int robots = 0;
+  const auto count = [&](const base::Result<Viewer>&) { ++robots; };
+  for (int i = 0; i < 30; ++i)
+    access.viewerOf(fmt::format("TOKEN-system:serviceaccount:ml:robot-{}", i), {"ml"}, stays, count);
+  bool bob = false;
+  access.viewerOf("TOKEN-bob", {"ml"}, stays, [&](const base::Result<Viewer>&) { bob = true; });
+  loop.runFor(std::chrono::milliseconds(5));
+  CHECK(bob);
+  CHECK(robots <= 2);
+  loop.runFor(seconds(1));
+  CHECK(robots == 30);
+}
+
+TEST_CASE_METHOD(Fixture, "A tenant's tokens push out one another, not those of others") {
+  CHECK(ask("TOKEN-ann"));
+  for (std::size_t i = 0; i < kMostCallers; ++i) {
+    access.viewerOf(fmt::format("{}.TOKEN-system:serviceaccount:ml:robot", i), {}, stays,
+                    [](const base::Result<Viewer>&) {});
+    loop.runFor(std::chrono::milliseconds(50));
+  }
+  const int before = api.tokens;
+  CHECK(ask("TOKEN-ann"));
+  CHECK(api.tokens == before);
+}
+
+TEST_CASE_METHOD(Fixture, "Who has left before his turn is not asked about") {
+  bool gone = false;
+  int answered = 0;
+  for (int i = 0; i < kStrangers.burst; ++i)
+    access.viewerOf(fmt::format("forged-{}", i), {}, stays, [](const base::Result<Viewer>&) {});
+  const auto leaves = [&] { return gone; };
+  access.viewerOf("TOKEN-ann", {}, leaves, [&](const base::Result<Viewer>&) { ++answered; });
+  gone = true;
+  loop.runFor(seconds(5));
+  CHECK(api.tokens == kStrangers.burst);
+  CHECK(answered == 0);
+  CHECK(ask("TOKEN-ann"));
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
-#include "extender/tls_files.h"
+#include "net/tls_files.h"
+
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
 
-namespace trainyard::extender {
+namespace trainyard::net {
 namespace {
 
 base::Result<std::string> readText(const std::string& path) {
@@ -15,14 +17,17 @@ base::Result<std::string> readText(const std::string& path) {
 
 }  // namespace
 
-base::Result<net::TlsServerConfig> readTlsFiles(const TlsFiles& files) {
+base::Result<TlsServerConfig> readTlsFiles(const TlsFiles& files) {
   auto certificate = readText(files.certificate);
   if (!certificate) return base::fail(certificate.error());
   auto key = readText(files.privateKey);
   if (!key) return base::fail(key.error());
+  TlsServerConfig config{.certificatePem = std::move(*certificate), .privateKeyPem = std::move(*key)};
+  if (files.clientCa.empty()) return config;
   auto clientCa = readText(files.clientCa);
   if (!clientCa) return base::fail(clientCa.error());
-  return net::TlsServerConfig{std::move(*certificate), std::move(*key), std::move(*clientCa)};
+  config.clientCaPem = std::move(*clientCa);
+  return config;
 }
 
-}  // namespace trainyard::extender
+}  // namespace trainyard::net

@@ -1,4 +1,4 @@
-#include "extender/tls_files.h"
+#include "net/tls_files.h"
 
 #include <unistd.h>
 
@@ -28,25 +28,32 @@ struct Folder {
 
 TEST_CASE("certificate, key and client CA are read as they are") {
   const Folder folder;
-  const auto read = extender::readTlsFiles({folder.write("crt", "certificate\n"),
-                                            folder.write("key", "key\n"), folder.write("ca", "authority\n")});
+  const auto read = net::readTlsFiles({folder.write("crt", "certificate\n"), folder.write("key", "key\n"),
+                                       folder.write("ca", "authority\n")});
   REQUIRE(read);
   CHECK(read->certificatePem == "certificate\n");
   CHECK(read->privateKeyPem == "key\n");
   CHECK(read->clientCaPem == "authority\n");
 }
 
+TEST_CASE("who asks for no client certificate names no authority") {
+  const Folder folder;
+  const auto read = net::readTlsFiles({folder.write("crt", "certificate\n"), folder.write("key", "key\n")});
+  REQUIRE(read);
+  CHECK(read->clientCaPem.empty());
+}
+
 TEST_CASE("a file that is missing or empty is named") {
   const Folder folder;
   const std::string good = folder.write("good", "x");
   const std::string gone = folder.path / "gone";
-  CHECK(extender::readTlsFiles({gone, good, good}).error().message ==
+  CHECK(net::readTlsFiles({gone, good, good}).error().message ==
         gone + ": cannot be read (No such file or directory)");
-  CHECK(extender::readTlsFiles({good, gone, good}).error().message ==
+  CHECK(net::readTlsFiles({good, gone, good}).error().message ==
         gone + ": cannot be read (No such file or directory)");
   // An empty client CA would let everybody in.
   const std::string empty = folder.write("empty", "");
-  CHECK(extender::readTlsFiles({good, good, empty}).error().message == empty + ": is empty");
+  CHECK(net::readTlsFiles({good, good, empty}).error().message == empty + ": is empty");
 }
 
 }  // namespace

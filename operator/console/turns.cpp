@@ -1,0 +1,25 @@
+#include "operator/console/turns.h"
+
+#include <utility>
+
+namespace trainyard::operator_::console {
+
+void Turns::take(const std::string& tenant, std::function<void()> begin) {
+  const auto [at, free] = waiting_.try_emplace(tenant);
+  if (!free) return at->second.push_back(std::move(begin));
+  begin();
+}
+
+void Turns::leave(const std::string& tenant) {
+  const auto at = waiting_.find(tenant);
+  if (at == waiting_.end()) return;
+  if (at->second.empty()) {
+    waiting_.erase(at);
+    return;
+  }
+  const auto next = std::move(at->second.front());
+  at->second.pop_front();
+  next();
+}
+
+}  // namespace trainyard::operator_::console

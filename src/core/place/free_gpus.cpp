@@ -1,0 +1,37 @@
+#include "core/place/free_gpus.h"
+
+#include <algorithm>
+
+#include "base/saturating.h"
+
+namespace trainyard::core {
+namespace {
+
+bool takesPods(const model::Node& node) { return node.ready && !node.unschedulable && !node.deleting; }
+
+DeviceRoom roomOf(const Ledger::NodeRoom& node) {
+  DeviceRoom room;
+  room.cpu = node.free.cpu.value;
+  room.memory = node.free.memory.value;
+  room.whole = std::max<std::int64_t>(node.freeGpus, 0);
+  return room;
+}
+
+}  // namespace
+
+FreeGpus freeGpus(const Ledger& ledger, const JobMix& mix) {
+  FreeGpus free;
+  std::int64_t unused = 0;  // thousandths of a GPU, by the mix's weights
+  for (const Ledger::NodeRoom& node : ledger.nodes()) {
+    if (node.freeGpus <= 0 || !takesPods(*node.node)) continue;
+    free.gpus = base::saturatingAdd(free.gpus, node.freeGpus);
+    unused = base::saturatingAdd(unused, fragmentation(roomOf(node), mix, FragmentMeasure::kFirstTask));
+  }
+  std::int64_t weights = 0;
+  for (const JobMix::Entry& entry : mix.entries()) weights = base::saturatingAdd(weights, entry.weight);
+  const std::int64_t most = base::saturatingMultiply(free.gpus, weights);  // in whole GPUs
+  if (most > 0) free.fragmentedPermille = std::min<std::int64_t>(unused / most, kWholeDevice);
+  return free;
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,73 @@
+#include "telemetry/guarded_metrics.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace trainyard::telemetry {
+namespace {
+
+constexpr const char* kPath = "/metrics";
+
+net::HttpResponse refusal(int status, std::string_view why) {
+  net::HttpResponse response{.status = status,
+                             .headers = {{"Content-Type", "text/plain; charset=utf-8"}},
+                             .body = fmt::format("{}\n", why)};
+  if (status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  if (status == 429) response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
+int statusOf(const base::Error& error) {
+  switch (error.code) {
+    case base::ErrorCode::kUnauthorized: return 401;
+    case base::ErrorCode::kForbidden: return 403;
+    case base::ErrorCode::kThrottled: return 429;
+    default: return 503;
+  }
+}
+
+}  // namespace
+
+GuardedMetrics::GuardedMetrics(net::ServerHandler inner, kube::ApiClient& api, base::Executor& executor,
+                               base::Logger log)
+    : inner_(std::move(inner)), executor_(executor), log_(std::move(log)), access_(api, executor, kPath) {}
+
+void GuardedMetrics::answer(const net::ServerRequest& request,
+                            const std::shared_ptr<net::Exchange>& exchange) {
+  if (request.path() != kPath || request.method != net::Method::kGet) return inner_(request, exchange);
+  const std::string token = net::bearerToken(request.headers);
+  if (token.empty()) return exchange->reply(refusal(401, "show a token: Authorization: Bearer TOKEN"));
+  if (const auto known = access_.remembered(token)) return take(request, exchange, *known);
+  const auto place = room_->enter(request.clientAddress);
+  if (!place) return exchange->reply(refusal(429, "too many wait for a word on their tokens"));
+  executor_.post([weak = weak_from_this(), request, exchange, token, place] {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->access_.check(
+        token, [exchange] { return exchange->clientGone(); },
+        [weak, request, exchange, place](const kube::PathAccess::Verdict& verdict) {
+          const auto still = weak.lock();
+          if (!still) return;
+          if (!verdict) still->sayOnce(verdict.error());
+          still->take(request, exchange, verdict);
+        });
+  });
+}
+
+void GuardedMetrics::take(const net::ServerRequest& request, const std::shared_ptr<net::Exchange>& exchange,
+                          const kube::PathAccess::Verdict& verdict) {
+  if (verdict) return inner_(request, exchange);
+  const int status = statusOf(verdict.error());
+  // What is wrong between us and the API server is not the caller's to read.
+  exchange->reply(refusal(status, status == 503 ? "the API server cannot be asked who may get this"
+                                                : std::string_view(verdict.error().message)));
+}
+
+// A right that this program lacks would otherwise be seen nowhere.
+void GuardedMetrics::sayOnce(const base::Error& error) {
+  if (statusOf(error) != 503 || std::exchange(said_, error.message) == error.message) return;
+  log_.warning("nobody can be told from others who asks for metrics", {{"error", error.message}});
+}
+
+}  // namespace trainyard::telemetry

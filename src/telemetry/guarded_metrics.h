@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/executor.h"
+#include "base/log.h"
+#include "kube/path_access.h"
+#include "net/server.h"
+#include "telemetry/waiting_room.h"
+
+namespace trainyard::telemetry {
+
+// Lets requests for /metrics through to `inner` whose token may get it, and all others as they are: probes
+// show none. A token that is known is looked up in the server's thread, so that scrapes take no time of the
+// loop.
+class GuardedMetrics : public std::enable_shared_from_this<GuardedMetrics> {
+ public:
+  GuardedMetrics(net::ServerHandler inner, kube::ApiClient& api, base::Executor& executor, base::Logger log);
+
+  // Any thread.
+  void answer(const net::ServerRequest& request, const std::shared_ptr<net::Exchange>& exchange);
+
+ private:
+  void take(const net::ServerRequest& request, const std::shared_ptr<net::Exchange>& exchange,
+            const kube::PathAccess::Verdict& verdict);
+  void sayOnce(const base::Error& error);
+
+  const net::ServerHandler inner_;
+  base::Executor& executor_;
+  base::Logger log_;
+  kube::PathAccess access_;
+  const std::shared_ptr<WaitingRoom> room_ = std::make_shared<WaitingRoom>();
+  std::string said_;
+};
+
+}  // namespace trainyard::telemetry

@@ -1,0 +1,48 @@
+#include "core/place/free_gpus.h"
+
+#include <catch2/catch.hpp>
+
+#include "support/builders.h"
+
+using namespace trainyard;        // NOLINT(google-build-using-namespace): test
+using namespace trainyard::core;  // NOLINT(google-build-using-namespace): test
+using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
+
+namespace {
+
+FreeGpus of(const model::Snapshot& snapshot) {
+  return freeGpus(Ledger(snapshot), observedMix(snapshot.jobs));
+}
+
+}  // namespace
+
+TEST_CASE("what is free in pieces that are too small for the jobs there are is fragmented") {
+  auto builder = cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)).add(node("n3").gpus(8));
+  CHECK(of(builder.build()) == FreeGpus{24, 0});
+  builder.add(pod("a/x").on("n1").gpus(5)).add(pod("a/y").on("n2").gpus(5));
+  // Nobody asks: nothing can be said.
+  CHECK(of(builder.build()) == FreeGpus{14, 0});
+  // One member of eight: the three of n1 and the three of n2 are of no use, n3 is.
+  builder.add(job("ml/eight").role("worker", 1, gpus(8)));
+  CHECK(of(builder.build()) == FreeGpus{14, 6 * 1000 / 14});
+  // And three members of one, which can use everything: three draws of four are content.
+  builder.add(job("ml/one").role("worker", 3, gpus(1)));
+  CHECK(of(builder.build()) == FreeGpus{14, 6 * 1000 / (4 * 14)});
+}
+
+TEST_CASE("nodes that take no pods have nothing free, and over-committed ones not less than nothing") {
+  auto builder = cluster()
+                     .add(node("away").gpus(8).notReady())
+                     .add(node("closed").gpus(8).cordoned())
+                     .add(node("full").gpus(2))
+                     .add(pod("a/x").on("full").gpus(4))
+                     .add(job("ml/one").role("worker", 1, gpus(1)));
+  CHECK(of(builder.build()) == FreeGpus{0, 0});
+  CHECK(of(builder.add(node("open").gpus(1)).build()) == FreeGpus{1, 0});
+}
+
+TEST_CASE("GPUs that cpu cannot feed are of no use either") {
+  const auto snapshot =
+      cluster().add(node("n1").gpus(4).cpu(2)).add(job("ml/a").role("worker", 1, requests(1, 4)));
+  CHECK(of(snapshot) == FreeGpus{4, 1000});
+}

@@ -1,0 +1,36 @@
+#include "operator/console/turns.h"
+
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "operator/console/viewer.h"
+
+namespace trainyard::operator_::console::test {
+namespace {
+
+TEST_CASE("One of each tenant has the turn, the others follow as they came") {
+  Turns turns;
+  std::string begun;
+  for (const char each : {'a', 'b', 'c'}) turns.take("ml", [&begun, each] { begun += each; });
+  turns.take("vision", [&] { begun += 'v'; });
+  CHECK(begun == "av");
+  turns.leave("ml");
+  turns.leave("vision");
+  CHECK(begun == "avb");
+  turns.leave("ml");
+  turns.leave("ml");
+  CHECK(begun == "avbc");
+  turns.take("ml", [&] { begun += 'd'; });
+  CHECK(begun == "avbcd");
+}
+
+TEST_CASE("ServiceAccounts are counted with those of their namespace, others by themselves") {
+  CHECK(tenantOf("system:serviceaccount:ml:one") == tenantOf("system:serviceaccount:ml:two"));
+  CHECK(tenantOf("system:serviceaccount:ml:one") != tenantOf("system:serviceaccount:mlx:one"));
+  CHECK(tenantOf("ann@example.com") == "ann@example.com");
+  CHECK(tenantOf("system:serviceaccount:") == "system:serviceaccounts:");
+}
+
+}  // namespace
+}  // namespace trainyard::operator_::console::test
