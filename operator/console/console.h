@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,8 @@ inline constexpr std::size_t kMostStreamBytes = std::size_t{8} << 20;
 //                     is wrong. A comment at times keeps proxies from closing it.
 //   GET /api/job?namespace=&name=      job_page.h
 //   GET /api/what-if?namespace=&queue=&members=&gpus=&level=&priority=&preemptible=&hours=
+//   POST /api/simulate                 the same of whole jobs: tried_jobs.h; answers
+//   operator/simulation_json.h
 // 401 without a good token, 404 for what does not exist and for what he may not see alike.
 // Nothing is computed while nobody looks. Lives on the executor's thread.
 class Console {
@@ -74,7 +77,7 @@ class Console {
 
   void withFacts(std::function<void(bool)> then);
   void takeSnapshot(std::optional<model::Snapshot> snapshot);
-  void withViewer(const ExchangePtr& exchange, const std::string& token, std::string ns,
+  void withViewer(const ExchangePtr& exchange, const std::string& token, Names namespaces,
                   std::function<void(const Viewer&)> then);
   void openStream(const ExchangePtr& exchange, const std::string& token);
   void admitStream(const StreamPtr& stream, const Viewer& viewer);
@@ -87,6 +90,10 @@ class Console {
   void answerJob(const ExchangePtr& exchange, const std::string& token, const Query& query);
   void answerWhatIf(const ExchangePtr& exchange, const std::string& token, const Query& query);
   void tryWish(const ExchangePtr& exchange, const Wish& wish, const Viewer& viewer);
+  void answerSimulate(const ExchangePtr& exchange, const std::string& token, std::string body);
+  void tryJobs(const ExchangePtr& exchange, std::shared_ptr<const std::string> body, const Viewer& viewer);
+  void tryOut(const ExchangePtr& exchange, const std::string& user,
+              std::function<net::HttpResponse(core::CycleInput)> work);
 
   Dependencies deps_;
   Access access_;
@@ -99,7 +106,8 @@ class Console {
   std::vector<std::pair<Viewer, Sections>> described_;  // of these facts
   std::list<StreamPtr> streams_;
   bool ticking_ = false;
-  bool trying_ = false;  // a what-if
+  bool trying_ = false;                           // a what-if
+  std::map<std::string, base::Instant> resting_;  // until when each user leaves what-ifs to others
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

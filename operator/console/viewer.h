@@ -21,8 +21,10 @@ struct Viewer {
   friend bool operator==(const Viewer&, const Viewer&) = default;
 };
 
+inline constexpr std::string_view kAnother = "one of another namespace";
+
 // The words of the operator name jobs and pods as "namespace/name". Of those in namespaces that the viewer
-// does not see, "one of another namespace" is left. `known`: the namespaces that there are; what stands
+// does not see, kAnother is left. `known`: the namespaces that there are; what stands
 // before another slash ("zone-a/rack-3", "nvidia.com/gpu") is none.
 [[nodiscard]] std::string withoutOthers(std::string_view text, const Viewer& viewer, const Names& known);
 
