@@ -1,6 +1,8 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -8,6 +10,7 @@
 #include "cli/classify_command.h"
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/completed_names.h"
 #include "cli/drain_command.h"
 #include "cli/job_commands.h"
 #include "cli/plan_command.h"
@@ -128,6 +131,13 @@ int main(int argc, char** argv) {
 
   trainyard::cli::addCompletionCommand(app, program, run);
 
+  // What the shells' scripts ask; not for people, and in no help.
+  if (argc > 1 && std::string_view(argv[1]) == "__complete") {
+    const std::vector<std::string> words(argv + 2, argv + argc);
+    fmt::print("{}", trainyard::cli::completedNames(
+                         trainyard::cli::completedWord(words, trainyard::cli::commandsOf(app))));
+    trainyard::net::endProcess(0);
+  }
   if (const char* first = argc > 1 ? argv[1] : "-"; *first != '-' && !isCommand(app, first)) {
     fmt::print(stderr, "{}: there is no command \"{}\"; `{} --help` lists all\n", program, first, program);
     return kUsage;

@@ -118,6 +118,26 @@ class CommandsTest(support.Case):
         kubectl("create", "rolebinding", "reader", "-n", self.namespace, "--role=reader", "--user=somebody")
         self.assertIn("theirs", trainyard("status", "-n", self.namespace, "--as=somebody"))
 
+    def test_names_of_the_cluster_are_completed(self):
+        support.create_job(self.namespace, job("completed", replicas=1))
+        def complete(*words):
+            return trainyard("__complete", *words).split()
+        self.assertEqual(["completed"], complete("logs", "-n", self.namespace, "comp"))
+        self.assertEqual([f"{self.namespace}/completed"], complete("status", f"{self.namespace}/"))
+        self.assertIn(self.namespace, complete("status", "-n", ""))
+        self.assertEqual(4, len(complete("drain", "")))
+        queue = {"apiVersion": f"{support.GROUP}/{support.VERSION}", "kind": "Queue", "metadata": {"name": "complete-me"}, "spec": {}}
+        kubectl("create", "-f", "-", input=json.dumps(queue))
+        self.addCleanup(kubectl, "delete", "queue.trainyard.dev", "complete-me")
+        self.assertEqual(["complete-me"], complete("queues", "comp"))
+        self.assertEqual([], complete("status", "--as=nobody", ""))
+        self.assertEqual([], complete("status", "--kubeconfig=/nowhere", ""))
+        script = trainyard("completion", "bash")
+        asked = (f"{script}\nCOMP_WORDS=({PROGRAM} explain --namespace = {self.namespace} '') COMP_CWORD=5; _trainyard; "
+                 "echo \"${COMPREPLY[*]}\"")
+        self.assertEqual("completed\n", support.run(["bash", "-c", asked],
+                                                    environment={"KUBECONFIG": str(given().kubeconfig)}).stdout)
+
     def test_a_support_bundle_holds_no_secret(self):
         kubectl("create", "secret", "generic", "mine", "-n", self.namespace, "--from-literal=key=hunter22")
         body = job("secretive", replicas=1)
