@@ -88,10 +88,12 @@ std::string expectationText(const std::optional<Expectation>& expected, base::Wa
   };
   add("stopping", expected->stops);
   add("moving", expected->moves);
+  // As far as the times are shown: a console's answer has no more of them.
+  const auto start = std::chrono::floor<std::chrono::seconds>(expected->start);
+  const auto since = std::chrono::floor<std::chrono::seconds>(now);
   const std::string when =
-      expected->start <= now
-          ? "in a moment"
-          : fmt::format("at {} (in {})", base::formatTime(expected->start), formatAge(now, expected->start));
+      start <= since ? "in a moment"
+                     : fmt::format("at {} (in {})", base::formatTime(start), formatAge(since, start));
   return fmt::format("  Expected to start {}, on {}{}{}.\n", when, expected->where,
                      because.empty() ? "" : ", ", model::joinWords(because));
 }

@@ -273,6 +273,7 @@ TEST_CASE_METHOD(Fixture, "What cannot be tried is refused with its place") {
 }
 
 TEST_CASE_METHOD(Fixture, "A job that is tried has nothing that only an existing one has") {
+  snapshot = cluster().add(node("n1").gpus(8));
   std::string body = items({jobText("ml/next", 8)});
   // As if it had its places already, and longer than everybody else.
   body.insert(body.find(R"("spec")"),
