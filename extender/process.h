@@ -15,6 +15,7 @@ struct ProcessOptions {
   std::string policyFile = {};  // empty: the defaults
   std::string metricsListen = {};  // empty: no such server
   base::LogLevel logLevel = base::LogLevel::kInfo;
+  base::LogFormat logFormat = base::LogFormat::kJson;
 };
 
 // Runs the extender until SIGTERM or SIGINT. Exit code 0, or 1 with one clear line of log when it cannot
