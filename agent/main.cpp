@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
       {"one", BandPolicy::kOne}, {"rr", BandPolicy::kRoundRobin}, {"bursts", BandPolicy::kBursts}};
   trainyard::agent::ProcessOptions options;
   std::string logLevel = "info";
+  std::string logFormat = "json";
   std::string policy = "bursts";
   int turn = static_cast<int>(options.turn.count());
   int others = options.othersPermille / 10;
@@ -45,6 +46,7 @@ int main(int argc, char** argv) {
                  "with it: its certificate chain, PEM; without files one is made at the start");
   app.add_option("--metrics-tls-key", options.metrics.tls.privateKey, "with it: its private key, PEM");
   app.add_option("--log-level", logLevel, "debug, info, warning or error")->capture_default_str();
+  app.add_option("--log-format", logFormat, "json, or text for who reads along")->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -52,8 +54,9 @@ int main(int argc, char** argv) {
   }
 
   const auto level = trainyard::base::parseLogLevel(logLevel);
-  if (!level) {
-    fmt::print(stderr, "trainyard-agent: {}\n", level.error().message);
+  const auto format = trainyard::base::parseLogFormat(logFormat);
+  if (!level || !format) {
+    fmt::print(stderr, "trainyard-agent: {}\n", level ? format.error().message : level.error().message);
     return 2;
   }
   if (options.node.empty() && !options.removeOnly) {
@@ -61,6 +64,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   options.logLevel = *level;
+  options.logFormat = *format;
   options.policy = policies.at(policy);
   options.turn = std::chrono::seconds(turn);
   options.othersPermille = others * 10;

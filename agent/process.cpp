@@ -47,7 +47,7 @@ class Process {
   explicit Process(const ProcessOptions& options)
       : options_(options),
         sink_(base::makeStderrSink()),
-        log_(*sink_, options.logLevel, "agent"),
+        log_(*sink_, options.logLevel, "agent", options.logFormat),
         metrics_(registry_),
         pods_(codec::decodeTrafficPod, log_) {}
 

@@ -20,6 +20,7 @@ struct ProcessOptions {
   bool removeOnly = false;  // take away what an agent left behind, and end
   telemetry::MetricsServerOptions metrics = {.listen = "", .threads = 1};  // no address: no such server
   base::LogLevel logLevel = base::LogLevel::kInfo;
+  base::LogFormat logFormat = base::LogFormat::kJson;
 };
 
 // Runs the agent until SIGTERM or SIGINT, and takes away what is ours in the kernel. Exit code 0, or 1 with

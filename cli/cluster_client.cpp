@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <functional>
 #include <future>
 #include <optional>
@@ -17,6 +18,8 @@ namespace trainyard::cli {
 namespace {
 
 constexpr std::chrono::seconds kRequestTimeout{5};
+constexpr std::chrono::seconds kThinking{30};
+constexpr std::chrono::hours kSilence{1};  // of a log
 // Beyond the request's own: a credential plug-in may ask the user something first.
 constexpr std::chrono::seconds kPatience{60};
 
@@ -69,17 +72,60 @@ class ClusterReading {
   base::TimerId timer_{};
 };
 
-}  // namespace
+std::string environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nobody sets any
+  return value == nullptr ? "" : value;
+}
 
-ClusterClient::ClusterClient(kube::ConnectionConfig config) : config_(std::move(config)) {}
-
-base::Result<std::unique_ptr<ClusterClient>> ClusterClient::connect(const ConnectFlags& flags) {
+base::Result<kube::ConnectionConfig> configOf(const ConnectFlags& flags) {
   auto config = kube::loadConnectionConfig(
       {.kubeconfig = flags.kubeconfig.empty() ? std::nullopt : std::optional(flags.kubeconfig),
        .context = flags.context});
-  if (!config) return base::fail(config.error());
+  if (!config) return config;
   if (!flags.as.empty()) config->headers.emplace_back("Impersonate-User", flags.as);
-  std::unique_ptr<ClusterClient> client(new ClusterClient(std::move(*config)));
+  if (flags.token.empty()) return config;
+  if (flags.token.find_first_of("\r\n ") != std::string::npos)
+    return base::fail(base::ErrorCode::kInvalid, "--token: is no bearer token");
+  config->authorization = "Bearer " + flags.token;
+  config->tokenFile.clear();
+  config->exec.reset();
+  // The API server looks at a certificate first.
+  config->tls.certificatePem.clear();
+  config->tls.privateKeyPem.clear();
+  config->tlsFiles.certificate.clear();
+  config->tlsFiles.privateKey.clear();
+  return config;
+}
+
+}  // namespace
+
+ClusterClient::ClusterClient(kube::ConnectionConfig config)
+    : config_(std::move(config)), timeout_(kRequestTimeout), patience_(kPatience) {}
+
+void ClusterClient::hurry(std::chrono::milliseconds deadline) { timeout_ = patience_ = deadline; }
+
+base::Result<std::unique_ptr<ClusterClient>> ClusterClient::connect(const ConnectFlags& flags) {
+  auto config = configOf(flags);
+  if (!config) return base::fail(config.error());
+  return connectTo(std::move(*config));
+}
+
+base::Result<std::unique_ptr<ClusterClient>> ClusterClient::connectConsole(const ConnectFlags& flags,
+                                                                           const ConsoleFlags& console) {
+  const auto user = configOf(flags);
+  if (!user) return base::fail(user.error());
+  auto config = consoleConfig(*user, console, environment);
+  if (!config) return base::fail(config.error());
+  auto client = connectTo(std::move(*config));
+  if (client) {
+    (*client)->repeats_ = true;
+    (*client)->timeout_ = kThinking;
+  }
+  return client;
+}
+
+base::Result<std::unique_ptr<ClusterClient>> ClusterClient::connectTo(kube::ConnectionConfig config) {
+  std::unique_ptr<ClusterClient> client(new ClusterClient(std::move(config)));
   auto connection = kube::makeApiClient(client->config_, client->loop_, base::Rng(base::entropySeed()),
                                         base::Logger(client->silence_, base::LogLevel::kError, "cli"),
                                         {.userAgent = "trainyard/" TRAINYARD_VERSION});
@@ -91,6 +137,7 @@ base::Result<std::unique_ptr<ClusterClient>> ClusterClient::connect(const Connec
 
 ClusterClient::~ClusterClient() {
   if (!thread_.joinable()) return;
+  stopFollowing();
   onLoop([this] { connection_.reset(); });
   loop_.stop();
   thread_.join();
@@ -107,42 +154,51 @@ void ClusterClient::onLoop(const base::Task& task) {
 
 std::vector<base::Result<std::string>> ClusterClient::get(const std::vector<std::string>& paths) {
   std::vector<kube::ApiRequest> requests;
-  for (const std::string& path : paths) requests.push_back({.path = path, .timeout = kRequestTimeout});
+  for (const std::string& path : paths) requests.push_back({.path = path});
   return ask(requests);
 }
 
 base::Result<std::string> ClusterClient::read(const std::string& path, const kube::Query& query) {
-  return ask({{.path = path, .query = query, .timeout = kRequestTimeout}}).front();
+  return ask({{.path = path, .query = query}}).front();
+}
+
+void ClusterClient::follow(const std::string& path, const kube::Query& query,
+                           std::function<void(std::string line)> lines,
+                           std::function<void(base::Result<void>)> end) {
+  onLoop([&] {
+    followed_.push_back(connection_->api().watch({.path = path, .query = query, .timeout = kSilence},
+                                                 std::move(lines), std::move(end)));
+  });
+}
+
+void ClusterClient::stopFollowing() {
+  onLoop([this] { followed_.clear(); });
 }
 
 base::Result<std::string> ClusterClient::post(const std::string& path, const std::string& body,
                                               const kube::Query& query) {
-  return ask({{.method = net::Method::kPost,
-               .path = path,
-               .query = query,
-               .body = body,
-               .timeout = kRequestTimeout}})
-      .front();
+  return ask({{.method = net::Method::kPost, .path = path, .query = query, .body = body}}).front();
 }
 
 base::Result<std::string> ClusterClient::patch(const std::string& path, const std::string& body) {
   return ask({{.method = net::Method::kPatch,
                .path = path,
                .body = body,
-               .contentType = std::string(kube::contentTypeOf(kube::PatchType::kMerge)),
-               .timeout = kRequestTimeout}})
+               .contentType = std::string(kube::contentTypeOf(kube::PatchType::kMerge))}})
       .front();
 }
 
-std::vector<base::Result<std::string>> ClusterClient::ask(const std::vector<kube::ApiRequest>& requests) {
+std::vector<base::Result<std::string>> ClusterClient::ask(std::vector<kube::ApiRequest> requests) {
   std::vector<std::future<Answer>> pending;
   onLoop([&] {
-    for (const kube::ApiRequest& request : requests) {
+    for (kube::ApiRequest& request : requests) {
+      request.timeout = timeout_;
       auto promise = std::make_shared<std::promise<Answer>>();
       pending.push_back(promise->get_future());
       // The client that does not repeat: whoever waits at a terminal wants to know now, and can repeat by
       // hand.
-      connection_->leaseApi().request(request, [promise](base::Result<kube::ApiResponse> response) {
+      kube::ApiClient& api = repeats_ ? connection_->api() : connection_->leaseApi();
+      api.request(request, [promise](base::Result<kube::ApiResponse> response) {
         promise->set_value(
             std::move(response).map([](kube::ApiResponse&& answer) { return std::move(answer.body); }));
       });
@@ -150,12 +206,12 @@ std::vector<base::Result<std::string>> ClusterClient::ask(const std::vector<kube
   });
   std::vector<Answer> answers;
   for (std::future<Answer>& each : pending) {
-    if (each.wait_for(kPatience) == std::future_status::ready) {
+    if (each.wait_for(patience_) == std::future_status::ready) {
       answers.push_back(each.get());
     } else {
-      answers.push_back(
-          base::fail(base::ErrorCode::kUnavailable,
-                     fmt::format("{} did not answer within {} s", config_.server, kPatience.count())));
+      answers.push_back(base::fail(base::ErrorCode::kUnavailable,
+                                   fmt::format("{} did not answer within {} s", config_.server,
+                                               std::chrono::ceil<std::chrono::seconds>(patience_).count())));
     }
   }
   return answers;
@@ -166,7 +222,7 @@ std::vector<base::Result<std::string>> ClusterClient::ask(const std::vector<kube
 base::Result<model::Snapshot> ClusterClient::snapshot() {
   std::vector<kube::ApiRequest> samples;
   for (const kube::ResourceType& type : kWatched) {
-    samples.push_back({.path = type.collection(), .query = {{"limit", "1"}}, .timeout = kRequestTimeout});
+    samples.push_back({.path = type.collection(), .query = {{"limit", "1"}}});
   }
   for (const Answer& answer : ask(samples)) {
     if (answer) continue;

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/table.h"
+#include "codec/json_writer.h"
 #include "core/place/suspicion.h"
 #include "model/gang_size.h"
 
@@ -21,13 +22,13 @@ constexpr std::size_t kGangsNamed = 3;
 
 struct OnNode {
   std::int64_t gpus = 0;
-  std::set<std::string> gangs;
+  std::set<model::ObjectKey> gangs;
   std::size_t strangers = 0;  // pods with GPUs that belong to no TrainingJob
 };
 
 std::map<model::NodeName, OnNode> useOf(const model::Snapshot& snapshot) {
-  std::map<model::Uid, std::string> names;
-  for (const auto& job : snapshot.jobs) names.emplace(job->uid, fmt::format("{}", job->key));
+  std::map<model::Uid, model::ObjectKey> names;
+  for (const auto& job : snapshot.jobs) names.emplace(job->uid, job->key);
   std::map<model::NodeName, OnNode> used;
   for (const auto& pod : snapshot.pods) {
     if (pod->node.str().empty() || pod->finished()) continue;
@@ -63,9 +64,9 @@ std::string stateOf(const model::Node& node, bool suspected) {
 
 std::string gangsOf(const OnNode& node) {
   std::vector<std::string> words;
-  for (const std::string& gang : node.gangs) {
+  for (const model::ObjectKey& gang : node.gangs) {
     if (words.size() == kGangsNamed) break;
-    words.push_back(gang);
+    words.push_back(fmt::to_string(gang));
   }
   if (node.gangs.size() > kGangsNamed)
     words.push_back(fmt::format("{} more", node.gangs.size() - kGangsNamed));
@@ -73,62 +74,57 @@ std::string gangsOf(const OnNode& node) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+struct NodeUse {
+  std::shared_ptr<const model::Node> node;
+  bool suspected = false;
+  OnNode use;
+};
+
+struct NodesUse {
+  std::vector<NodeUse> nodes;
+  std::int64_t gpus = 0;
+  std::int64_t used = 0;
+};
+
+NodesUse nodesUse(const model::Snapshot& snapshot, bool all) {
+  auto used = useOf(snapshot);
+  const auto suspected = suspects(snapshot);
+  NodesUse result;
+  for (const auto& node : snapshot.nodes) {
+    if (node->allocatable.gpus() == 0 && !all) continue;
+    result.nodes.push_back({node, suspected.contains(node->name), used[node->name]});
+    result.gpus += node->allocatable.gpus();
+    result.used += used[node->name].gpus;
+  }
+  std::sort(result.nodes.begin(), result.nodes.end(),
+            [](const auto& a, const auto& b) { return a.node->name < b.node->name; });
+  return result;
+}
+
 struct Held {
-  std::string name;
+  model::ObjectKey job;
   std::string queue;
   std::string phase;
   std::int64_t gpus = 0;
   base::WallTime since{};
 };
 
-std::string mostFirst(std::vector<Held> jobs, std::size_t count, base::WallTime now) {
-  std::sort(jobs.begin(), jobs.end(), [](const Held& a, const Held& b) {
-    return a.gpus != b.gpus ? a.gpus > b.gpus : a.name < b.name;
-  });
-  Rows rows = {{"JOB", "QUEUE", "GPUS", "PHASE", "AGE"}};
-  for (const Held& job : jobs) {
-    if (rows.size() > count) break;
-    rows.push_back({job.name, job.queue, fmt::to_string(job.gpus), job.phase, formatAge(job.since, now)});
-  }
-  std::string text = formatTable(rows);
-  if (jobs.size() > count) text += fmt::format("and {} more\n", jobs.size() - count);
-  return text;
-}
+struct QueueUse {
+  std::int64_t gpus = 0;
+  int placed = 0;
+  int waiting = 0;
+};
 
-}  // namespace
+struct Holders {
+  std::vector<std::pair<std::string, QueueUse>> queues;  // those that hold most first
+  std::vector<Held> jobs;                                // the same
+  std::int64_t gpus = 0;                                 // of the cluster
+};
 
-std::string nodesTable(const model::Snapshot& snapshot, bool all) {
-  const auto used = useOf(snapshot);
-  const auto suspected = suspects(snapshot);
-  Rows rows = {{"NODE", "GPUS", "USED", "STATE", "GANGS"}};
-  std::int64_t allocatable = 0;
-  std::int64_t taken = 0;
-  std::vector<std::shared_ptr<const model::Node>> nodes(snapshot.nodes.begin(), snapshot.nodes.end());
-  std::sort(nodes.begin(), nodes.end(), [](const auto& a, const auto& b) { return a->name < b->name; });
-  for (const auto& node : nodes) {
-    const std::int64_t gpus = node->allocatable.gpus();
-    if (gpus == 0 && !all) continue;
-    const auto here = used.find(node->name);
-    const OnNode nothing;
-    const OnNode& use = here == used.end() ? nothing : here->second;
-    allocatable += gpus;
-    taken += use.gpus;
-    rows.push_back({node->name.str(), fmt::to_string(gpus), fmt::to_string(use.gpus),
-                    stateOf(*node, suspected.contains(node->name)), gangsOf(use)});
-  }
-  const std::size_t count = rows.size() - 1;
-  return formatTable(rows) + fmt::format("{} nodes, {} of {} GPUs used\n", count, taken, allocatable);
-}
-
-std::string topTable(const model::Snapshot& snapshot, std::size_t count) {
-  struct QueueUse {
-    std::int64_t gpus = 0;
-    int running = 0;
-    int waiting = 0;
-  };
+Holders holdersOf(const model::Snapshot& snapshot) {
+  Holders result;
   std::map<std::string, QueueUse> queues;
   for (const auto& queue : snapshot.queues) queues[queue->name.str()];
-  std::vector<Held> jobs;
   for (const auto& job : snapshot.jobs) {
     if (job->finished()) continue;
     QueueUse& queue = queues[job->spec.queue.str()];
@@ -138,24 +134,93 @@ std::string topTable(const model::Snapshot& snapshot, std::size_t count) {
     }
     const std::int64_t gpus = model::placedGpus(job->spec, job->status.gang);
     queue.gpus += gpus;
-    ++queue.running;
-    jobs.push_back(
-        {fmt::format("{}", job->key), job->spec.queue.str(), job->status.phase, gpus, job->created});
+    ++queue.placed;
+    result.jobs.push_back({job->key, job->spec.queue.str(), job->status.phase, gpus, job->created});
   }
-  std::int64_t all = 0;
-  for (const auto& node : snapshot.nodes) all += node->allocatable.gpus();
-  std::vector<std::pair<std::string, QueueUse>> sorted(queues.begin(), queues.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
+  for (const auto& node : snapshot.nodes) result.gpus += node->allocatable.gpus();
+  result.queues.assign(queues.begin(), queues.end());
+  std::stable_sort(result.queues.begin(), result.queues.end(),
                    [](const auto& a, const auto& b) { return a.second.gpus > b.second.gpus; });
-  Rows rows = {{"QUEUE", "GPUS", "OF ALL", "PLACED", "WAITING"}};
-  for (const auto& [name, use] : sorted) {
-    rows.push_back({name, fmt::to_string(use.gpus),
-                    all == 0 ? "" : fmt::format("{} %", (use.gpus * 100 + all / 2) / all),
-                    fmt::to_string(use.running), fmt::to_string(use.waiting)});
+  std::sort(result.jobs.begin(), result.jobs.end(),
+            [](const Held& a, const Held& b) { return a.gpus != b.gpus ? a.gpus > b.gpus : a.job < b.job; });
+  return result;
+}
+
+std::string jobsTable(const std::vector<Held>& jobs, std::size_t count, base::WallTime now) {
+  Rows rows = {{"JOB", "QUEUE", "GPUS", "PHASE", "AGE"}};
+  for (const Held& each : jobs) {
+    if (rows.size() > count) break;
+    rows.push_back({fmt::to_string(each.job), each.queue, fmt::to_string(each.gpus), each.phase,
+                    formatAge(each.since, now)});
   }
-  std::string text = rows.size() > 1 ? formatTable(rows) + "\n" : "";
-  return jobs.empty() ? text + "No job has its places.\n"
-                      : text + mostFirst(std::move(jobs), count, snapshot.now);
+  std::string text = formatTable(rows);
+  if (jobs.size() > count) text += fmt::format("and {} more\n", jobs.size() - count);
+  return text;
+}
+
+}  // namespace
+
+std::string nodesTable(const model::Snapshot& snapshot, bool all) {
+  const NodesUse use = nodesUse(snapshot, all);
+  Rows rows = {{"NODE", "GPUS", "USED", "STATE", "GANGS"}};
+  for (const NodeUse& each : use.nodes) {
+    rows.push_back({each.node->name.str(), fmt::to_string(each.node->allocatable.gpus()),
+                    fmt::to_string(each.use.gpus), stateOf(*each.node, each.suspected), gangsOf(each.use)});
+  }
+  return formatTable(rows) +
+         fmt::format("{} nodes, {} of {} GPUs used\n", use.nodes.size(), use.used, use.gpus);
+}
+
+std::string nodesJson(const model::Snapshot& snapshot, bool all) {
+  const NodesUse use = nodesUse(snapshot, all);
+  codec::JsonWriter out;
+  out.beginObject().key("items").beginArray();
+  for (const NodeUse& each : use.nodes) {
+    out.beginObject().member("name", each.node->name.str());
+    out.member("gpus", each.node->allocatable.gpus()).member("usedGpus", each.use.gpus);
+    out.memberBool("ready", each.node->ready).memberBool("unschedulable", each.node->unschedulable);
+    out.memberBool("deleting", each.node->deleting).memberBool("suspected", each.suspected);
+    out.key("trainingJobs").beginArray();
+    for (const model::ObjectKey& gang : each.use.gangs)
+      out.beginObject().member("namespace", gang.ns).member("name", gang.name).endObject();
+    out.endArray().member("otherPods", static_cast<std::int64_t>(each.use.strangers)).endObject();
+  }
+  out.endArray().member("gpus", use.gpus).member("usedGpus", use.used).endObject();
+  return std::move(out).take() + "\n";
+}
+
+std::string topTable(const model::Snapshot& snapshot, std::size_t count) {
+  const Holders holders = holdersOf(snapshot);
+  Rows rows = {{"QUEUE", "GPUS", "OF ALL", "PLACED", "WAITING"}};
+  for (const auto& [name, use] : holders.queues) {
+    rows.push_back(
+        {name, fmt::to_string(use.gpus),
+         holders.gpus == 0 ? "" : fmt::format("{} %", (use.gpus * 100 + holders.gpus / 2) / holders.gpus),
+         fmt::to_string(use.placed), fmt::to_string(use.waiting)});
+  }
+  const std::string text = rows.size() > 1 ? formatTable(rows) + "\n" : "";
+  return holders.jobs.empty() ? text + "No job has its places.\n"
+                              : text + jobsTable(holders.jobs, count, snapshot.now);
+}
+
+std::string topJson(const model::Snapshot& snapshot, std::size_t count) {
+  const Holders holders = holdersOf(snapshot);
+  codec::JsonWriter out;
+  out.beginObject().key("items").beginArray();
+  for (std::size_t i = 0; i < std::min(count, holders.jobs.size()); ++i) {
+    const Held& each = holders.jobs[i];
+    out.beginObject().member("namespace", each.job.ns).member("name", each.job.name);
+    out.member("queue", each.queue).member("phase", each.phase).member("gpus", each.gpus);
+    out.member("creationTimestamp", base::formatTime(each.since)).endObject();
+  }
+  out.endArray().member("placed", static_cast<std::int64_t>(holders.jobs.size()));
+  out.key("queues").beginArray();
+  for (const auto& [name, use] : holders.queues) {
+    out.beginObject().member("name", name).member("gpus", use.gpus);
+    out.member("placed", use.placed).member("waiting", use.waiting).endObject();
+  }
+  out.endArray().member("gpus", holders.gpus).endObject();
+  return std::move(out).take() + "\n";
 }
 
 }  // namespace trainyard::cli

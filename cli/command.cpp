@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/json_text.h"
 #include "cli/plain_text.h"
 #include "kube/paths.h"
 
@@ -27,6 +28,17 @@ void addConnectFlags(CLI::App* command, ConnectFlags& flags) {
 
 void addNamespaceFlag(CLI::App* command, std::string& ns) {
   command->add_option("-n,--namespace", ns, "namespace; without it that of the context");
+}
+
+void addOutputFlag(CLI::App* command, std::string& output) {
+  command->add_option("-o,--output", output, "table, json, yaml or name")
+      ->check(CLI::IsMember({"table", "json", "yaml", "name"}));
+}
+
+base::Result<std::string> shownAs(const std::string& output, std::string_view kind,
+                                  base::Result<std::string> text) {
+  if (!text || output == "table" || output == "json") return text;
+  return output == "yaml" ? yamlOfJson(*text) : namesOfJson(*text, kind);
 }
 
 int printResult(const std::string& program, const base::Result<std::string>& text) {

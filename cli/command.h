@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "cli/cluster_client.h"
@@ -19,6 +20,16 @@ using Runner = std::function<void(std::function<int()>)>;
 // --kubeconfig, --context and --as.
 void addConnectFlags(CLI::App* command, ConnectFlags& flags);
 void addNamespaceFlag(CLI::App* command, std::string& ns);
+
+// -o: "table", "json", "yaml" or "name".
+void addOutputFlag(CLI::App* command, std::string& output);
+// What a command gives, a table where that was asked for, else JSON, in the form that was asked for. `kind`
+// stands before names: "trainingjob.trainyard.dev".
+[[nodiscard]] base::Result<std::string> shownAs(const std::string& output, std::string_view kind,
+                                                base::Result<std::string> text);
+
+inline constexpr std::string_view kJobKind = "trainingjob.trainyard.dev";
+inline constexpr std::string_view kQueueKind = "queue.trainyard.dev";
 
 // The text to standard output, or "PROGRAM: ERROR" to standard error. Exit code 0 or 1.
 int printResult(const std::string& program, const base::Result<std::string>& text);

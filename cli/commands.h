@@ -1,8 +1,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/command.h"
+#include "cli/completion.h"
 
 // Commands that need nothing of each other, each in the .cpp file of its name: what it asks for and how it
 // ends.
@@ -23,6 +25,8 @@ void addWaitCommand(CLI::App& app, const std::string& program, const Runner& run
 void addSuspendCommands(CLI::App& app, const std::string& program, const Runner& run);
 // One file with all that somebody needs who is to help, without secrets.
 void addSupportBundleCommand(CLI::App& app, const std::string& program, const Runner& run);
+// All commands of the program, as shells complete them.
+[[nodiscard]] std::vector<CompletedCommand> commandsOf(const CLI::App& app);
 // A script for bash, zsh or fish. Last: it knows the commands that were added before.
 void addCompletionCommand(CLI::App& app, const std::string& program, const Runner& run);
 // Another system's job as a TrainingJob. Exit code 1 where one cannot be converted.

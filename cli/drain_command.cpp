@@ -32,6 +32,7 @@ struct Flags {
   bool force = false;
   bool dryRun = false;
   int timeoutSeconds = 600;
+  std::string output = "table";
 };
 
 base::Result<void> cordon(ClusterClient& client, const std::string& node) {
@@ -126,12 +127,20 @@ base::Result<int> drain(const Flags& flags) {
     gangs = look(**client, flags);
     if (!gangs) return base::fail(gangs.error());
   }
-  fmt::print("{}", drainTable(model::NodeName(flags.node), *gangs));
-  if (flags.dryRun) return outcome(*gangs);
+  const bool table = flags.output == "table";
+  const std::vector<DrainedGang> before = *gangs;
+  if (table) fmt::print("{}", drainTable(model::NodeName(flags.node), before));
   std::fflush(stdout);
-  if (!noneLeaves(*gangs)) gangs = empty(**client, flags, *gangs);
+  if (!flags.dryRun && !noneLeaves(before)) gangs = empty(**client, flags, before);
   if (!gangs) return base::fail(gangs.error());
-  fmt::print("node {} is cordoned; {} of its gangs are left\n", flags.node, gangs->size());
+  if (!table) {
+    const auto shown = shownAs(flags.output, kJobKind,
+                               drainJson(model::NodeName(flags.node), {!flags.dryRun, before, *gangs}));
+    if (!shown) return base::fail(shown.error());
+    fmt::print("{}", *shown);
+  } else if (!flags.dryRun) {
+    fmt::print("node {} is cordoned; {} of its gangs are left\n", flags.node, gangs->size());
+  }
   return outcome(*gangs);
 }
 
@@ -148,6 +157,7 @@ void addDrainCommand(CLI::App& app, const std::string& program,
   command->add_flag("--dry-run", flags->dryRun, "only tell");
   command->add_option("--timeout", flags->timeoutSeconds, "seconds to wait until they have left (600)")
       ->check(CLI::Range(1, 86'400));
+  addOutputFlag(command, flags->output);
   addConnectFlags(command, flags->connect);
   command->callback([flags, program, run] {
     run([flags, program] {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/table.h"
+#include "codec/json_writer.h"
 #include "core/order/stop_cost.h"
 
 namespace trainyard::cli {
@@ -64,6 +65,24 @@ std::string drainTable(const model::NodeName& node, const std::vector<DrainedGan
         staying, gangs.size());
   }
   return text;
+}
+
+std::string drainJson(const model::NodeName& node, const DrainResult& result) {
+  codec::JsonWriter out;
+  out.beginObject().member("node", node.str()).memberBool("unschedulable", result.cordoned);
+  out.key("items").beginArray();
+  for (const DrainedGang& gang : result.gangs) {
+    const bool there = std::any_of(result.there.begin(), result.there.end(),
+                                   [&](const DrainedGang& each) { return each.job == gang.job; });
+    out.beginObject().member("namespace", gang.job.ns).member("name", gang.job.name);
+    out.key("members").beginArray();
+    for (const model::ObjectKey& each : gang.members)
+      out.beginObject().member("namespace", each.ns).member("name", each.name).endObject();
+    out.endArray().memberBool("keepsWork", gang.keepsWork).memberBool("stays", gang.stays);
+    out.member("lostGpuSeconds", gang.lostGpuSeconds).memberBool("left", !there).endObject();
+  }
+  out.endArray().endObject();
+  return std::move(out).take() + "\n";
 }
 
 }  // namespace trainyard::cli

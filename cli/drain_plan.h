@@ -23,4 +23,14 @@ struct DrainedGang {
 // One line for each, as a table, and what to do about those that stay.
 [[nodiscard]] std::string drainTable(const model::NodeName& node, const std::vector<DrainedGang>& gangs);
 
+// What came of it.
+struct DrainResult {
+  bool cordoned = false;
+  std::vector<DrainedGang> gangs;  // as they were asked
+  std::vector<DrainedGang> there;  // in the end
+};
+// {"node","unschedulable","items":[{"namespace","name","members":[{"namespace","name"}],"keepsWork","stays",
+// "lostGpuSeconds","left"}]}.
+[[nodiscard]] std::string drainJson(const model::NodeName& node, const DrainResult& result);
+
 }  // namespace trainyard::cli

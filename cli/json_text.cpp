@@ -141,8 +141,7 @@ base::Result<std::string> namesOfJson(std::string_view json, std::string_view ki
   const auto add = [&](const Json& object) {
     const Json name =
         object.contains("metadata") ? object["metadata"].value("name", Json()) : object.value("name", Json());
-    if (name.is_string())
-      out += fmt::format("{}.trainyard.dev/{}\n", kind, name.get_ref<const std::string&>());
+    if (name.is_string()) out += fmt::format("{}/{}\n", kind, name.get_ref<const std::string&>());
   };
   if (value->contains("items")) {
     for (const Json& each : (*value)["items"]) add(each);

@@ -13,7 +13,7 @@ namespace trainyard::cli {
 // kInvalid for what is no JSON.
 [[nodiscard]] base::Result<std::string> yamlOfJson(std::string_view json);
 
-// "trainingjob.trainyard.dev/NAME" for the object, or for each of its `items`, as `kubectl -o name`.
+// "KIND/NAME" for the object, or for each of its `items`, as `kubectl -o name`.
 [[nodiscard]] base::Result<std::string> namesOfJson(std::string_view json, std::string_view kind);
 
 // The object without what may be secret: values of environment variables, of probes' headers and of CSI

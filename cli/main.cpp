@@ -1,15 +1,18 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/classify_command.h"
+#include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/completed_names.h"
 #include "cli/drain_command.h"
 #include "cli/job_commands.h"
-#include "cli/json_text.h"
 #include "cli/plan_command.h"
 #include "cli/queue_commands.h"
 #include "cli/replay_command.h"
@@ -29,12 +32,6 @@ std::string nameFrom(const char* program) {
 }
 
 using Text = trainyard::base::Result<std::string>;
-
-// What the commands give as a table or as JSON, as it was asked for.
-Text shownAs(const std::string& output, std::string_view kind, Text text) {
-  if (!text || output == "table" || output == "json") return text;
-  return output == "yaml" ? trainyard::cli::yamlOfJson(*text) : trainyard::cli::namesOfJson(*text, kind);
-}
 
 // CLI11 has an exit code for each kind of mistake; shells and scripts know one: 2.
 constexpr int kUsage = 2;
@@ -60,12 +57,12 @@ int main(int argc, char** argv) {
 
   const auto addConnectFlags = [&](CLI::App* command) {
     trainyard::cli::addConnectFlags(command, flags.connect);
-    command->add_option("-o,--output", output, "table, json, yaml or name")
-        ->check(CLI::IsMember({"table", "json", "yaml", "name"}));
+    trainyard::cli::addOutputFlag(command, output);
   };
   bool watch = false;
   const auto show = [&](std::string_view kind, const std::function<Text()>& look) {
-    return trainyard::cli::printWhile(watch, program, [&] { return shownAs(output, kind, look()); });
+    return trainyard::cli::printWhile(watch, program,
+                                      [&] { return trainyard::cli::shownAs(output, kind, look()); });
   };
 
   CLI::App* status = app.add_subcommand("status", "phase, members, nodes and conditions of jobs");
@@ -75,7 +72,7 @@ int main(int argc, char** argv) {
   trainyard::cli::addNamespaceFlag(status, flags.ns);
   addConnectFlags(status);
   status->callback([&] {
-    chosen = [&] { return show("trainingjob", [&] { return trainyard::cli::runStatus(flags); }); };
+    chosen = [&] { return show(trainyard::cli::kJobKind, [&] { return trainyard::cli::runStatus(flags); }); };
   });
 
   CLI::App* explain = app.add_subcommand("explain", "why a job waits, with numbers, or where it runs");
@@ -84,7 +81,9 @@ int main(int argc, char** argv) {
   trainyard::cli::addNamespaceFlag(explain, flags.ns);
   addConnectFlags(explain);
   explain->callback([&] {
-    chosen = [&] { return show("trainingjob", [&] { return trainyard::cli::runExplain(flags); }); };
+    chosen = [&] {
+      return show(trainyard::cli::kJobKind, [&] { return trainyard::cli::runExplain(flags); });
+    };
   });
 
   std::string queue;
@@ -94,7 +93,8 @@ int main(int argc, char** argv) {
   addConnectFlags(queues);
   queues->callback([&] {
     chosen = [&] {
-      return show("queue", [&] { return trainyard::cli::runQueues({flags.connect, flags.json, queue}); });
+      return show(trainyard::cli::kQueueKind,
+                  [&] { return trainyard::cli::runQueues({flags.connect, flags.json, queue}); });
     };
   });
 
@@ -131,6 +131,13 @@ int main(int argc, char** argv) {
 
   trainyard::cli::addCompletionCommand(app, program, run);
 
+  // What the shells' scripts ask; not for people, and in no help.
+  if (argc > 1 && std::string_view(argv[1]) == "__complete") {
+    const std::vector<std::string> words(argv + 2, argv + argc);
+    fmt::print("{}", trainyard::cli::completedNames(
+                         trainyard::cli::completedWord(words, trainyard::cli::commandsOf(app))));
+    trainyard::net::endProcess(0);
+  }
   if (const char* first = argc > 1 ? argv[1] : "-"; *first != '-' && !isCommand(app, first)) {
     fmt::print(stderr, "{}: there is no command \"{}\"; `{} --help` lists all\n", program, first, program);
     return kUsage;

@@ -12,12 +12,13 @@ struct Flags {
   ConnectFlags connect;
   bool all = false;
   bool watch = false;
+  std::string output = "table";
 };
 
 base::Result<std::string> look(ClusterClient& client, const Flags& flags) {
   const auto snapshot = client.snapshot();
   if (!snapshot) return base::fail(snapshot.error());
-  return nodesTable(*snapshot, flags.all);
+  return flags.output == "table" ? nodesTable(*snapshot, flags.all) : nodesJson(*snapshot, flags.all);
 }
 
 }  // namespace
@@ -28,12 +29,14 @@ void addNodesCommand(CLI::App& app, const std::string& program, const Runner& ru
       app.add_subcommand("nodes", "nodes with GPUs: used, free, by whom, and which are avoided");
   command->add_flag("--all", flags->all, "those without GPUs, too");
   command->add_flag("-w,--watch", flags->watch, "print again whenever it changes");
+  addOutputFlag(command, flags->output);
   addConnectFlags(command, flags->connect);
   command->callback([flags, program, run] {
     run([flags, program] {
       const auto client = ClusterClient::connect(flags->connect);
       if (!client) return printResult(program, base::fail(client.error()));
-      return printWhile(flags->watch, program, [&] { return look(**client, *flags); });
+      return printWhile(flags->watch, program,
+                        [&] { return shownAs(flags->output, "node", look(**client, *flags)); });
     });
   });
 }

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "cli/cluster_client.h"
+#include "cli/command.h"
 #include "cli/plan.h"
 #include "kube/paths.h"
 #include "model/names.h"
@@ -181,8 +182,7 @@ void addPlanCommand(CLI::App& app, const std::string& program,
       "plan for NODESxGPUS[:TYPE][@GBPS] instead of the cluster, as 16x4:Tesla-T4@25; also more "
       "than once");
   command->add_option("--cluster", flags->cluster, "plan for the Nodes of this file instead of the cluster");
-  command->add_option("--kubeconfig", flags->connect.kubeconfig, "kubeconfig file");
-  command->add_option("--context", flags->connect.context, "context of it, instead of the current one");
+  addConnectFlags(command, flags->connect);
   command->add_option("-n,--namespace", flags->ns, "namespace of a job that names none");
   command->add_option("-o,--output", flags->output, "table or json")->check(CLI::IsMember({"table", "json"}));
   command->add_option("--top", flags->top, "lines of the table")->capture_default_str();

@@ -1,56 +1,28 @@
 #include "cli/simulate.h"
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "codec/job.h"
+#include "cli/job_check.h"
 #include "codec/json_value.h"
-#include "codec/member_pod.h"
-#include "codec/pod.h"
 #include "codec/policy.h"
 #include "codec/run_times.h"
-#include "codec/shape_plan.h"
 #include "codec/status.h"
-#include "core/gang/framework_env.h"
-#include "core/ledger/ledger.h"
-#include "core/planner.h"
-#include "core/queues/queue_tree.h"
 #include "kube/paths.h"
 #include "model/gpu_resources.h"
-#include "model/names.h"
+#include "operator/console/tried_jobs.h"
 #include "operator/run_times_keeper.h"
-#include "operator/template_checks.h"
+#include "operator/simulation_json.h"
 
 namespace trainyard::cli {
 namespace {
 
 using base::ErrorCode;
 using base::Result;
-
-const kube::Query kDryRun{{"dryRun", "All"}, {"fieldValidation", "Strict"}};
-
-// The member's pod as a user may create it: without what the admission policies leave to the operator alone.
-std::string asAUserMay(const std::string& member) {
-  auto pod = nlohmann::json::parse(member, nullptr, false);
-  if (!pod.is_object() || !pod.contains("metadata") || !pod.contains("spec")) return member;
-  pod["metadata"].erase("ownerReferences");
-  for (const char* kind : {"labels", "annotations"}) {
-    const auto found = pod["metadata"].find(kind);
-    if (found == pod["metadata"].end() || !found->is_object()) continue;
-    for (auto each = found->begin(); each != found->end();) {
-      const std::string& key = each.key();
-      each = key.starts_with("trainyard.dev/") ? found->erase(each) : std::next(each);
-    }
-  }
-  pod["spec"].erase("schedulingGates");
-  return pod.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 class Simulator {
  public:
@@ -61,36 +33,47 @@ class Simulator {
     if (!policy) return base::fail(policy.error());
     // Before jobs and nodes are decoded.
     model::setGpuResources(policy->gpuResources);
-    for (const Manifest& manifest : manifests) {
-      if (auto added = add(manifest); !added) return base::fail(added.error());
-    }
-    if (jobs_.empty()) return base::fail(ErrorCode::kInvalid, "there is no TrainingJob in the files");
+    auto checked = checkJobs(cluster_, manifests, options_.ns, result_.notes);
+    if (!checked) return base::fail(checked.error());
     auto snapshot = cluster_.snapshot();
-    if (!snapshot)
-      return base::fail(snapshot.error().code,
-                        fmt::format("{} ({})", snapshot.error().message, cluster_.source()));
+    if (!snapshot) return refuse(snapshot.error());
     snapshot->policy = std::move(*policy);
     snapshot->runTimes = readRunTimes();
-    input_.snapshot = std::move(*snapshot);
-    result_.now = input_.snapshot.now;
-    chooseShapes();
-    result_.forecasts = core::forecast(std::move(input_), jobs_);
+    core::CycleInput input;
+    input.snapshot = std::move(*snapshot);
+    result_.now = input.snapshot.now;
+    auto jobs = take(std::move(*checked), input);
+    result_.forecasts = operator_::tryJobs(std::move(input), std::move(jobs));
     return std::move(result_);
   }
 
  private:
-  // As the operator does at admission.
-  void chooseShapes() {
-    const core::Ledger ledger(input_.snapshot);
-    const core::QueueTree queues(input_.snapshot);
-    for (auto& job : jobs_) {
-      if (!core::wantsShape(*job)) continue;
-      auto shaped = std::make_shared<model::Job>(*job);
-      shaped->specError = core::missingToPlan(*job);
-      shaped->status.plan = core::decideShape(*job, ledger, queues, input_.snapshot);
-      codec::applyShapePlan(*shaped->status.plan, shaped->spec);
-      job = std::move(shaped);
+  [[nodiscard]] tl::unexpected<base::Error> refuse(const base::Error& error) const {
+    return base::fail(
+        error.code,
+        fmt::format("{}{} ({})", error.message,
+                    error.code == ErrorCode::kForbidden
+                        ? "; without it, --console asks the operator's console, where there is one"
+                        : "",
+                    cluster_.source()));
+  }
+
+  static std::vector<std::shared_ptr<const model::Job>> take(std::vector<CheckedJob> checked,
+                                                             core::CycleInput& input) {
+    std::vector<std::shared_ptr<const model::Job>> jobs;
+    for (CheckedJob& each : checked) {
+      model::Job& job = each.job;
+      for (model::Role& role : job.spec.roles) {
+        const auto pod = each.tried.pods.find(role.name);
+        // One that cannot be read is as its template says.
+        if (pod != each.tried.pods.end()) (void)operator_::takeAdmittedPod(pod->second, role);
+      }
+      // In the order of the files, as if applied one after the other; creation times are whole seconds.
+      job.created += std::chrono::milliseconds(jobs.size());
+      input.feedback[job.key].templateError = each.tried.templateError;
+      jobs.push_back(std::make_shared<const model::Job>(std::move(job)));
     }
+    return jobs;
   }
 
   Result<model::Policy> readPolicy() {
@@ -134,101 +117,48 @@ class Simulator {
     return std::make_shared<const model::RunTimes>(std::move(stored->times));
   }
 
-  Result<void> add(const Manifest& manifest) {
-    if (manifest.kind != model::names::kTrainingJobKind) {
-      result_.notes.push_back(fmt::format("{}: {} {} is left out: only TrainingJobs are tried",
-                                          manifest.whereOf(""), manifest.kind, manifest.name));
-      return {};
-    }
-    if (!options_.ns.empty() && !manifest.ns.empty() && manifest.ns != options_.ns) {
-      return refuse(manifest, fmt::format("metadata.namespace: is {}, and --namespace says {}", manifest.ns,
-                                          options_.ns));
-    }
-    const std::string& given = options_.ns.empty() ? cluster_.ns() : options_.ns;
-    const std::string& ns = manifest.ns.empty() ? given : manifest.ns;
-    const auto created = cluster_.post(kube::kTrainingJobs.collection(ns), manifest.json, kDryRun);
-    if (!created) return refuseCreation(manifest, ns, created.error());
-    auto job = codec::decodeJob(*created);
-    if (!job) return refuse(manifest, job.error().message);
-    const bool twice =
-        std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& other) { return other->key == job->key; });
-    if (twice) return refuse(manifest, fmt::format("metadata.name: {} is there twice", job->key));
-    // In the order of the files, as if applied one after the other; creation times are whole seconds.
-    job->created += std::chrono::milliseconds(jobs_.size());
-    auto& feedback = input_.feedback[job->key];
-    feedback.templateError = job->specError.empty() ? checkTemplates(*job, manifest) : "";
-    jobs_.push_back(std::make_shared<const model::Job>(std::move(*job)));
-    return {};
-  }
-
-  static tl::unexpected<base::Error> refuse(const Manifest& manifest, const std::string& why) {
-    return base::fail(ErrorCode::kInvalid, fmt::format("{}: {}", manifest.whereOf(why), why));
-  }
-
-  Result<void> refuseCreation(const Manifest& manifest, const std::string& ns, const base::Error& error) {
-    switch (error.code) {
-      case ErrorCode::kAlreadyExists:
-        return refuse(manifest, fmt::format("metadata.name: TrainingJob {}/{} exists already: see `trainyard "
-                                            "explain {}/{}`, or try it under another name",
-                                            ns, manifest.name, ns, manifest.name));
-      case ErrorCode::kInvalid: return refuse(manifest, std::string(codec::saidBy(error)));
-      case ErrorCode::kForbidden:
-        return refuse(manifest, fmt::format("{} (the API server checks the job as at its creation, without "
-                                            "creating it)",
-                                            codec::saidBy(error)));
-      case ErrorCode::kNotFound:
-        if (error.reason == "NotFound" && error.message.find("namespaces") != std::string::npos &&
-            error.message.find("could not find the requested resource") == std::string::npos)
-          return refuse(manifest, std::string(codec::saidBy(error)));
-        return base::fail(
-            error.code, fmt::format("this cluster has no TrainingJobs: are Trainyard's CRDs installed? ({})",
-                                    cluster_.source()));
-      default: return base::fail(error.code, fmt::format("{} ({})", error.message, cluster_.source()));
-    }
-  }
-
-  // As the operator asks (operator/plan_actions.cpp): what is wrong, empty for nothing. Shapes become those
-  // that admission makes of them.
-  std::string checkTemplates(model::Job& job, const Manifest& manifest) {
-    for (model::Role& role : job.spec.roles) {
-      const auto body =
-          codec::encodeMemberPod(job, role, 0,
-                                 {.environment = core::MemberEnvironments(job).of(role.name, 0, 0),
-                                  .launcherImage = "trainyard-launch"});
-      if (!body) return fmt::format("spec.roles[{}].template: {}", role.name, body.error().message);
-      const auto answer = cluster_.post(kube::kPods.collection(job.key.ns), asAUserMay(*body), kDryRun);
-      if (answer) {
-        const auto pod = codec::decodePod(*answer);
-        if (pod && !operator_::placeAlike(pod->shape, role.shape)) role.shape = pod->shape;
-        continue;
-      }
-      const base::Error& error = answer.error();
-      const std::string said = fmt::format("spec.roles[{}].template: {}", role.name, codec::saidBy(error));
-      const bool ownRights = said.find("cannot create resource") != std::string::npos ||
-                             said.find("cannot set") != std::string::npos;
-      if (error.code == ErrorCode::kInvalid || (error.code == ErrorCode::kForbidden && !ownRights))
-        return said;
-      if (error.code != ErrorCode::kAlreadyExists) {
-        result_.notes.push_back(
-            fmt::format("{}: the template could not be checked, and is taken as written: {}",
-                        manifest.whereOf(said), said));
-      }
-    }
-    return {};
-  }
-
   LiveCluster& cluster_;
   const SimulateOptions& options_;
-  core::CycleInput input_;
-  std::vector<std::shared_ptr<const model::Job>> jobs_;
   Simulation result_;
 };
+
+base::Error explainConsole(const base::Error& error, const LiveCluster& console) {
+  const bool older = error.code == ErrorCode::kNotFound || error.code == ErrorCode::kUnsupported;
+  return {error.code, fmt::format("{} ({})",
+                                  older ? "there is no console here, or one that cannot try jobs"
+                                        : std::string(codec::saidBy(error)),
+                                  console.source())};
+}
 
 }  // namespace
 
 Result<Simulation> simulate(LiveCluster& cluster, const std::vector<Manifest>& manifests,
                             const SimulateOptions& options) {
   return Simulator(cluster, options).run(manifests);
+}
+
+Result<Simulation> simulateByConsole(LiveCluster& cluster, LiveCluster& console,
+                                     const std::vector<Manifest>& manifests, const std::string& ns) {
+  std::vector<std::string> notes;
+  auto checked = checkJobs(cluster, manifests, ns, notes);
+  if (!checked) return base::fail(checked.error());
+  std::vector<operator_::console::TriedJob> jobs;
+  for (CheckedJob& each : *checked) jobs.push_back(std::move(each.tried));
+  const std::string body = operator_::console::writeTriedJobs(jobs);
+  if (body.size() > operator_::console::kMostTriedBytes)
+    return base::fail(ErrorCode::kInvalid,
+                      fmt::format("the jobs are {} bytes with their pods; the console takes {}: try fewer at "
+                                  "once",
+                                  body.size(), operator_::console::kMostTriedBytes));
+  const auto answer = console.post("/api/simulate", body, {});
+  if (!answer) return base::fail(explainConsole(answer.error(), console));
+  auto simulation = operator_::readSimulation(*answer);
+  if (!simulation)
+    return base::fail(ErrorCode::kInternal,
+                      fmt::format("{} ({})", simulation.error().message, console.source()));
+  simulation->policy += fmt::format(" ({})", console.source());
+  simulation->notes.insert(simulation->notes.begin(), notes.begin(), notes.end());
+  return simulation;
 }
 
 }  // namespace trainyard::cli

@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/simulate.h"
 #include "cli/simulate_text.h"
+#include "operator/simulation_json.h"
 
 namespace trainyard::cli {
 namespace {
@@ -21,6 +22,7 @@ constexpr int kUnusable = 2;
 
 struct Flags {
   ConnectFlags connect;
+  ConsoleFlags console;
   SimulateOptions options;
   std::vector<std::string> files;
   std::string output = "table";
@@ -31,7 +33,14 @@ base::Result<Simulation> simulateFiles(const Flags& flags) {
   if (!manifests) return base::fail(manifests.error());
   const auto client = ClusterClient::connect(flags.connect);
   if (!client) return base::fail(client.error());
-  return simulate(**client, *manifests, flags.options);
+  if (flags.console.url.empty()) return simulate(**client, *manifests, flags.options);
+  if (!flags.options.policyFile.empty())
+    return base::fail(
+        base::ErrorCode::kInvalid,
+        "--policy: a console goes by the operator's; leave --console and $TRAINYARD_CONSOLE out");
+  const auto console = ClusterClient::connectConsole(flags.connect, flags.console);
+  if (!console) return base::fail(console.error());
+  return simulateByConsole(**client, **console, *manifests, flags.options.ns);
 }
 
 int exitCode(const Simulation& simulation) {
@@ -50,7 +59,8 @@ int runSimulateCommand(const Flags& flags, const std::string& program) {
     fmt::print(stderr, "{} simulate: {}\n", program, simulation.error().message);
     return kUnusable;
   }
-  fmt::print("{}", flags.output == "json" ? simulationJson(*simulation) : simulationText(*simulation));
+  fmt::print("{}",
+             flags.output == "json" ? operator_::simulationJson(*simulation) : simulationText(*simulation));
   return exitCode(*simulation);
 }
 
@@ -72,13 +82,24 @@ void addSimulateCommand(CLI::App& app, const std::string& program,
       ->add_option("--policy-configmap", flags->options.policyConfigMap,
                    "its name: NAME-policy where the chart was installed with a fullnameOverride")
       ->capture_default_str();
+  command
+      ->add_option("--console", flags->console.url,
+                   "ask the operator's console, https://HOST:PORT, or http://localhost:PORT through `kubectl "
+                   "port-forward`: for who may not read the cluster")
+      ->envname("TRAINYARD_CONSOLE");
+  command
+      ->add_option("--console-ca", flags->console.caFile,
+                   "CA of its certificate, PEM; without it the system's")
+      ->envname("TRAINYARD_CONSOLE_CA");
+  command->add_option("--token", flags->connect.token,
+                      "bearer token for API server and console; without it that of the kubeconfig");
   addConnectFlags(command, flags->connect);
   command->add_option("-n,--namespace", flags->options.ns,
                       "namespace of jobs that name none; without it that of the context");
   command->add_option("-o,--output", flags->output, "table or json")->check(CLI::IsMember({"table", "json"}));
   command->footer(fmt::format(
       "Writes nothing: the API server checks the jobs as if they were created, and the operator's own\n"
-      "scheduling runs here, on what the operator sees.\n\n"
+      "scheduling runs here, on what the operator sees; with --console it runs there.\n\n"
       "Exit status: 0 all would start now, 1 one would wait, 2 one cannot be used or the cluster cannot be "
       "read.\n\n"
       "Example:\n"

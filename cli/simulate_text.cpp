@@ -8,8 +8,6 @@
 #include <fmt/format.h>
 
 #include "cli/table.h"
-#include "codec/job_status.h"
-#include "codec/json_writer.h"
 #include "model/words.h"
 
 namespace trainyard::cli {
@@ -20,6 +18,9 @@ using core::Forecast;
 using Outcome = core::Forecast::Outcome;
 
 constexpr std::size_t kNamedEnds = 3;
+
+// Of a job that the caller may not know of there is no namespace.
+std::string nameOf(const model::ObjectKey& job) { return job.ns.empty() ? job.name : fmt::to_string(job); }
 
 // "worker 0-3", and for several roles "chief 0, worker 0-3".
 std::map<model::NodeName, std::string> membersByNode(const std::vector<model::Assignment>& places) {
@@ -52,7 +53,7 @@ std::string startText(const Forecast& forecast) {
                       model::counted(static_cast<std::int64_t>(forecast.stops.size()), "gang"));
   std::vector<std::vector<std::string>> stops{{"  JOB", "QUEUE", "GPUS", "LOST WORK", "THEN"}};
   for (const Forecast::Stop& stop : forecast.stops) {
-    stops.push_back({fmt::format("  {}", stop.job->key), stop.job->spec.queue.str(),
+    stops.push_back({"  " + nameOf(stop.job->key), stop.job->spec.queue.str(),
                      fmt::to_string(stop.job->status.gpus), workText(stop.lostGpuSeconds),
                      stop.goesTo.empty() ? "waits again" : "starts anew on " + stop.goesTo});
   }
@@ -62,8 +63,8 @@ std::string startText(const Forecast& forecast) {
 std::string endsText(const std::vector<Expectation::End>& ends) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < std::min(kNamedEnds, ends.size()); ++i) {
-    words.push_back(fmt::format("{} ({}about {})", ends[i].job, ends[i].waitsNow ? "which waits now, " : "",
-                                base::formatTime(ends[i].at)));
+    words.push_back(fmt::format("{} ({}about {})", nameOf(ends[i].job),
+                                ends[i].waitsNow ? "which waits now, " : "", base::formatTime(ends[i].at)));
   }
   if (ends.size() > kNamedEnds)
     words.push_back(model::counted(static_cast<std::int64_t>(ends.size() - kNamedEnds), "more job"));
@@ -82,23 +83,25 @@ std::string expectationText(const std::optional<Expectation>& expected, base::Wa
         fmt::format("when a wider place will do ({})", base::formatTime(*expected->relaxation)));
   const auto add = [&](std::string_view what, const std::vector<model::ObjectKey>& jobs) {
     std::vector<std::string> names;
-    for (const model::ObjectKey& each : jobs) names.push_back(fmt::to_string(each));
+    for (const model::ObjectKey& each : jobs) names.push_back(nameOf(each));
     if (!names.empty()) because.push_back(fmt::format("{} {}", what, model::joinWords(names)));
   };
   add("stopping", expected->stops);
   add("moving", expected->moves);
+  // As far as the times are shown: a console's answer has no more of them.
+  const auto start = std::chrono::floor<std::chrono::seconds>(expected->start);
+  const auto since = std::chrono::floor<std::chrono::seconds>(now);
   const std::string when =
-      expected->start <= now
-          ? "in a moment"
-          : fmt::format("at {} (in {})", base::formatTime(expected->start), formatAge(now, expected->start));
+      start <= since ? "in a moment"
+                     : fmt::format("at {} (in {})", base::formatTime(start), formatAge(since, start));
   return fmt::format("  Expected to start {}, on {}{}{}.\n", when, expected->where,
                      because.empty() ? "" : ", ", model::joinWords(because));
 }
 
 std::string waitText(const Forecast& forecast, base::WallTime now) {
   const model::Pending& pending = *forecast.pending;
-  std::string text = fmt::format("{} would wait: {}.\n  {}\n", forecast.job->key,
-                                 model::toString(pending.reason), pending.message);
+  std::string text =
+      fmt::format("{} would wait: {}.\n  {}\n", forecast.job->key, pending.reasonWord(), pending.message);
   text += forecast.waiting <= 1
               ? fmt::format("  Nobody else waits in queue {}.\n", forecast.job->spec.queue)
               : fmt::format("  {} of the {} jobs that then wait in queue {} would be served before it.\n",
@@ -112,7 +115,7 @@ std::string forecastText(const Forecast& forecast, base::WallTime now) {
     case Outcome::kWaits: return waitText(forecast, now);
     case Outcome::kRefused:
       return fmt::format("{} would not be admitted: {}.\n  {}\n", forecast.job->key,
-                         model::toString(forecast.pending->reason), forecast.pending->message);
+                         forecast.pending->reasonWord(), forecast.pending->message);
     case Outcome::kSuspended:
       return fmt::format("{} would not be tried: spec.run.suspend is true.\n", forecast.job->key);
     case Outcome::kLeftAlone:
@@ -120,91 +123,6 @@ std::string forecastText(const Forecast& forecast, base::WallTime now) {
                          forecast.job->spec.run.managedBy);
   }
   return {};
-}
-
-std::string_view wordOf(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kStarts: return "Starts";
-    case Outcome::kWaits: return "Waits";
-    case Outcome::kRefused: return "Refused";
-    case Outcome::kSuspended: return "Suspended";
-    case Outcome::kLeftAlone: return "LeftAlone";
-  }
-  return "Unknown";
-}
-
-void writeKey(codec::JsonWriter& out, const model::ObjectKey& key) {
-  out.member("namespace", key.ns).member("name", key.name);
-}
-
-void writePlaces(codec::JsonWriter& out, const std::vector<model::Assignment>& places) {
-  out.key("places").beginArray();
-  for (const model::Assignment& each : places) {
-    out.beginObject()
-        .member("node", each.node.str())
-        .member("role", each.role)
-        .member("indices", each.indices.str())
-        .endObject();
-  }
-  out.endArray();
-}
-
-void writeExpectation(codec::JsonWriter& out, const Expectation& expected) {
-  out.key("expectedStart").beginObject();
-  out.member("time", base::formatTime(expected.start)).member("where", expected.where);
-  writePlaces(out, expected.places);
-  out.key("after").beginArray();
-  for (const Expectation::End& each : expected.after) {
-    out.beginObject();
-    writeKey(out, each.job);
-    out.member("expectedEnd", base::formatTime(each.at)).memberBool("waitsNow", each.waitsNow).endObject();
-  }
-  out.endArray();
-  if (expected.relaxation) out.member("relaxation", base::formatTime(*expected.relaxation));
-  const auto writeKeys = [&](std::string_view name, const std::vector<model::ObjectKey>& jobs) {
-    out.key(name).beginArray();
-    for (const model::ObjectKey& each : jobs) {
-      out.beginObject();
-      writeKey(out, each);
-      out.endObject();
-    }
-    out.endArray();
-  };
-  writeKeys("stops", expected.stops);
-  writeKeys("moves", expected.moves);
-  out.endObject();
-}
-
-void writeForecast(codec::JsonWriter& out, const Forecast& forecast) {
-  out.beginObject();
-  writeKey(out, forecast.job->key);
-  out.member("queue", forecast.job->spec.queue.str()).member("outcome", wordOf(forecast.outcome));
-  if (forecast.outcome == Outcome::kStarts) {
-    out.member("where", forecast.where).member("level", forecast.level).member("domain", forecast.domain);
-    writePlaces(out, forecast.places);
-    out.key("stops").beginArray();
-    for (const Forecast::Stop& stop : forecast.stops) {
-      out.beginObject();
-      writeKey(out, stop.job->key);
-      out.member("queue", stop.job->spec.queue.str())
-          .member("gpus", stop.job->status.gpus)
-          .member("lostGpuSeconds", stop.lostGpuSeconds);
-      if (!stop.goesTo.empty()) out.member("goesTo", stop.goesTo);
-      out.endObject();
-    }
-    out.endArray();
-  }
-  if (forecast.pending) {
-    model::JobStatus status;
-    status.pending = forecast.pending;
-    out.key("status").raw(codec::encodeJobStatus(status));
-  }
-  if (forecast.outcome == Outcome::kWaits) {
-    out.member("servedBefore", static_cast<std::int64_t>(forecast.ahead))
-        .member("waitingInQueue", static_cast<std::int64_t>(forecast.waiting));
-    if (forecast.expected) writeExpectation(out, *forecast.expected);
-  }
-  out.endObject();
 }
 
 }  // namespace
@@ -215,16 +133,6 @@ std::string simulationText(const Simulation& simulation) {
   text += fmt::format("By the policy of {}. Nothing was written.\n", simulation.policy);
   for (const std::string& note : simulation.notes) text += fmt::format("Note: {}\n", note);
   return text;
-}
-
-std::string simulationJson(const Simulation& simulation) {
-  codec::JsonWriter out;
-  out.beginObject().key("items").beginArray();
-  for (const Forecast& each : simulation.forecasts) writeForecast(out, each);
-  out.endArray().member("policy", simulation.policy).key("notes").beginArray();
-  for (const std::string& note : simulation.notes) out.string(note);
-  out.endArray().endObject();
-  return std::move(out).take() + "\n";
 }
 
 }  // namespace trainyard::cli

@@ -9,7 +9,5 @@ namespace trainyard::cli {
 // For people: of each job whether it would start, where and at whose cost, or why it would wait, for how
 // long.
 [[nodiscard]] std::string simulationText(const Simulation& simulation);
-// {"items":[…],"policy":…,"notes":[…]}.
-[[nodiscard]] std::string simulationJson(const Simulation& simulation);
 
 }  // namespace trainyard::cli

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/table.h"
+#include "codec/json_writer.h"
 
 namespace trainyard::cli {
 namespace {
@@ -61,27 +62,55 @@ void addEvents(std::vector<Moment>& moments, const Json& events, const std::stri
   }
 }
 
-}  // namespace
+struct Story {
+  std::string ns;
+  std::string name;
+  std::vector<Moment> moments;
+};
 
-base::Result<std::string> timelineText(const std::string& job, const std::string& events) {
+base::Result<Story> storyOf(const std::string& job, const std::string& events) {
   const Json object = Json::parse(job, nullptr, false);
   const Json list = Json::parse(events, nullptr, false);
   if (!object.is_object() || !list.is_object())
     return base::fail(base::ErrorCode::kInvalid, "the API server's answer is no JSON object");
+  const Json meta = object.value("metadata", Json::object());
   const Json status = object.value("status", Json::object());
-  std::vector<Moment> moments;
-  moments.push_back({textOf(object.value("metadata", Json::object()), "creationTimestamp"), "Created", ""});
-  addConditions(moments, status);
-  addEvents(moments, list, textOf(object.value("metadata", Json::object()), "uid"));
+  Story story{textOf(meta, "namespace"), textOf(meta, "name"), {}};
+  story.moments.push_back({textOf(meta, "creationTimestamp"), "Created", ""});
+  addConditions(story.moments, status);
+  addEvents(story.moments, list, textOf(meta, "uid"));
   const Json pending = status.value("pending", Json::object());
   if (const auto start = textOf(pending, "estimatedStartTime"); !start.empty())
-    moments.push_back({start, "expected start", textOf(pending, "message")});
-  std::stable_sort(moments.begin(), moments.end(),
+    story.moments.push_back({start, "expected start", textOf(pending, "message")});
+  std::stable_sort(story.moments.begin(), story.moments.end(),
                    [](const Moment& a, const Moment& b) { return a.time < b.time; });
+  return story;
+}
+
+}  // namespace
+
+base::Result<std::string> timelineText(const std::string& job, const std::string& events) {
+  auto story = storyOf(job, events);
+  if (!story) return base::fail(story.error());
   std::vector<std::vector<std::string>> rows = {{"TIME", "WHAT", "WHY"}};
-  for (Moment& each : moments)
+  for (Moment& each : story->moments)
     rows.push_back({std::move(each.time), std::move(each.what), std::move(each.text)});
   return formatTable(rows);
+}
+
+base::Result<std::string> timelineJson(const std::string& job, const std::string& events) {
+  const auto story = storyOf(job, events);
+  if (!story) return base::fail(story.error());
+  codec::JsonWriter out;
+  out.beginObject().member("namespace", story->ns).member("name", story->name).key("moments").beginArray();
+  for (const Moment& each : story->moments)
+    out.beginObject()
+        .member("time", each.time)
+        .member("what", each.what)
+        .member("message", each.text)
+        .endObject();
+  out.endArray().endObject();
+  return std::move(out).take() + "\n";
 }
 
 }  // namespace trainyard::cli

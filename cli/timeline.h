@@ -10,5 +10,7 @@ namespace trainyard::cli {
 // when it is expected to start. `job`: the TrainingJob; `events`: a list of core/v1 Events about it; both
 // JSON of the API server. Events go after an hour, conditions stay.
 [[nodiscard]] base::Result<std::string> timelineText(const std::string& job, const std::string& events);
+// The same as {"namespace","name","moments":[{"time","what","message"}]}.
+[[nodiscard]] base::Result<std::string> timelineJson(const std::string& job, const std::string& events);
 
 }  // namespace trainyard::cli

@@ -13,6 +13,7 @@ struct Flags {
   ConnectFlags connect;
   std::string ns;
   std::string job;
+  std::string output = "table";
 };
 
 base::Result<std::string> timeline(const Flags& flags) {
@@ -27,7 +28,9 @@ base::Result<std::string> timeline(const Flags& flags) {
       fmt::format("/api/v1/namespaces/{}/events", key->ns),
       {{"fieldSelector", fmt::format("involvedObject.kind=TrainingJob,involvedObject.name={}", key->name)}});
   // Whoever may read jobs but no Events still sees the conditions.
-  return timelineText(*job, events ? *events : R"({"items":[]})");
+  const std::string list = events ? *events : R"({"items":[]})";
+  return shownAs(flags.output, kJobKind,
+                 flags.output == "table" ? timelineText(*job, list) : timelineJson(*job, list));
 }
 
 }  // namespace
@@ -36,6 +39,7 @@ void addTimelineCommand(CLI::App& app, const std::string& program, const Runner&
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand("timeline", "what happened to a job, in order");
   command->add_option("JOB", flags->job, "NAME or NAMESPACE/NAME")->required();
+  addOutputFlag(command, flags->output);
   addNamespaceFlag(command, flags->ns);
   addConnectFlags(command, flags->connect);
   command->callback(

@@ -12,6 +12,7 @@ struct Flags {
   ConnectFlags connect;
   int count = 20;
   bool watch = false;
+  std::string output = "table";
 };
 
 }  // namespace
@@ -21,6 +22,7 @@ void addTopCommand(CLI::App& app, const std::string& program, const Runner& run)
   CLI::App* command = app.add_subcommand("top", "queues and jobs by the GPUs that they hold");
   command->add_option("--count", flags->count, "jobs at most (20)")->check(CLI::Range(1, 100'000));
   command->add_flag("-w,--watch", flags->watch, "print again whenever it changes");
+  addOutputFlag(command, flags->output);
   addConnectFlags(command, flags->connect);
   command->callback([flags, program, run] {
     run([flags, program] {
@@ -29,7 +31,9 @@ void addTopCommand(CLI::App& app, const std::string& program, const Runner& run)
       return printWhile(flags->watch, program, [&]() -> base::Result<std::string> {
         const auto snapshot = (*client)->snapshot();
         if (!snapshot) return base::fail(snapshot.error());
-        return topTable(*snapshot, static_cast<std::size_t>(flags->count));
+        const auto count = static_cast<std::size_t>(flags->count);
+        return shownAs(flags->output, kJobKind,
+                       flags->output == "table" ? topTable(*snapshot, count) : topJson(*snapshot, count));
       });
     });
   });

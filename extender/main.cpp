@@ -9,6 +9,7 @@
 int main(int argc, char** argv) {
   trainyard::extender::ProcessOptions options;
   std::string logLevel = "info";
+  std::string logFormat = "json";
 
   CLI::App app{"Trainyard's kube-scheduler extender: keeps places that a gang has reserved for that gang."};
   app.set_version_flag("--version", std::string("trainyard-extender ") + TRAINYARD_VERSION);
@@ -31,6 +32,7 @@ int main(int argc, char** argv) {
   app.add_option("--policy", options.policyFile,
                  "the cluster's policy, a YAML file, of which gpuResources is read at the start");
   app.add_option("--log-level", logLevel, "debug, info, warning or error")->capture_default_str();
+  app.add_option("--log-format", logFormat, "json, or text for who reads along")->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -38,10 +40,12 @@ int main(int argc, char** argv) {
   }
 
   const auto level = trainyard::base::parseLogLevel(logLevel);
-  if (!level) {
-    fmt::print(stderr, "trainyard-extender: {}\n", level.error().message);
+  const auto format = trainyard::base::parseLogFormat(logFormat);
+  if (!level || !format) {
+    fmt::print(stderr, "trainyard-extender: {}\n", level ? format.error().message : level.error().message);
     return 2;
   }
   options.logLevel = *level;
+  options.logFormat = *format;
   trainyard::net::endProcess(trainyard::extender::runProcess(options));
 }

@@ -49,7 +49,7 @@ class Process {
   explicit Process(const ProcessOptions& options)
       : options_(options),
         sink_(base::makeStderrSink()),
-        log_(*sink_, options.logLevel, "extender"),
+        log_(*sink_, options.logLevel, "extender", options.logFormat),
         metrics_(registry_),
         service_(loop_, metrics_, log_) {}
 

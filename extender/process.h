@@ -16,6 +16,7 @@ struct ProcessOptions {
   std::string metricsListen = {};  // empty: no such server
   bool metricsSecure = false;      // by HTTPS with the certificate above, to who may get them
   base::LogLevel logLevel = base::LogLevel::kInfo;
+  base::LogFormat logFormat = base::LogFormat::kJson;
 };
 
 // Runs the extender until SIGTERM or SIGINT. Exit code 0, or 1 with one clear line of log when it cannot

@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
   trainyard::operator_::ProcessOptions options;
   options.identity = defaultIdentity();
   std::string logLevel = "info";
+  std::string logFormat = "json";
   std::string certificatesFor;
   int certificateDays = 90;
   bool endJobs = false;
@@ -76,6 +77,7 @@ int main(int argc, char** argv) {
   app.add_option("--check-server-name", check.serverName, "with it: the name in the extender's certificate");
   app.add_option("--check-tls", check.tlsFolder, "with it: folder of a client's tls.crt, tls.key and ca.crt");
   app.add_option("--log-level", logLevel, "debug, info, warning or error")->capture_default_str();
+  app.add_option("--log-format", logFormat, "json, or text for who reads along")->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -83,11 +85,13 @@ int main(int argc, char** argv) {
   }
 
   const auto level = trainyard::base::parseLogLevel(logLevel);
-  if (!level) {
-    fmt::print(stderr, "trainyard-operator: {}\n", level.error().message);
+  const auto format = trainyard::base::parseLogFormat(logFormat);
+  if (!level || !format) {
+    fmt::print(stderr, "trainyard-operator: {}\n", level ? format.error().message : level.error().message);
     return 2;
   }
   options.logLevel = *level;
+  options.logFormat = *format;
   if (checks) {
     trainyard::net::endProcess(
         trainyard::operator_::checkInstallation(options, check, std::chrono::minutes(1)));

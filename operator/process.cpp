@@ -32,7 +32,9 @@ constexpr base::Instant::duration kStuck = std::chrono::seconds(60);
 class Process {
  public:
   explicit Process(const ProcessOptions& options)
-      : options_(options), sink_(base::makeStderrSink()), log_(*sink_, options.logLevel, "operator") {
+      : options_(options),
+        sink_(base::makeStderrSink()),
+        log_(*sink_, options.logLevel, "operator", options.logFormat) {
     base::onStopSignal(loop_, [this] { stop(0); });
     worker_.emplace(loop_);
   }
@@ -192,7 +194,7 @@ int runProcess(const ProcessOptions& options) { return Process(options).run(); }
 int checkInstallation(const ProcessOptions& options, const CheckOptions& check,
                       std::chrono::seconds patience) {
   const auto sink = base::makeStderrSink();
-  const base::Logger log(*sink, options.logLevel, "check");
+  const base::Logger log(*sink, options.logLevel, "check", options.logFormat);
   base::EventLoop loop;
   const auto failed = [&](const base::Error& error) {
     log.error("the installation does not work", {{"error", error.message}});
@@ -229,7 +231,7 @@ int checkInstallation(const ProcessOptions& options, const CheckOptions& check,
 
 int endAllJobs(const ProcessOptions& options, std::chrono::seconds patience) {
   const auto sink = base::makeStderrSink();
-  const base::Logger log(*sink, options.logLevel, "operator");
+  const base::Logger log(*sink, options.logLevel, "operator", options.logFormat);
   base::EventLoop loop;
   const auto failed = [&](const base::Error& error) {
     log.error("jobs not ended", {{"error", error.message}});

@@ -24,6 +24,7 @@ struct ProcessOptions {
   std::optional<CertificateOptions> certificates = std::nullopt;
   std::string policyFile = {};  // empty: the default policy
   base::LogLevel logLevel = base::LogLevel::kInfo;
+  base::LogFormat logFormat = base::LogFormat::kJson;
   console::ConsoleOptions console = {};
 };
 

@@ -19,9 +19,9 @@ PROGRAM = Path(support.bin_dir()) / "cli" / "trainyard"
 
 def trainyard(*args, code=0, **options):
     done = support.run([PROGRAM, *args], environment={"KUBECONFIG": str(given().kubeconfig)}, timeout=60, **options)
-    if done.returncode != code:
+    if code is not None and done.returncode != code:
         raise AssertionError(f"trainyard {' '.join(args)}: exit code {done.returncode}, not {code}\n{done.stdout}{done.stderr}")
-    return done.stdout if code == 0 else done.stderr
+    return done.stdout if not code else done.stderr
 
 
 class CommandsTest(support.Case):
@@ -38,7 +38,11 @@ class CommandsTest(support.Case):
             found = yaml.safe_load(trainyard("status", "life", "-o", "yaml", *space))
             self.assertEqual(json.loads(trainyard("status", "life", "-o", "json", *space)).keys(), found.keys())
             self.assertIn("life", trainyard("top"))
+            self.assertIn("life", [each["name"] for each in json.loads(trainyard("top", "-o", "json"))["items"]])
             story = trainyard("timeline", "life", *space)
+            moments = json.loads(trainyard("timeline", "life", "-o", "json", *space))["moments"]
+            self.assertEqual("Created", moments[0]["what"])
+            self.assertEqual("trainingjob.trainyard.dev/life\n", trainyard("timeline", "life", "-o", "name", *space))
             self.assertLess(story.index("Created"), story.index("Running=True"))
             trainyard("suspend", "life", *space)
             self.assertIn("is Suspended", trainyard("wait", "life", "--for=Suspended", *space))
@@ -60,6 +64,13 @@ class CommandsTest(support.Case):
             self.assertIn(f"{self.namespace}/here", text)
             self.assertIn("4 nodes, 8 of 32 GPUs used", text)
             node = text.splitlines()[1].split()[0]
+            told = json.loads(trainyard("nodes", "-o", "json"))
+            self.assertEqual((32, 8), (told["gpus"], told["usedGpus"]))
+            self.assertEqual(told, yaml.safe_load(trainyard("nodes", "-o", "yaml")))
+            self.assertEqual(4, trainyard("nodes", "-o", "name").count("node/"))
+            used = next(each for each in told["items"] if each["usedGpus"])
+            gangs = json.loads(trainyard("drain", used["name"], "--dry-run", "-o", "json", code=None))
+            self.assertEqual((False, "here", False), (gangs["unschedulable"], gangs["items"][0]["name"], gangs["items"][0]["left"]))
             kubectl("cordon", node)
             self.addCleanup(kubectl, "uncordon", node)
             support.await_value(lambda: trainyard("nodes"), lambda said: "cordoned" in said, "it is told as cordoned")
@@ -97,6 +108,7 @@ class CommandsTest(support.Case):
         with support.watch_jobs(self.namespace) as jobs:
             self.job_running("ranked", jobs, replicas=2)
         self.assertIn("ranked-worker-1", trainyard("logs", "ranked", "--rank=1", "-n", self.namespace, code=1))
+        self.assertIn("ranked-worker-0", trainyard("logs", "ranked", "--all", "-n", self.namespace, code=1))
         self.assertIn("has no rank 2", trainyard("logs", "ranked", "--rank=2", "-n", self.namespace, code=1))
 
     def test_acting_as_somebody_else(self):
@@ -105,6 +117,26 @@ class CommandsTest(support.Case):
         kubectl("create", "role", "reader", "-n", self.namespace, "--verb=get,list", "--resource=trainingjobs.trainyard.dev")
         kubectl("create", "rolebinding", "reader", "-n", self.namespace, "--role=reader", "--user=somebody")
         self.assertIn("theirs", trainyard("status", "-n", self.namespace, "--as=somebody"))
+
+    def test_names_of_the_cluster_are_completed(self):
+        support.create_job(self.namespace, job("completed", replicas=1))
+        def complete(*words):
+            return trainyard("__complete", *words).split()
+        self.assertEqual(["completed"], complete("logs", "-n", self.namespace, "comp"))
+        self.assertEqual([f"{self.namespace}/completed"], complete("status", f"{self.namespace}/"))
+        self.assertIn(self.namespace, complete("status", "-n", ""))
+        self.assertEqual(4, len(complete("drain", "")))
+        queue = {"apiVersion": f"{support.GROUP}/{support.VERSION}", "kind": "Queue", "metadata": {"name": "complete-me"}, "spec": {}}
+        kubectl("create", "-f", "-", input=json.dumps(queue))
+        self.addCleanup(kubectl, "delete", "queue.trainyard.dev", "complete-me")
+        self.assertEqual(["complete-me"], complete("queues", "comp"))
+        self.assertEqual([], complete("status", "--as=nobody", ""))
+        self.assertEqual([], complete("status", "--kubeconfig=/nowhere", ""))
+        script = trainyard("completion", "bash")
+        asked = (f"{script}\nCOMP_WORDS=({PROGRAM} explain --namespace = {self.namespace} '') COMP_CWORD=5; _trainyard; "
+                 "echo \"${COMPREPLY[*]}\"")
+        self.assertEqual("completed\n", support.run(["bash", "-c", asked],
+                                                    environment={"KUBECONFIG": str(given().kubeconfig)}).stdout)
 
     def test_a_support_bundle_holds_no_secret(self):
         kubectl("create", "secret", "generic", "mine", "-n", self.namespace, "--from-literal=key=hunter22")

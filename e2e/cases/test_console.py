@@ -36,10 +36,10 @@ def setUpModule():
     PORT = start_console()
 
 
-def get(path, token=None, method="GET"):
+def get(path, token=None, method="GET", body=None):
     """(status, headers, text)"""
     connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=30)
-    connection.request(method, path, headers={"Authorization": f"Bearer {token}"} if token else {})
+    connection.request(method, path, body=body, headers={"Authorization": f"Bearer {token}"} if token else {})
     response = connection.getresponse()
     return response.status, response.headers, response.read().decode()
 
@@ -176,6 +176,59 @@ class ConsoleTest(support.Case):
         self.assertEqual(403, ask(self.tenant, namespace=self.other, members=1, gpus=1)[0])
         self.assertEqual(400, ask(self.tenant, namespace=self.namespace, members=0, gpus=1)[0])
         self.assertEqual([], [item for item in support.custom().list_namespaced_custom_object(
+            support.GROUP, support.VERSION, self.namespace, support.JOBS)["items"]], "nothing was created")
+
+    def simulate(self, file, *args, code):
+        done = support.run([support.program("trainyard"), "simulate", "-f", file, "-n", self.namespace, *args,
+                            f"--kubeconfig={given().kubeconfig}"], timeout=120)
+        self.assertEqual(code, done.returncode, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def test_who_may_not_read_the_cluster_can_have_jobs_tried(self):
+        kubectl("create", "role", "user", "-n", self.namespace, "--verb=create", "--resource=trainingjobs.trainyard.dev,pods")
+        kubectl("create", "rolebinding", "user", "-n", self.namespace, "--role=user",
+                f"--serviceaccount={self.namespace}:tenant")
+        self.place_jobs()
+        token, console = f"--token={self.tenant}", f"--console=http://127.0.0.1:{PORT}"
+        folder = given().dir
+        large, small = folder / f"{self.namespace}-large.json", folder / f"{self.namespace}-small.json"
+        large.write_text(json.dumps(job("large", replicas=4, gpus=8)))
+        small.write_text(json.dumps(job("small", replicas=1, gpus=8)))
+        refused = self.simulate(large, token, code=2)
+        self.assertIn("forbidden", refused)
+        self.assertIn("--console", refused)
+        self.assertIn("would start now on", self.simulate(small, token, console, code=0))
+        text = self.simulate(large, token, console, code=1)
+        self.assertIn("large would wait: WaitingForCapacity", text)
+        self.assertIn("one of another namespace", text)
+        self.assertNotIn("plan9", text)
+        self.assertNotIn(self.other, text)
+
+        def answer(*args):
+            item = json.loads(self.simulate(large, "-o", "json", *args, code=1))["items"][0]
+            for moment in ("since", "reservedSince"):
+                del item["status"]["pending"][moment]
+            return item
+        whole = json.dumps(answer())
+        self.assertIn("plan9", whole)
+        hidden = whole.replace(f"{self.other}/plan9", "one of another namespace").replace(
+            f'"namespace": "{self.other}", "name": "plan9"', '"namespace": "", "name": "one of another namespace"')
+        self.assertEqual(json.loads(hidden), answer(token, console))
+        # Whoever may read all is told all.
+        self.assertEqual(json.loads(whole), answer(f"--token={self.admin}", console))
+
+        def post(token, body):
+            status, _, text = get("/api/simulate", token, "POST", body)
+            return status, text
+        theirs = job("a", replicas=1)
+        theirs["metadata"]["namespace"] = self.other
+        self.assertEqual(403, post(self.tenant, json.dumps({"items": [{"job": theirs}]}))[0])
+        self.assertEqual(401, post("forged", "{}")[0])
+        status, text = post(self.tenant, '{"items":\n[')
+        self.assertEqual(400, status)
+        self.assertIn("line 2", text)
+        self.assertEqual(413, post(self.tenant, " " * (3 << 20))[0])
+        self.assertEqual(["mine"], [item["metadata"]["name"] for item in support.custom().list_namespaced_custom_object(
             support.GROUP, support.VERSION, self.namespace, support.JOBS)["items"]], "nothing was created")
 
     @unittest.skipUnless(browser.find(), "there is no Chromium (tools/deps monitoring brings it)")

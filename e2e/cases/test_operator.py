@@ -199,6 +199,7 @@ class Looks(OperatorCase):
             usual = [each for each in given_flags if not each.startswith(other)]
             usual.append("--listen=127.0.0.1:0")
             for flags, says in ((["--no-such-flag"], "no-such-flag"), (["--log-level", "shout"], "shout"),
+                                (["--log-format", "xml"], "xml"),
                                 (["--kubeconfig", "/no/such/file"], "/no/such/file")):
                 with self.subTest(f"{name} {' '.join(flags)}"):
                     done = support.run([binary, *usual, *flags], timeout=10)

@@ -39,6 +39,20 @@ std::string_view typeOf(std::string_view name) {
   return "text/javascript; charset=utf-8";
 }
 
+std::string_view reasonOf(int status) {
+  switch (status) {
+    case 400: return "BadRequest";
+    case 401: return "Unauthorized";
+    case 403: return "Forbidden";
+    case 404: return "NotFound";
+    case 405: return "MethodNotAllowed";
+    case 409: return "AlreadyExists";
+    case 413: return "RequestEntityTooLarge";
+    case 429: return "TooManyRequests";
+    default: return "ServiceUnavailable";
+  }
+}
+
 }  // namespace
 
 net::HttpResponse makeAnswer(int status, std::string_view type, std::string body) {
@@ -59,10 +73,13 @@ net::HttpResponse makeAnswer(int status, std::string_view type, std::string body
 
 net::HttpResponse refusal(int status, std::string_view why) {
   codec::JsonWriter out;
-  out.beginObject().member("error", why).endObject();
+  out.beginObject().member("kind", "Status").member("apiVersion", "v1").member("status", "Failure");
+  out.member("code", status).member("reason", reasonOf(status)).member("message", why).endObject();
   net::HttpResponse response = makeAnswer(status, "application/json", std::move(out).take());
   if (status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
   if (status == 405) response.headers.emplace_back("Allow", "GET");
+  // Who is a program asks again by itself.
+  if (status == 429) response.headers.emplace_back("Retry-After", "1");
   return response;
 }
 
@@ -85,6 +102,13 @@ std::vector<std::pair<std::string, std::string>> readQuery(std::string_view quer
     if (value) values.emplace_back(part.substr(0, equals), std::move(*value));
   }
   return values;
+}
+
+bool plainName(std::string_view text) {
+  return !text.empty() && text.size() <= 253 && text != "." && text != ".." &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+         });
 }
 
 std::string sentEvent(std::string_view name, std::string_view json) {

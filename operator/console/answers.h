@@ -13,7 +13,7 @@ namespace trainyard::operator_::console {
 // With the headers that every answer has: no script but the page's own files, no frame, no guess about types,
 // nothing kept by caches.
 [[nodiscard]] net::HttpResponse makeAnswer(int status, std::string_view type, std::string body);
-// {"error": "..."}
+// A Status object, as the API server refuses: its clients read it.
 [[nodiscard]] net::HttpResponse refusal(int status, std::string_view why);
 
 // A file of the page, by its path ("/" is index.html); its content type and text live for ever.
@@ -25,6 +25,10 @@ struct PageFile {
 
 // "a=1&b=x%20y"; what is not well-formed is left out.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> readQuery(std::string_view query);
+
+// Small letters, digits, dashes and dots: names of objects, and nothing that means more in a path or
+// selector.
+[[nodiscard]] bool plainName(std::string_view text);
 
 // One server-sent event. `json` has no line breaks.
 [[nodiscard]] std::string sentEvent(std::string_view name, std::string_view json);

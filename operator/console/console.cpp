@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "codec/label_syntax.h"
 #include "operator/console/answers.h"
+#include "operator/console/redacted.h"
+#include "operator/console/tried_jobs.h"
+#include "operator/simulation_json.h"
 
 namespace trainyard::operator_::console {
 namespace {
@@ -34,15 +36,6 @@ int numberOf(const std::string& text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() ? value : text.empty() ? 0 : -1;
-}
-
-// Small letters, digits, dashes and dots: names of objects, and nothing that means more in a path or
-// selector.
-bool plainName(std::string_view text) {
-  return !text.empty() && text.size() <= 253 && text != "." && text != ".." &&
-         std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
-         });
 }
 
 int statusOf(const base::Error& error) {
@@ -72,15 +65,17 @@ bool sameCluster(const model::Snapshot& a, const model::Snapshot& b) {
 }  // namespace
 
 void Console::answer(const net::ServerRequest& request, std::shared_ptr<net::Exchange> exchange) {
-  if (request.method != net::Method::kGet)
-    return exchange->reply(refusal(405, "only GET: the console reads"));
+  const bool simulates = request.path() == "/api/simulate";
+  if (request.method != (simulates ? net::Method::kPost : net::Method::kGet))
+    return exchange->reply(refusal(405, simulates ? "only POST of jobs" : "only GET: the console reads"));
   if (const auto file = findPageFile(request.path()))
     return exchange->reply(makeAnswer(200, file->type, std::string(file->text)));
-  const bool known =
-      request.path() == "/api/stream" || request.path() == "/api/job" || request.path() == "/api/what-if";
+  const bool known = simulates || request.path() == "/api/stream" || request.path() == "/api/job" ||
+                     request.path() == "/api/what-if";
   if (!known) return exchange->reply(refusal(404, "there is no such page"));
   const std::string token = net::bearerToken(request.headers);
   if (token.empty()) return exchange->reply(refusal(401, "show a token: Authorization: Bearer TOKEN"));
+  if (simulates) return answerSimulate(exchange, token, request.body);
   if (request.path() == "/api/stream") return openStream(exchange, token);
   const Query query = readQuery(request.query());
   if (request.path() == "/api/job") return answerJob(exchange, token, query);
@@ -112,12 +107,12 @@ void Console::takeSnapshot(std::optional<model::Snapshot> snapshot) {
   for (auto& each : std::exchange(waiting_, {})) each(known_);
 }
 
-// The caller's rights to the namespaces that have jobs, and to `ns`.
-void Console::withViewer(const ExchangePtr& exchange, const std::string& token, std::string ns,
+// The caller's rights to these namespaces.
+void Console::withViewer(const ExchangePtr& exchange, const std::string& token, Names namespaces,
                          std::function<void(const Viewer&)> then) {
-  withFacts([this, exchange, token, ns = std::move(ns), then = std::move(then)](bool known) {
+  withFacts([this, exchange, token, namespaces = std::move(namespaces), then = std::move(then)](bool known) {
     if (!known) return exchange->reply(refusal(503, kNotRead));
-    access_.viewerOf(token, {ns}, goneOf(exchange), [exchange, then](base::Result<Viewer> viewer) {
+    access_.viewerOf(token, namespaces, goneOf(exchange), [exchange, then](base::Result<Viewer> viewer) {
       if (!viewer) return exchange->reply(refusal(statusOf(viewer.error()), wordsOf(viewer.error())));
       then(*viewer);
     });
@@ -228,7 +223,7 @@ void Console::answerJob(const ExchangePtr& exchange, const std::string& token, c
   const std::string ns = valueOf(query, "namespace");
   const std::string name = valueOf(query, "name");
   if (!plainName(ns) || !plainName(name)) return exchange->reply(refusal(404, kNotSeen));
-  withViewer(exchange, token, ns, [this, exchange, ns, name](const Viewer& viewer) {
+  withViewer(exchange, token, {ns}, [this, exchange, ns, name](const Viewer& viewer) {
     if (findJob(facts_, viewer, ns, name) == nullptr) return exchange->reply(refusal(404, kNotSeen));
     const std::string tenant = tenantOf(viewer.user);
     eventTurns_.take(tenant, [this, exchange, ns, name, viewer, tenant] {
@@ -272,43 +267,85 @@ void Console::answerWhatIf(const ExchangePtr& exchange, const std::string& token
   wish.preemptible = valueOf(query, "preemptible") == "true";
   wish.hours = numberOf(valueOf(query, "hours"));
   if (!plainName(wish.ns)) return exchange->reply(refusal(400, "namespace: is missing, or no name"));
-  withViewer(exchange, token, wish.ns, [this, exchange, wish](const Viewer& viewer) {
+  withViewer(exchange, token, {wish.ns}, [this, exchange, wish](const Viewer& viewer) {
     if (!viewer.sees(wish.ns))
       return exchange->reply(refusal(403, "namespace: you may not read TrainingJobs there"));
     tryWish(exchange, wish, viewer);
   });
 }
 
-bool Console::rests(const std::string& tenant) {
-  std::erase_if(rests_, [&](const auto& each) { return each.second <= deps_.executor.now(); });
-  return rests_.contains(tenant);
-}
-
-// One at a time: it may take a core for seconds where thousands wait.
 void Console::tryWish(const ExchangePtr& exchange, const Wish& wish, const Viewer& viewer) {
   const auto job = jobOf(wish, facts_.snapshot.now);
   if (!job) return exchange->reply(refusal(400, job.error().message));
+  tryOut(exchange, viewer.user, [viewer, namespaces = facts_.namespaces, job = *job](core::CycleInput input) {
+    // Its template is ours, and needs no check.
+    input.feedback[job->key].templateError = "";
+    const auto forecast = core::forecast(std::move(input), {job});
+    return makeAnswer(200, kJson, describeForecast(forecast.front(), viewer, namespaces));
+  });
+}
+
+// Who it is comes first: nothing of strangers is parsed.
+void Console::answerSimulate(const ExchangePtr& exchange, const std::string& token, std::string body) {
+  const auto sent = std::make_shared<const std::string>(std::move(body));
+  withViewer(exchange, token, {}, [this, exchange, token, sent](const Viewer&) {
+    if (sent->size() > kMostTriedBytes)
+      return exchange->reply(refusal(413, "the jobs are larger than is taken at once"));
+    const auto asked = namespacesOf(*sent);
+    if (!asked) return exchange->reply(refusal(400, asked.error().message));
+    withViewer(exchange, token, *asked, [this, exchange, token, sent, asked = *asked](const Viewer& viewer) {
+      const auto unseen =
+          std::find_if(asked.begin(), asked.end(), [&](const std::string& ns) { return !viewer.sees(ns); });
+      if (unseen != asked.end())
+        return exchange->reply(
+            refusal(403, fmt::format("you may not read TrainingJobs in namespace {}", *unseen)));
+      // Others of whom the answer may tell.
+      withViewer(exchange, token, facts_.jobNamespaces,
+                 [this, exchange, sent](const Viewer& whole) { tryJobs(exchange, sent, whole); });
+    });
+  });
+}
+
+void Console::tryJobs(const ExchangePtr& exchange, std::shared_ptr<const std::string> body,
+                      const Viewer& viewer) {
+  tryOut(exchange, viewer.user,
+         [body = std::move(body), viewer, namespaces = facts_.namespaces](core::CycleInput input) {
+           const auto jobs = readTriedJobs(*body, input);
+           if (!jobs)
+             return refusal(jobs.error().code == base::ErrorCode::kAlreadyExists ? 409 : 400,
+                            jobs.error().message);
+           Simulation simulation{.now = input.snapshot.now, .policy = "the operator"};
+           for (core::Forecast& each : operator_::tryJobs(std::move(input), *jobs))
+             simulation.forecasts.push_back(redacted(std::move(each), viewer, namespaces));
+           return makeAnswer(200, kJson, simulationJson(simulation));
+         });
+}
+
+// One at a time: it may take a core for seconds where thousands wait. Whoever had one leaves the next ones to
+// others for kRestPerWhatIf times as long as his took.
+void Console::tryOut(const ExchangePtr& exchange, const std::string& user,
+                     std::function<net::HttpResponse(core::CycleInput)> work) {
   if (exchange->clientGone()) return;
-  const std::string tenant = tenantOf(viewer.user);
-  if (trying_ || rests(tenant))
-    return exchange->reply(refusal(429, "another what-if is being worked out; try again in a moment"));
+  const std::string tenant = tenantOf(user);
+  const base::Instant began = deps_.executor.now();
+  std::erase_if(rests_, [&](const auto& each) { return each.second <= began; });
+  if (trying_ || rests_.contains(tenant))
+    return exchange->reply(refusal(429, trying_ ? "another what-if is being worked out; try again in a moment"
+                                                : "your last what-if took long; try again in a moment"));
   trying_ = true;
   core::CycleInput input;
   input.snapshot = facts_.snapshot;
   input.settings = deps_.settings;
-  // Its template is ours, and needs no check.
-  input.feedback[(*job)->key].templateError = "";
-  deps_.offload([this, exchange, viewer, namespaces = facts_.namespaces, input = std::move(input), job = *job,
-                 tenant, began = deps_.executor.now(), alive = alive_]() mutable -> base::Task {
-    const auto forecast = core::forecast(std::move(input), {job});
-    return [this, exchange, alive, tenant, began,
-            text = describeForecast(forecast.front(), viewer, namespaces)] {
+  deps_.offload([this, exchange, tenant, began, input = std::move(input), work = std::move(work),
+                 alive = alive_]() mutable -> base::Task {
+    auto answer = std::make_shared<net::HttpResponse>(work(std::move(input)));
+    return [this, exchange, tenant, began, alive, answer] {
       if (*alive) {
         const base::Instant now = deps_.executor.now();
         trying_ = false;
         rests_[tenant] = now + kRestPerWhatIf * (now - began);
       }
-      exchange->reply(makeAnswer(200, kJson, text));
+      exchange->reply(std::move(*answer));
     };
   });
 }

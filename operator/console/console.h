@@ -36,6 +36,8 @@ inline constexpr std::size_t kMostStreamBytes = std::size_t{8} << 20;
 //                     is wrong. A comment at times keeps proxies from closing it.
 //   GET /api/job?namespace=&name=      job_page.h
 //   GET /api/what-if?namespace=&queue=&members=&gpus=&level=&priority=&preemptible=&hours=
+//   POST /api/simulate                 the same of whole jobs: tried_jobs.h; answers
+//   operator/simulation_json.h
 // Each tenant (tenantOf()) has a part of the streams, one list of Events at a time, and rests after a
 // what-if. Nothing is asked or worked out for a client that has left. 401 without a good token, 404 for what
 // does not exist and for what he may not see alike. Nothing is computed while nobody looks. Lives on the
@@ -80,7 +82,7 @@ class Console {
 
   void withFacts(std::function<void(bool)> then);
   void takeSnapshot(std::optional<model::Snapshot> snapshot);
-  void withViewer(const ExchangePtr& exchange, const std::string& token, std::string ns,
+  void withViewer(const ExchangePtr& exchange, const std::string& token, Names namespaces,
                   std::function<void(const Viewer&)> then);
   void openStream(const ExchangePtr& exchange, const std::string& token);
   void admitStream(const StreamPtr& stream, const Viewer& viewer);
@@ -95,7 +97,10 @@ class Console {
                   std::function<void(const std::string&)> then);
   void answerWhatIf(const ExchangePtr& exchange, const std::string& token, const Query& query);
   void tryWish(const ExchangePtr& exchange, const Wish& wish, const Viewer& viewer);
-  [[nodiscard]] bool rests(const std::string& tenant);
+  void answerSimulate(const ExchangePtr& exchange, const std::string& token, std::string body);
+  void tryJobs(const ExchangePtr& exchange, std::shared_ptr<const std::string> body, const Viewer& viewer);
+  void tryOut(const ExchangePtr& exchange, const std::string& user,
+              std::function<net::HttpResponse(core::CycleInput)> work);
 
   Dependencies deps_;
   Access access_;

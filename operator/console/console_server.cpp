@@ -14,6 +14,7 @@
 #include "net/server.h"
 #include "net/tls_follower.h"
 #include "operator/console/console.h"
+#include "operator/console/tried_jobs.h"
 
 namespace trainyard::operator_::console {
 namespace {
@@ -97,7 +98,9 @@ class Running final : public ConsoleServer {
                             const std::optional<net::TlsServerConfig>& tls) {
     net::ServerOptions options{.address = address.host, .port = address.port, .tls = tls};
     options.limits.maxConnections = 128;
-    options.limits.maxBodyBytes = 1024;
+    // Of jobs that are to be tried; whoever sends some is asked who he is only then.
+    options.limits.maxBodyBytes = kMostTriedBytes;
+    options.limits.maxBodiesBytes = 8 * kMostTriedBytes;
     auto server = net::startHttpServer(
         std::move(options), [console = console_.get(), loop = loop_](
                                 net::ServerRequest request, std::shared_ptr<net::Exchange> exchange) {

@@ -5,8 +5,6 @@
 namespace trainyard::operator_::console {
 namespace {
 
-constexpr std::string_view kAnother = "one of another namespace";
-
 bool partOfName(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
          c == '_' || c == '/';

@@ -25,8 +25,10 @@ struct Viewer {
 // ServiceAccounts of his namespace, of which whoever may make them has as many as he likes. Else he is alone.
 [[nodiscard]] std::string tenantOf(std::string_view user);
 
+inline constexpr std::string_view kAnother = "one of another namespace";
+
 // The words of the operator name jobs and pods as "namespace/name". Of those in namespaces that the viewer
-// does not see, "one of another namespace" is left. `known`: the namespaces that there are; what stands
+// does not see, kAnother is left. `known`: the namespaces that there are; what stands
 // before another slash ("zone-a/rack-3", "nvidia.com/gpu") is none.
 [[nodiscard]] std::string withoutOthers(std::string_view text, const Viewer& viewer, const Names& known);
 

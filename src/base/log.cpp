@@ -33,7 +33,41 @@ std::string_view levelName(LogLevel level) {
   return "info";
 }
 
+// A text of JSON without its quotes, which still has no line breaks.
+std::string_view bare(std::string_view json) { return json.substr(1, json.size() - 2); }
+
+// Quoted where one could not tell where it ends.
+std::string_view shortest(std::string_view json) {
+  const bool quoted = json.starts_with('"');
+  const bool clear =
+      quoted && json.size() > 2 && bare(json).find_first_of(" =\"\\") == std::string_view::npos;
+  return clear ? bare(json) : json;
+}
+
 }  // namespace
+
+Result<LogFormat> parseLogFormat(std::string_view text) {
+  if (text == "json") return LogFormat::kJson;
+  if (text == "text") return LogFormat::kText;
+  return fail(ErrorCode::kInvalid, fmt::format("log format \"{}\": use json or text", text));
+}
+
+std::string formatLogLine(LogFormat format, WallTime time, LogLevel level, std::string_view component,
+                          std::string_view message, std::initializer_list<LogField> fields) {
+  if (format == LogFormat::kText) {
+    std::string line = fmt::format("{} {:<7} {}: {}", formatMicroTime(time), levelName(level),
+                                   bare(quoteJson(component)), bare(quoteJson(message)));
+    for (const LogField& field : fields)
+      line += fmt::format(" {}={}", shortest(quoteJson(field.key)), shortest(field.json));
+    return line;
+  }
+  std::string line =
+      fmt::format(R"({{"time":"{}","level":"{}","component":{},"msg":{})", formatMicroTime(time),
+                  levelName(level), quoteJson(component), quoteJson(message));
+  for (const LogField& field : fields) line += fmt::format(",{}:{}", quoteJson(field.key), field.json);
+  line += '}';
+  return line;
+}
 
 Result<LogLevel> parseLogLevel(std::string_view text) {
   for (const LogLevel level : {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarning, LogLevel::kError}) {
@@ -48,8 +82,8 @@ LogField::LogField(std::string_view name, std::int64_t number) : key(name), json
 
 std::unique_ptr<LogSink> makeStderrSink() { return std::make_unique<StderrSink>(); }
 
-Logger::Logger(LogSink& sink, LogLevel level, std::string component)
-    : sink_(&sink), level_(level), component_(std::move(component)) {}
+Logger::Logger(LogSink& sink, LogLevel level, std::string component, LogFormat format)
+    : sink_(&sink), level_(level), component_(std::move(component)), format_(format) {}
 
 void Logger::debug(std::string_view message, std::initializer_list<LogField> fields) const {
   write(LogLevel::kDebug, message, fields);
@@ -64,17 +98,14 @@ void Logger::error(std::string_view message, std::initializer_list<LogField> fie
   write(LogLevel::kError, message, fields);
 }
 
-Logger Logger::named(std::string component) const { return Logger(*sink_, level_, std::move(component)); }
+Logger Logger::named(std::string component) const {
+  return Logger(*sink_, level_, std::move(component), format_);
+}
 
 void Logger::write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) const {
   if (level < level_) return;
   const auto now = std::chrono::time_point_cast<WallTime::duration>(std::chrono::system_clock::now());
-  std::string line =
-      fmt::format(R"({{"time":"{}","level":"{}","component":{},"msg":{})", formatMicroTime(now),
-                  levelName(level), quoteJson(component_), quoteJson(message));
-  for (const LogField& field : fields) line += fmt::format(",{}:{}", quoteJson(field.key), field.json);
-  line += '}';
-  sink_->write(line);
+  sink_->write(formatLogLine(format_, now, level, component_, message, fields));
 }
 
 }  // namespace trainyard::base

@@ -17,6 +17,14 @@ enum class LogLevel { kDebug, kInfo, kWarning, kError };
 // "debug", "info", "warning" or "error"; kInvalid names the text.
 [[nodiscard]] Result<LogLevel> parseLogLevel(std::string_view text);
 
+enum class LogFormat {
+  kJson,  // {"time":…,"level":…,"component":…,"msg":…,KEY:VALUE…}
+  kText,  // TIME LEVEL COMPONENT: MESSAGE KEY=VALUE…, for who reads along
+};
+
+// "json" or "text"; kInvalid names the text.
+[[nodiscard]] Result<LogFormat> parseLogFormat(std::string_view text);
+
 // One key of a log line. Numbers and truth values stay what they are in JSON.
 struct LogField {
   LogField(std::string_view name, std::string_view text);
@@ -31,6 +39,11 @@ struct LogField {
   std::string json;
 };
 
+// One line without newline, whatever the texts hold: both formats escape as JSON does.
+[[nodiscard]] std::string formatLogLine(LogFormat format, WallTime time, LogLevel level,
+                                        std::string_view component, std::string_view message,
+                                        std::initializer_list<LogField> fields = {});
+
 // Where finished lines go.
 class LogSink {
  public:
@@ -38,24 +51,24 @@ class LogSink {
   LogSink(const LogSink&) = delete;
   LogSink& operator=(const LogSink&) = delete;
   virtual ~LogSink() = default;
-  // One JSON object without newline. Safe from any thread.
+  // One line without newline. Safe from any thread.
   virtual void write(std::string_view line) = 0;
 };
 
 // Lines to standard error, each by one write(2), so that lines of several threads never mix.
 [[nodiscard]] std::unique_ptr<LogSink> makeStderrSink();
 
-// Writes JSON lines: time, level, msg, component, then the fields. Cheap to copy; the sink must outlive it.
+// Writes lines: time, level, component, message, then the fields. Cheap to copy; the sink must outlive it.
 class Logger {
  public:
-  Logger(LogSink& sink, LogLevel level, std::string component);
+  Logger(LogSink& sink, LogLevel level, std::string component, LogFormat format = LogFormat::kJson);
 
   void debug(std::string_view message, std::initializer_list<LogField> fields = {}) const;
   void info(std::string_view message, std::initializer_list<LogField> fields = {}) const;
   void warning(std::string_view message, std::initializer_list<LogField> fields = {}) const;
   void error(std::string_view message, std::initializer_list<LogField> fields = {}) const;
 
-  // The same sink and level, another component name.
+  // The same but for the component's name.
   [[nodiscard]] Logger named(std::string component) const;
 
  private:
@@ -64,6 +77,7 @@ class Logger {
   LogSink* sink_;
   LogLevel level_;
   std::string component_;
+  LogFormat format_;
 };
 
 }  // namespace trainyard::base

@@ -44,26 +44,6 @@ std::string resolve(const std::string& path, const std::string& kubeconfigFile) 
   return (fs::absolute(kubeconfigFile).parent_path() / path).lexically_normal().string();
 }
 
-struct Server {
-  std::string url;
-  std::string pathPrefix;
-};
-
-Result<Server> splitServer(const std::string& url) {
-  const auto scheme = url.find("://");
-  const std::string name = scheme == std::string::npos ? "" : url.substr(0, scheme);
-  if (name != "https" && name != "http")
-    return refuse(fmt::format("\"{}\" must begin with https:// or http://", url));
-  const auto slash = url.find('/', scheme + 3);
-  Server server{url.substr(0, slash), slash == std::string::npos ? "" : url.substr(slash)};
-  while (!server.pathPrefix.empty() && server.pathPrefix.back() == '/') server.pathPrefix.pop_back();
-  if (server.url.size() == scheme + 3) return refuse(fmt::format("\"{}\" has no host", url));
-  if (url.find_first_of("?#@ ") != std::string::npos) {
-    return refuse(fmt::format("\"{}\" may have a scheme, host, port and path, nothing else", url));
-  }
-  return server;
-}
-
 // The text itself, or what is in the file, which is then noted; "-data" wins over the path, as kubectl has
 // it.
 Result<std::string> dataOrFile(const std::string& data, const std::string& path,
@@ -78,7 +58,7 @@ Result<std::string> dataOrFile(const std::string& data, const std::string& path,
 
 Result<void> useCluster(const codec::KubeconfigCluster& cluster, ConnectionConfig& config) {
   const std::string at = fmt::format("{}: cluster {}", cluster.file, cluster.name);
-  auto server = splitServer(cluster.server);
+  auto server = parseServerUrl(cluster.server);
   if (!server) return refuse(fmt::format("{}: server: {}", at, server.error().message));
   auto ca = dataOrFile(cluster.certificateAuthorityData, cluster.certificateAuthority, cluster.file,
                        fmt::format("cluster {}: certificate-authority", cluster.name), config.tlsFiles.ca);
@@ -268,6 +248,21 @@ Result<ConnectionConfig> fromSources(const ConfigSources& sources) {
 }
 
 }  // namespace
+
+Result<ServerUrl> parseServerUrl(const std::string& url) {
+  const auto scheme = url.find("://");
+  const std::string name = scheme == std::string::npos ? "" : url.substr(0, scheme);
+  if (name != "https" && name != "http")
+    return refuse(fmt::format("\"{}\" must begin with https:// or http://", url));
+  const auto slash = url.find('/', scheme + 3);
+  ServerUrl server{url.substr(0, slash), slash == std::string::npos ? "" : url.substr(slash)};
+  while (!server.pathPrefix.empty() && server.pathPrefix.back() == '/') server.pathPrefix.pop_back();
+  if (server.url.size() == scheme + 3) return refuse(fmt::format("\"{}\" has no host", url));
+  if (url.find_first_of("?#@ ") != std::string::npos) {
+    return refuse(fmt::format("\"{}\" may have a scheme, host, port and path, nothing else", url));
+  }
+  return server;
+}
 
 Result<ConnectionConfig> loadConnectionConfig(const ConfigSources& sources) {
   auto config = fromSources(sources);

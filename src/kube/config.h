@@ -57,6 +57,14 @@ struct ConfigSources {
 // key that cannot be used.
 [[nodiscard]] base::Result<ConnectionConfig> loadConnectionConfig(const ConfigSources& sources);
 
+// An address that requests go to: "https://host:6443/k8s" without its path, and the path.
+struct ServerUrl {
+  std::string url;
+  std::string pathPrefix;
+};
+// kInvalid quotes it and says what is wrong.
+[[nodiscard]] base::Result<ServerUrl> parseServerUrl(const std::string& url);
+
 // `config.tls` with what its files hold now. kInvalid names the file that cannot be read.
 [[nodiscard]] base::Result<net::TlsClientConfig> rereadTls(const ConnectionConfig& config);
 

@@ -14,7 +14,7 @@ const headers = () => ({Authorization: `Bearer ${token()}`});
 
 async function complaintOf(response) {
   try {
-    return (await response.json()).error ?? `HTTP ${response.status}`;
+    return (await response.json()).message ?? `HTTP ${response.status}`;
   } catch {
     return `HTTP ${response.status}`;
   }

@@ -75,6 +75,27 @@ TEST_CASE("log: levels below the chosen one are dropped; components can be renam
   CHECK(lines.text.find(R"("component":"b")") != std::string::npos);
 }
 
+TEST_CASE("log: as text a line can be read, and is one line") {
+  Lines lines;
+  const Logger logger(lines, LogLevel::kInfo, "cycle", LogFormat::kText);
+  logger.named("lease").warning(
+      "lost", {{"job", "ml/bert"}, {"pods", 4}, {"whole", true}, {"none", ""}, {"why", "too late"}});
+  const auto at = lines.text.find(' ');
+  CHECK(lines.text.substr(at) ==
+        " warning lease: lost job=ml/bert pods=4 whole=true none=\"\" why=\"too late\"\n");
+  lines.text.clear();
+  logger.info("a\nb", {{"name", "x\n2026-01-01 error"}, {"other", "a=b"}, {"bell", "\x1b[2J"}});
+  CHECK(std::count(lines.text.begin(), lines.text.end(), '\n') == 1);
+  CHECK(lines.text.find(R"(info    cycle: a\nb name="x\n2026-01-01 error" other="a=b" bell="\u001b[2J")") !=
+        std::string::npos);
+}
+
+TEST_CASE("log: format names") {
+  CHECK(parseLogFormat("json").value() == LogFormat::kJson);
+  CHECK(parseLogFormat("text").value() == LogFormat::kText);
+  CHECK(parseLogFormat("xml").error().message == "log format \"xml\": use json or text");
+}
+
 TEST_CASE("log: level names") {
   CHECK(parseLogLevel("debug").value() == LogLevel::kDebug);
   CHECK(parseLogLevel("error").value() == LogLevel::kError);

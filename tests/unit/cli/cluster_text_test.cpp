@@ -59,6 +59,16 @@ TEST_CASE("Nodes are told with who is on them") {
   CHECK(nodesTable(cluster(), true).find("cpu ") != std::string::npos);
 }
 
+TEST_CASE("Programs are told the same of nodes") {
+  CHECK(nodesJson(cluster(), false) ==
+        R"({"items":[{"name":"n1","gpus":8,"usedGpus":7,"ready":true,"unschedulable":false,"deleting":false,)"
+        R"("suspected":false,"trainingJobs":[{"namespace":"ml","name":"bert"}],"otherPods":1},)"
+        R"({"name":"n2","gpus":8,"usedGpus":0,"ready":true,"unschedulable":true,"deleting":false,)"
+        R"("suspected":false,"trainingJobs":[],"otherPods":0}],"gpus":16,"usedGpus":7})"
+        "\n");
+  CHECK(nodesJson(cluster(), true).find(R"("name":"cpu")") != std::string::npos);
+}
+
 TEST_CASE("Queues and jobs are told by what they hold") {
   model::Snapshot snapshot = cluster();
   CHECK(topTable(snapshot, 5).find("No job has its places.") != std::string::npos);
@@ -78,16 +88,24 @@ TEST_CASE("Queues and jobs are told by what they hold") {
         "\n"
         "JOB       QUEUE    GPUS   PHASE     AGE\n"
         "ml/bert   vision   8      Running   90s\n");
+  CHECK(topJson(snapshot, 5) ==
+        R"({"items":[{"namespace":"ml","name":"bert","queue":"vision","phase":"Running","gpus":8,)"
+        R"("creationTimestamp":")" +
+            base::formatTime(job.created) +
+            R"("}],"placed":1,"queues":[{"name":"vision","gpus":8,"placed":1,"waiting":0}],"gpus":16})"
+            "\n");
 }
 
 TEST_CASE("A job's story is told in order") {
-  const auto text = timelineText(
-      R"({"metadata":{"uid":"u2","creationTimestamp":"2026-01-01T10:00:00Z"},"status":{"conditions":[
+  const std::string job =
+      R"({"metadata":{"namespace":"ml","name":"bert","uid":"u2","creationTimestamp":"2026-01-01T10:00:00Z"},"status":{"conditions":[
         {"type":"Queued","status":"True","reason":"WaitingForTopology","message":"needs 4","lastTransitionTime":"2026-01-01T10:00:01Z"}],
-        "pending":{"estimatedStartTime":"2026-01-01T12:00:00Z","message":"needs 4"}}})",
+        "pending":{"estimatedStartTime":"2026-01-01T12:00:00Z","message":"needs 4"}}})";
+  const std::string events =
       R"({"items":[{"eventTime":"2026-01-01T10:00:05.123456Z","reason":"Aborted","message":"again","series":{"count":3}},
         {"firstTimestamp":"2026-01-01T09:00:00Z","reason":"OfAnother","involvedObject":{"uid":"u1"}},
-        {"firstTimestamp":"2026-01-01T09:59:59Z","reason":"Early","involvedObject":{"uid":"u2"}}]})");
+        {"firstTimestamp":"2026-01-01T09:59:59Z","reason":"Early","involvedObject":{"uid":"u2"}}]})";
+  const auto text = timelineText(job, events);
   REQUIRE(text);
   CHECK(*text ==
         "TIME                   WHAT                               WHY\n"
@@ -97,6 +115,11 @@ TEST_CASE("A job's story is told in order") {
         "2026-01-01T10:00:05Z   Aborted (3 times)                  again\n"
         "2026-01-01T12:00:00Z   expected start                     needs 4\n");
   CHECK_FALSE(timelineText("no", "{}"));
+  CHECK(
+      timelineJson(job, events)
+          .value()
+          .starts_with(
+              R"({"namespace":"ml","name":"bert","moments":[{"time":"2026-01-01T09:59:59Z","what":"Early","message":""},)"));
 }
 
 TEST_CASE("Shells are told every command and flag") {

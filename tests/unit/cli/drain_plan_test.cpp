@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <string>
+
 #include "support/builders.h"
 
 using namespace trainyard;        // NOLINT(google-build-using-namespace): test
@@ -43,6 +45,15 @@ TEST_CASE("who goes on from a checkpoint leaves a node, who would begin anew sta
   CHECK(gangs[1].members == std::vector{key("ml/saves-worker-0")});
   const std::string text = cli::drainTable(model::NodeName("n1"), gangs);
   CHECK(text.find("1 of 2 gangs stay in the way") != std::string::npos);
+
+  CHECK(
+      cli::drainJson(model::NodeName("n1"), {true, gangs, {gangs[0]}}) ==
+      R"({"node":"n1","unschedulable":true,"items":[{"namespace":"ml","name":"begins","members":)"
+      R"([{"namespace":"ml","name":"begins-worker-0"}],"keepsWork":false,"stays":true,"lostGpuSeconds":)" +
+          std::to_string(gangs[0].lostGpuSeconds) +
+          R"(,"left":false},{"namespace":"ml","name":"saves","members":)"
+          R"([{"namespace":"ml","name":"saves-worker-0"}],"keepsWork":true,"stays":false,"lostGpuSeconds":)" +
+          std::to_string(gangs[1].lostGpuSeconds) + R"(,"left":true}]})" + "\n");
 
   for (const auto& each : cli::planDrain(snapshot, model::NodeName("n1"), true)) CHECK_FALSE(each.stays);
 }

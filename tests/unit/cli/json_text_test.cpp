@@ -41,9 +41,9 @@ TEST_CASE("JSON as YAML reads as people write it, and means the same") {
 }
 
 TEST_CASE("Names are told as kubectl tells them") {
-  CHECK(namesOfJson(R"({"items":[{"name":"a"},{"metadata":{"name":"b"}}]})", "trainingjob").value() ==
-        "trainingjob.trainyard.dev/a\ntrainingjob.trainyard.dev/b\n");
-  CHECK(namesOfJson(R"({"name":"a"})", "queue").value() == "queue.trainyard.dev/a\n");
+  CHECK(namesOfJson(R"({"items":[{"name":"a"},{"metadata":{"name":"b"}}]})", "trainingjob.trainyard.dev")
+            .value() == "trainingjob.trainyard.dev/a\ntrainingjob.trainyard.dev/b\n");
+  CHECK(namesOfJson(R"({"name":"a"})", "queue.trainyard.dev").value() == "queue.trainyard.dev/a\n");
 }
 
 TEST_CASE("Nothing that may be secret is left in an object") {

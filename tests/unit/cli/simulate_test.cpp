@@ -8,7 +8,10 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include "cli/console_config.h"
 #include "cli/simulate_text.h"
+#include "operator/console/tried_jobs.h"
+#include "operator/simulation_json.h"
 #include "sim/cluster/cluster.h"
 
 namespace {
@@ -187,7 +190,7 @@ TEST_CASE("whom it would move is moved for it") {
   const std::string there = answer.places.front().node.str() == "n0000" ? "node n0001" : "node n0000";
   CHECK(answer.stops[0].goesTo == there);
   CHECK(cli::simulationText(*simulation).find("starts anew on " + there) != std::string::npos);
-  CHECK(cli::simulationJson(*simulation).find("\"goesTo\":\"" + there) != std::string::npos);
+  CHECK(operator_::simulationJson(*simulation).find("\"goesTo\":\"" + there) != std::string::npos);
 
   world.submit(yaml);
   REQUIRE(world.waitPhase("whole", "Running"));
@@ -280,10 +283,101 @@ TEST_CASE("an answer reads as a sentence") {
   CHECK(text.find("default/next would wait: WaitingForCapacity.\n") != std::string::npos);
   CHECK(text.find("when default/bert (which waits now, about ") != std::string::npos);
   CHECK(text.find("Secret s is left out: only TrainingJobs are tried") != std::string::npos);
-  const std::string json = cli::simulationJson(*simulation);
+  const std::string json = operator_::simulationJson(*simulation);
   CAPTURE(json);
   CHECK(json.find(R"("name":"bert","queue":"default","outcome":"Starts")") != std::string::npos);
   CHECK(json.find(R"("expectedStart":{"time":)") != std::string::npos);
+}
+
+// The operator's console, with an administrator's eyes.
+class Console final : public cli::LiveCluster {
+ public:
+  explicit Console(World& world) : world_(world) {}
+
+  base::Result<std::string> post(const std::string& path, const std::string& body,
+                                 const kube::Query&) override {
+    CHECK(path == "/api/simulate");
+    if (refusal) return base::fail(*refusal);
+    core::CycleInput input;
+    input.snapshot = *world_.snapshot();
+    auto jobs = operator_::console::readTriedJobs(body, input);
+    if (!jobs) return base::fail(jobs.error());
+    operator_::Simulation simulation{.now = input.snapshot.now, .policy = "the operator"};
+    simulation.forecasts = operator_::tryJobs(std::move(input), std::move(*jobs));
+    return operator_::simulationJson(simulation);
+  }
+  std::vector<base::Result<std::string>> get(const std::vector<std::string>&) override { return {}; }
+  base::Result<model::Snapshot> snapshot() override {
+    return base::fail(base::ErrorCode::kUnsupported, "not of a console");
+  }
+  const std::string& source() const override { return source_; }
+  const std::string& ns() const override { return world_.ns(); }
+  base::WallTime now() const override { return world_.now(); }
+
+  std::optional<base::Error> refusal;
+
+ private:
+  World& world_;
+  std::string source_ = "console https://console";
+};
+
+TEST_CASE("the console answers what the command finds out by itself") {
+  World world(2);
+  world.submit(
+      jobYaml("running", 1, "  estimate: {durationSeconds: 100}\n  preemptible: false\n", 8, "100s"));
+  REQUIRE(world.waitPhase("running", "Running"));
+  Console console(world);
+  const auto manifests = cli::parseManifests(
+      jobYaml("now", 1) + "---\n" + jobYaml("later", 2, "  estimate: {durationSeconds: 50}\n") + "---\n" +
+          jobYaml("lost", 1, "  queue: nowhere\n") + "---\n" +
+          jobYaml("others", 1, "  run: {managedBy: example.com/other}\n") + "---\n" +
+          jobYaml("asleep", 1, "  run: {suspend: true}\n") +
+          "---\n{apiVersion: v1, kind: Secret, metadata: {name: s}}\n",
+      "job.yaml");
+  REQUIRE(manifests);
+  auto here = cli::simulate(world, *manifests, {});
+  auto there = cli::simulateByConsole(world, console, *manifests, "");
+  REQUIRE(here);
+  INFO((there ? "" : there.error().message));
+  REQUIRE(there);
+  CHECK(there->policy == "the operator (console https://console)");
+  there->policy = here->policy;
+  CHECK(cli::simulationText(*there) == cli::simulationText(*here));
+  CHECK(operator_::simulationJson(*there) == operator_::simulationJson(*here));
+  console.refusal =
+      base::Error{base::ErrorCode::kForbidden, "POST /api/simulate: 403 Forbidden: not there", "Forbidden"};
+  there = cli::simulateByConsole(world, console, *manifests, "");
+  REQUIRE_FALSE(there);
+  CHECK(there.error().message == "not there (console https://console)");
+}
+
+TEST_CASE("a console gets the user's token and nothing else of his, by a way that hides it") {
+  const auto none = [](const std::string&) { return std::string(); };
+  kube::ConnectionConfig user{.source = "kubeconfig k, context c", .server = "https://api:6443"};
+  const auto refused = [&](const std::string& url) {
+    const auto config = cli::consoleConfig(user, {.url = url}, none);
+    return config ? "taken: " + config->server + config->pathPrefix : config.error().message;
+  };
+  CHECK(refused("https://console").find("kubeconfig k, context c has none") != std::string::npos);
+  user.authorization = "Basic abc";
+  CHECK(refused("https://console").find("needs a bearer token") != std::string::npos);
+  user.authorization = "Bearer abc";
+  user.tls.certificatePem = "mine";
+  CHECK(refused("https://console/trainyard") == "taken: https://console/trainyard");
+  for (const char* url : {"http://localhost:8090", "http://127.0.0.1:8090", "http://[::1]:8090"})
+    CHECK(refused(url) == std::string("taken: ") + url);
+  for (const char* url : {"http://console:8090", "http://localhost.evil.com", "http://[fd00::1]:8090"})
+    CHECK(refused(url).find("in the clear") != std::string::npos);
+  CHECK(refused("console") == R"(--console: "console" must begin with https:// or http://)");
+  const auto config = cli::consoleConfig(user, {.url = "https://console"}, none);
+  REQUIRE(config);
+  CHECK(config->authorization == "Bearer abc");
+  CHECK(config->tls.certificatePem.empty());
+  CHECK(cli::consoleConfig(user, {.url = "https://console", .caFile = "/nowhere"}, none)
+            .error()
+            .message.find("--console-ca: /nowhere") == 0);
+  user.headers.emplace_back("Impersonate-User", "eve");
+  CHECK(refused("https://console").find("cannot act as somebody else") != std::string::npos);
 }
 
 }  // namespace

@@ -320,7 +320,7 @@ TEST_CASE("A proxy is asked for what has no TLS, and told the whole URL") {
 TEST_CASE("Proxies that cannot be used are refused with the reason") {
   LoopThread loop;
   const auto messageOf = [&](std::string proxy) {
-    auto made = makeHttpClient({.url = "http://host", .proxy = std::move(proxy)}, loop.loop());
+    auto made = makeClientUnderTest({.url = "http://host", .proxy = std::move(proxy)}, loop.loop());
     REQUIRE_FALSE(made);
     CHECK(made.error().code == ErrorCode::kInvalid);
     return made.error().message;
@@ -337,7 +337,7 @@ TEST_CASE("Proxies that cannot be used are refused with the reason") {
 TEST_CASE("URLs that cannot work are refused with the reason") {
   LoopThread loop;
   const auto messageOf = [&](std::string url) {
-    auto made = makeHttpClient({.url = std::move(url)}, loop.loop());
+    auto made = makeClientUnderTest({.url = std::move(url)}, loop.loop());
     REQUIRE_FALSE(made);
     CHECK(made.error().code == ErrorCode::kInvalid);
     return made.error().message;

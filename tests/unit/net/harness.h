@@ -16,6 +16,7 @@
 #include "base/event_loop.h"
 #include "net/client.h"
 #include "net/server.h"
+#include "tests/unit/net/client_under_test.h"
 
 namespace trainyard::net::test {
 
@@ -61,7 +62,7 @@ class LoopThread {
 class TestClient {
  public:
   explicit TestClient(ClientOptions options) {
-    auto made = makeHttpClient(std::move(options), loop_.loop());
+    auto made = makeClientUnderTest(std::move(options), loop_.loop());
     if (!made) throw std::runtime_error(made.error().message);
     client_ = std::move(*made);
   }

@@ -103,6 +103,19 @@ std::string RawConnection::readRequest() {
   return request;
 }
 
+void RawConnection::pumpInto(RawConnection& other) {
+  while (!received_.empty() || fill()) {
+    if (!other.send(std::exchange(received_, {}))) break;
+  }
+  other.closeSending();
+}
+
+void RawConnection::relay(RawConnection& one, RawConnection& other) {
+  std::thread back([&] { other.pumpInto(one); });
+  one.pumpInto(other);
+  back.join();
+}
+
 void RawConnection::reset() {
   const linger now{.l_onoff = 1, .l_linger = 0};
   ::setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &now, sizeof now);

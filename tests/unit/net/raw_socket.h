@@ -31,12 +31,15 @@ class RawConnection {
   std::string readToEnd() { return readUntil({}); }
   // A whole request with an optional body of a known length.
   std::string readRequest();
+  // Hands on what comes on either side, until both have closed.
+  static void relay(RawConnection& one, RawConnection& other);
   // No FIN but a reset.
   void reset();
   void closeSending();
 
  private:
   bool fill();
+  void pumpInto(RawConnection& other);
 
   int descriptor_;
   std::string received_;

@@ -1,7 +1,10 @@
 #include <catch2/catch.hpp>
 
+#include "codec/json_value.h"
 #include "operator/console/answers.h"
 #include "operator/console/console.h"
+#include "operator/console/tried_jobs.h"
+#include "operator/simulation_json.h"
 #include "support/builders.h"
 #include "support/fake_api.h"
 
@@ -73,10 +76,14 @@ struct Fixture {
                    [this](const auto& work) { loop.postAfter(takes, [work] { work()(); }); }}};
   base::Instant::duration takes{};  // a what-if
 
+  std::shared_ptr<Recorder> simulate(const std::string& body, const std::string& token) {
+    return ask("/api/simulate", token, net::Method::kPost, body);
+  }
   std::shared_ptr<Recorder> ask(std::string target, const std::string& token = "",
-                                net::Method method = net::Method::kGet) {
+                                net::Method method = net::Method::kGet, const std::string& body = "") {
     const auto recorder = std::make_shared<Recorder>();
     net::ServerRequest request{.method = method, .target = std::move(target)};
+    request.body = body;
     if (!token.empty()) request.headers.emplace_back("authorization", "Bearer " + token);
     console.answer(request, recorder);
     loop.runFor(std::chrono::milliseconds(100));
@@ -232,6 +239,117 @@ TEST_CASE_METHOD(Fixture, "Nothing is worked out for who has left") {
   loop.runFor(seconds(1));
   for (const std::string& path : api.paths) CHECK_THAT(path, !Catch::Contains("/events"));
   CHECK(recorder->answer.status == 0);
+}
+
+std::string jobText(const std::string& key, int gpuCount) {
+  const auto slash = key.find('/');
+  return fmt::format(R"({{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","metadata":)"
+                     R"({{"namespace":"{}","name":"{}","uid":"u"}},"spec":{{"framework":"PyTorch","roles":)"
+                     R"([{{"name":"worker","replicas":1,"template":{{"spec":{{"containers":[{{"name":"main",)"
+                     R"("image":"i","resources":{{"limits":{{"nvidia.com/gpu":{}}}}}}}]}}}}}}]}}}})",
+                     key.substr(0, slash), key.substr(slash + 1), gpuCount);
+}
+
+std::string items(const std::vector<std::string>& jobs) {
+  std::vector<TriedJob> tried;
+  for (const std::string& each : jobs) tried.push_back({.job = each});
+  return writeTriedJobs(tried);
+}
+
+std::string messageOf(const net::HttpResponse& answer) {
+  const auto document = codec::JsonDocument::parse(answer.body);
+  return document ? std::string(document->root().find("message").string().value_or("")) : "no JSON";
+}
+
+TEST_CASE_METHOD(Fixture, "Jobs are tried for who may read their namespaces") {
+  const std::string body = items({jobText("ml/next", 2)});
+  CHECK(simulate(body, "")->answer.status == 401);
+  CHECK(simulate(body, "forged")->answer.status == 401);
+  CHECK(ask("/api/simulate", "ann")->answer.status == 405);
+  const auto own = simulate(body, "ann")->answer;
+  CHECK(own.status == 200);
+  const auto simulation = readSimulation(own.body);
+  REQUIRE(simulation);
+  REQUIRE(simulation->forecasts.size() == 1);
+  CHECK(simulation->forecasts[0].outcome == core::Forecast::Outcome::kStarts);
+  CHECK(simulation->forecasts[0].job->key == model::ObjectKey{"ml", "next"});
+  const auto theirs = simulate(items({jobText("ml/a", 1), jobText("secret/b", 1)}), "ann")->answer;
+  CHECK(theirs.status == 403);
+  CHECK(messageOf(theirs) == "you may not read TrainingJobs in namespace secret");
+  CHECK(simulate(items({jobText("secret/b", 1)}), "admin")->answer.status == 200);
+}
+
+TEST_CASE_METHOD(Fixture, "What cannot be tried is refused with its place") {
+  const auto refused = [&](const std::string& body, int status = 400) {
+    const auto answer = simulate(body, "ann")->answer;
+    CHECK(answer.status == status);
+    return messageOf(answer);
+  };
+  CHECK_THAT(refused(""), Catch::StartsWith("the body"));
+  CHECK_THAT(refused("{\"items\":[\n  {\"job\": nul}]}"), Catch::StartsWith("the body, line 2, column 1"));
+  CHECK_THAT(refused(R"({"items":5})"), Catch::StartsWith("items: expected a list"));
+  CHECK(refused(R"({"items":[]})") == "items: must have a job");
+  CHECK(refused(R"({"items":[{}]})") == "items[0].job.metadata.namespace: is missing, or no name");
+  CHECK(refused(items({jobText("ml/a", 1), jobText("ml/a%2Fb", 1)})) ==
+        "items[1].job.metadata.name: is missing, or no name");
+  CHECK_THAT(refused(R"({"items":[{"job":{"metadata":{"namespace":"ml","name":"a","uid":7}}}]})"),
+             Catch::StartsWith("items[0].job ml/a: metadata.uid"));
+  CHECK(refused(items({jobText("ml/bert", 1)}), 409) ==
+        "items[0].job.metadata.name: TrainingJob ml/bert exists already");
+  CHECK(refused(items({jobText("ml/a", 1), jobText("ml/a", 1)})) ==
+        "items[1].job.metadata.name: ml/a is there twice");
+  CHECK(refused(items(std::vector<std::string>(kMostTriedJobs + 1, jobText("ml/a", 1)))) ==
+        "items: 17 jobs, at most 16 are tried at once");
+  const std::string deep = std::string(100, '[') + std::string(100, ']');
+  CHECK_THAT(refused(R"({"items":)" + deep + "}"), Catch::StartsWith("the body"));
+  CHECK_THAT(refused(std::string(kMostTriedBytes + 1, ' '), 413), Catch::Contains("larger"));
+}
+
+TEST_CASE_METHOD(Fixture, "A job that is tried has nothing that only an existing one has") {
+  snapshot = cluster().add(node("n1").gpus(8));
+  std::string body = items({jobText("ml/next", 8)});
+  // As if it had its places already, and longer than everybody else.
+  body.insert(body.find(R"("spec")"),
+              R"("status":{"phase":"Running","gang":{"epoch":1,"placed":{"epoch":1,"assignments":)"
+              R"([{"node":"n1","role":"worker","indices":"0"}]}}},)");
+  const auto answer = simulate(body, "ann")->answer;
+  CHECK(answer.status == 200);
+  const auto simulation = readSimulation(answer.body);
+  REQUIRE(simulation);
+  CHECK(simulation->forecasts[0].outcome == core::Forecast::Outcome::kStarts);
+}
+
+TEST_CASE_METHOD(Fixture, "Of others an answer tells how much, and not who") {
+  const model::Job theirs = job("secret/plan9").role("worker", 1, gpus(6)).placed("n1", "worker", "0");
+  snapshot = cluster()
+                 .add(node("n1").gpus(8))
+                 .add(theirs)
+                 .add(pod("secret/plan9-worker-0").memberOf(theirs, "worker", 0).on("n1").gpus(6));
+  const std::string body = items({jobText("ml/next", 8)});
+  const auto ann = simulate(body, "ann")->answer;
+  CHECK(ann.status == 200);
+  CHECK_THAT(ann.body, Catch::Contains(R"("outcome":"Waits")") && Catch::Contains(std::string(kAnother)) &&
+                           !Catch::Contains("secret") && !Catch::Contains("plan9"));
+  const auto admin = simulate(body, "admin")->answer;
+  CHECK_THAT(admin.body, Catch::Contains(R"({"namespace":"secret","name":"plan9","nodes":1)"));
+}
+
+TEST_CASE_METHOD(Fixture, "One what-if at a time, and who had one leaves the next to others") {
+  const std::string body = items({jobText("ml/next", 2)});
+  takes = seconds(3);
+  const auto first = simulate(body, "ann");
+  CHECK(first->answer.status == 0);
+  const auto second = simulate(body, "admin")->answer;
+  CHECK(second.status == 429);
+  CHECK(net::findHeader(second.headers, "Retry-After") == "1");
+  CHECK(ask("/api/what-if?namespace=ml&members=1&gpus=2", "admin")->answer.status == 429);
+  loop.runFor(seconds(3));
+  CHECK(first->answer.status == 200);
+  takes = seconds(0);
+  CHECK(simulate(body, "ann")->answer.status == 429);
+  CHECK(simulate(body, "admin")->answer.status == 200);
+  loop.runFor(seconds(9));
+  CHECK(simulate(body, "ann")->answer.status == 200);
 }
 
 TEST_CASE_METHOD(Fixture, "Before the cluster was read there is nothing to show") {

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/live_cluster.h"
+#include "cli/manifests.h"
+#include "model/job.h"
+#include "operator/console/tried_jobs.h"
+
+namespace trainyard::cli {
+
+// A TrainingJob of the files, as the API server would create it.
+struct CheckedJob {
+  model::Job job;
+  operator_::console::TriedJob tried;  // the same as JSON, with a pod of each role
+};
+
+// Asks the API server to check the TrainingJobs among the manifests and a pod of each role with dryRun=All,
+// as at their creation, and by the rights of whoever asks. `ns`: that jobs must have, or are given; empty:
+// that of the context. What could not be checked goes into `notes`. Errors name file and line.
+[[nodiscard]] base::Result<std::vector<CheckedJob>> checkJobs(LiveCluster& cluster,
+                                                              const std::vector<Manifest>& manifests,
+                                                              const std::string& ns,
+                                                              std::vector<std::string>& notes);
+
+}  // namespace trainyard::cli

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/cluster_client.h"
+#include "cli/log_sources.h"
+
+namespace trainyard::cli {
+
+struct FollowOptions {
+  model::ObjectKey job;
+  LogChoice choice;
+  std::string container = {};
+  int tail = -1;  // lines to begin with; -1: all
+};
+
+// Prints the lines of a job's members as they come, until the job has ended or is gone: also of the next
+// attempt where one ends, and of members that come later. All streams are of the client's one loop; this
+// thread prints.
+class LogFollower {
+ public:
+  // `print` gets whole lines with their label, `tell` what happens to the streams.
+  LogFollower(ClusterClient& client, FollowOptions options, std::function<void(const std::string&)> print,
+              std::function<void(const std::string&)> tell)
+      : client_(client), options_(std::move(options)), print_(std::move(print)), tell_(std::move(tell)) {}
+
+  ~LogFollower();
+  LogFollower(const LogFollower&) = delete;
+  LogFollower& operator=(const LogFollower&) = delete;
+
+  // Waits for the end. An error that may pass is told once, and tried again.
+  [[nodiscard]] base::Result<void> run();
+
+ private:
+  struct Event {
+    std::string pod;
+    std::string label;
+    std::optional<std::string> line = std::nullopt;
+    base::Result<void> end = {};
+  };
+
+  [[nodiscard]] base::Result<bool> look();
+  void follow(const LogSource& source, const LogRun& run);
+  [[nodiscard]] base::Result<void> take(std::deque<Event> events);
+  [[nodiscard]] std::deque<Event> await();
+  void push(Event event);
+  [[nodiscard]] base::Result<void> passing(const base::Error& error);
+
+  ClusterClient& client_;
+  const FollowOptions options_;
+  const std::function<void(const std::string&)> print_;
+  const std::function<void(const std::string&)> tell_;
+  std::set<LogRun> followed_;                // runs that were followed to their end, or are
+  std::map<std::string, LogRun> open_;       // by pod
+  std::map<LogRun, base::WallTime> broken_;  // whose stream broke: since when there is more to read
+  std::string told_;                         // of what may pass
+
+  std::mutex mutex_;
+  std::condition_variable more_;
+  std::deque<Event> events_;
+};
+
+}  // namespace trainyard::cli

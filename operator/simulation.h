@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/time.h"
+#include "core/cycle/simulate.h"
+
+namespace trainyard::operator_ {
+
+// What would become of jobs that nobody has created, as `trainyard simulate` tells it.
+struct Simulation {
+  std::vector<core::Forecast> forecasts = {};  // in the order of the jobs
+  base::WallTime now{};
+  std::string policy = {};              // where it came from
+  std::vector<std::string> notes = {};  // what the answers leave out
+};
+
+// The role as its pods will be, by what admission made of one; kInvalid for what is no pod.
+[[nodiscard]] base::Result<void> takeAdmittedPod(std::string_view pod, model::Role& role);
+
+// core::forecast() of jobs whose shape is chosen first where they want one, as the operator does at
+// admission.
+[[nodiscard]] std::vector<core::Forecast> tryJobs(core::CycleInput input,
+                                                  std::vector<std::shared_ptr<const model::Job>> jobs);
+
+}  // namespace trainyard::operator_
