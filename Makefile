@@ -4,7 +4,7 @@ ARGS ?=
 PRESET ?= release
 PREFIX ?= /usr/local
 
-.PHONY: help deps build install images dist arm64 demo monitoring test e2e-full faults abuse real network soak sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
+.PHONY: help deps build install images dist reproducible arm64 demo monitoring test e2e-full faults abuse real network soak sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
   cluster-status cluster-down clean
 
 help: ## list the targets
@@ -25,6 +25,9 @@ images: build ## container images of the programs into build/images, without an 
 
 dist: build ## the command line as an archive for other machines, in build/dist (ARGS="--url https://…": and krew's manifest)
 	tools/dist $(ARGS)
+
+reproducible: build ## the programs built once more elsewhere, from nothing: the same bytes (ten minutes and more)
+	tests/reproducible
 
 arm64: ## the programs for arm64, and their images beside this machine's; tried here under emulation (twenty minutes)
 	tools/deps arm64
