@@ -290,9 +290,10 @@ void Console::tryWish(const ExchangePtr& exchange, const Wish& wish, const Viewe
   if (!job) return exchange->reply(refusal(400, job.error().message));
   if (exchange->clientGone()) return;
   const std::string tenant = tenantOf(viewer.user);
+  othersSentAway_ = othersSentAway_ || (trying_ && *trying_ != tenant);
   if (trying_ || rests(tenant))
     return exchange->reply(refusal(429, "another what-if is being worked out; try again in a moment"));
-  trying_ = true;
+  trying_ = tenant;
   core::CycleInput input;
   input.snapshot = facts_.snapshot;
   input.settings = deps_.settings;
@@ -305,8 +306,8 @@ void Console::tryWish(const ExchangePtr& exchange, const Wish& wish, const Viewe
             text = describeForecast(forecast.front(), viewer, namespaces)] {
       if (*alive) {
         const base::Instant now = deps_.executor.now();
-        trying_ = false;
-        rests_[tenant] = now + kRestPerWhatIf * (now - began);
+        trying_.reset();
+        if (std::exchange(othersSentAway_, false)) rests_[tenant] = now + kRestPerWhatIf * (now - began);
       }
       exchange->reply(makeAnswer(200, kJson, text));
     };
