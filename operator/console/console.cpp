@@ -321,18 +321,19 @@ void Console::tryJobs(const ExchangePtr& exchange, std::shared_ptr<const std::st
          });
 }
 
-// One at a time: it may take a core for seconds where thousands wait. Whoever had one leaves the next ones to
-// others for kRestPerWhatIf times as long as his took.
+// One at a time: it may take a core for seconds where thousands wait. Whoever had one while
+// others were sent away leaves the next ones to them for kRestPerWhatIf times as long as his took.
 void Console::tryOut(const ExchangePtr& exchange, const std::string& user,
                      std::function<net::HttpResponse(core::CycleInput)> work) {
   if (exchange->clientGone()) return;
   const std::string tenant = tenantOf(user);
   const base::Instant began = deps_.executor.now();
   std::erase_if(rests_, [&](const auto& each) { return each.second <= began; });
+  othersSentAway_ = othersSentAway_ || (trying_ && *trying_ != tenant);
   if (trying_ || rests_.contains(tenant))
     return exchange->reply(refusal(429, trying_ ? "another what-if is being worked out; try again in a moment"
-                                                : "your last what-if took long; try again in a moment"));
-  trying_ = true;
+                                                : "others wait for theirs; try again in a moment"));
+  trying_ = tenant;
   core::CycleInput input;
   input.snapshot = facts_.snapshot;
   input.settings = deps_.settings;
@@ -342,8 +343,8 @@ void Console::tryOut(const ExchangePtr& exchange, const std::string& user,
     return [this, exchange, tenant, began, alive, answer] {
       if (*alive) {
         const base::Instant now = deps_.executor.now();
-        trying_ = false;
-        rests_[tenant] = now + kRestPerWhatIf * (now - began);
+        trying_.reset();
+        if (std::exchange(othersSentAway_, false)) rests_[tenant] = now + kRestPerWhatIf * (now - began);
       }
       exchange->reply(std::move(*answer));
     };

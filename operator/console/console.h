@@ -25,7 +25,8 @@ namespace trainyard::operator_::console {
 
 inline constexpr std::size_t kMostStreams = 32;
 inline constexpr std::size_t kMostStreamsOfTenant = 6;
-// Who has had a what-if worked out lets others have theirs, so many times as long as it took.
+// Who has had a what-if worked out while others were sent away lets them have theirs, so many times as long
+// as it took.
 inline constexpr int kRestPerWhatIf = 3;
 // A stream ends then, and the page begins another one: so a reader that does not keep up holds no more.
 inline constexpr std::size_t kMostStreamBytes = std::size_t{8} << 20;
@@ -114,8 +115,9 @@ class Console {
   std::list<StreamPtr> streams_;
   bool ticking_ = false;
   Turns eventTurns_;
-  bool trying_ = false;                         // a what-if
-  std::map<std::string, base::Instant> rests_;  // until when, by tenant
+  std::optional<std::string> trying_ = std::nullopt;  // whose what-if is worked out
+  bool othersSentAway_ = false;                       // meanwhile
+  std::map<std::string, base::Instant> rests_;        // until when, by tenant
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

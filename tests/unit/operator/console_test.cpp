@@ -218,16 +218,23 @@ TEST_CASE_METHOD(Fixture, "What-if is for namespaces that one may read") {
     CHECK(ask(std::string("/api/what-if?namespace=ml&") + bad, "ann")->answer.status == 400);
 }
 
-TEST_CASE_METHOD(Fixture, "Who had a what-if worked out lets others have theirs") {
-  takes = std::chrono::milliseconds(80);
+TEST_CASE_METHOD(Fixture, "Who had a what-if worked out lets those have theirs who were sent away") {
   const auto tries = [&](const char* token) {
     return ask("/api/what-if?namespace=ml&members=1&gpus=2", token)->answer.status;
   };
+  takes = std::chrono::milliseconds(80);
+  // Nobody else wants one.
   CHECK(tries("robot-1") == 200);
+  CHECK(tries("robot-1") == 200);
+  takes = std::chrono::milliseconds(150);
+  const auto first = ask("/api/what-if?namespace=ml&members=1&gpus=2", "robot-1");
+  CHECK(tries("admin") == 429);
+  CHECK(first->answer.status == 200);
+  takes = std::chrono::milliseconds(80);
   CHECK(tries("robot-2") == 429);
   CHECK(tries("admin") == 200);
-  CHECK(tries("robot-1") == 429);
-  CHECK(tries("robot-1") == 200);
+  loop.runFor(seconds(1));
+  CHECK(tries("robot-2") == 200);
 }
 
 TEST_CASE_METHOD(Fixture, "Nothing is worked out for who has left") {
