@@ -91,7 +91,7 @@ class FirstGang(support.Case):
                          {"name": "worker", "desired": 4, "active": 4, "ready": 4})
         self.assertNotIn("pending", status)
         self.assertIn("startTime", status)
-        for kind in ("Admitted", "Scheduled", "Running"):
+        for kind in ("Admitted", "Scheduled", "Running", "Ready"):
             self.assertTrue(holds(job, kind), kind)
         self.assertFalse(holds(job, "Queued"))
         scheduled = condition(job, "Scheduled")
@@ -108,7 +108,7 @@ class FirstGang(support.Case):
         self.assertEqual(came, sorted(came))
         job = history[-1]
         self.assertEqual([each["type"] for each in job["status"]["conditions"] if each["type"] != "Queued"],
-                         ["Admitted", "Scheduled", "Running", "Succeeded", "Finished"])
+                         ["Admitted", "Scheduled", "Ready", "Running", "Succeeded", "Finished"])
         self.assertFalse(holds(job, "Running"))
         self.assertEqual(job["status"]["roles"][0].get("succeeded"), 4)
         self.assertEqual(job["status"]["ready"], "0/4")
