@@ -104,7 +104,8 @@ class Tasks(unittest.TestCase):
         job.results = []
         client.start()
         end = time.monotonic() + launcher.PATIENCE
-        while not runs.exists() and time.monotonic() < end:
+        # The shell makes the file before anything is in it.
+        while not (runs.exists() and runs.stat().st_size) and time.monotonic() < end:
             time.sleep(0.01)
         job.lose(1)
         job.client("cancel", held)
