@@ -174,7 +174,8 @@ class Pages(support.Case):
         for program in (support.OPERATOR, support.EXTENDER):
             charted.await_rollout(program)
             self.assertEqual({f"registry.example.com/trainyard/{program}:0.2.0"},
-                             {item["spec"]["containers"][0]["image"] for item in charted.pods_of(program)})
+                             {item["spec"]["containers"][0]["image"] for item in charted.pods_of(program)
+                              if "deletionTimestamp" not in item["metadata"]})
 
     def test_5_uninstall(self):
         self.type(blocks("docs/install.md", "Upgrade, rollback, uninstall")[0], timeout=420)
