@@ -108,7 +108,7 @@ def write_index(out, images):
         for number, image in enumerate(images):
             folder = Path(scratch) / str(number)
             with tarfile.open(image.path) as archive:
-                archive.extractall(folder, filter="data")
+                archive.extractall(folder)  # written by write()
             blobs.update({f"blobs/sha256/{path.name}": path for path in (folder / "blobs" / "sha256").iterdir()})
             manifest = blobs["blobs/sha256/" + image.digest.removeprefix("sha256:")]
             configuration = json.loads(blobs["blobs/sha256/" + image.id.removeprefix("sha256:")].read_bytes())
