@@ -172,8 +172,8 @@ class Cluster:
     def pid(self, name):
         return self._state.process(name)["pid"]
 
-    def resident_mb(self, name):
-        return processes.resident_mb(self.pid(name))
+    def own_mb(self, name):
+        return processes.own_mb(self.pid(name))
 
     def processes(self):
         """{name: record} of all processes, dead ones included."""

@@ -151,6 +151,16 @@ def resident_mb(pid):
         return 0
 
 
+def own_mb(pid):
+    """Resident megabytes that the process wrote itself: without the pages of its program and libraries, which come and
+    go as the machine has room for them."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="utf-8") as status:
+            return next(int(line.split()[1]) / 1024 for line in status if line.startswith("RssAnon:"))
+    except (FileNotFoundError, ProcessLookupError, StopIteration):
+        return 0
+
+
 def peak_mb(pid):
     """The most memory that a process ever had resident; 0 when it is gone."""
     try:
