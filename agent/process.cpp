@@ -1,7 +1,5 @@
 #include "agent/process.h"
 
-#include <malloc.h>
-
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -16,6 +14,7 @@
 #include "agent/node_traffic.h"
 #include "agent/pod_cache.h"
 #include "agent/uplink.h"
+#include "base/allocator.h"
 #include "base/event_loop.h"
 #include "base/file.h"
 #include "base/rng.h"
@@ -63,9 +62,8 @@ class Process {
 
  private:
   base::Result<void> start() {
-    mallopt(M_MMAP_THRESHOLD, kReturnedBytes);
-    // Each thread would have an arena of its own otherwise.
-    mallopt(M_ARENA_MAX, 1);
+    base::returnFreedMemory(kReturnedBytes);
+    base::useOneArena();
     base::onStopSignal(loop_, [this] { drain(); });
     if (auto good = openLink(); !good) return good;
     if (options_.removeOnly) {

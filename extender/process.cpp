@@ -1,11 +1,10 @@
 #include "extender/process.h"
 
-#include <malloc.h>
-
 #include <atomic>
 #include <memory>
 #include <optional>
 
+#include "base/allocator.h"
 #include "base/event_loop.h"
 #include "base/file.h"
 #include "base/stop_signal.h"
@@ -40,8 +39,6 @@ constexpr std::chrono::milliseconds kDrainMost{3'500};
 constexpr std::size_t kMaxRequestBytes = 8u << 20;
 constexpr std::size_t kMaxRequestsBytes = 32u << 20;
 
-// Larger pieces of memory, bodies above all, go back to the system as soon as they are freed. Left to itself
-// the allocator raises this limit with every such piece, and keeps for ever what one storm of them took.
 constexpr int kReturnedBytes = 256 << 10;
 
 class Process {
@@ -65,7 +62,7 @@ class Process {
 
  private:
   base::Result<void> start() {
-    mallopt(M_MMAP_THRESHOLD, kReturnedBytes);
+    base::returnFreedMemory(kReturnedBytes);
     base::onStopSignal(loop_, [this] { drain(); });
     if (auto read = readPolicy(); !read) return read;
     const auto config = kube::loadConnectionConfig(

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/allocator.h"
 #include "base/event_loop.h"
 #include "base/file.h"
 #include "base/stop_signal.h"
@@ -28,6 +29,9 @@ namespace trainyard::operator_ {
 namespace {
 
 constexpr base::Instant::duration kStuck = std::chrono::seconds(60);
+// What a cycle needs for a moment where thousands of nodes are is asked for piece by piece: smaller ones
+// would cost it more than they free.
+constexpr int kReturnedBytes = 1 << 20;
 
 class Process {
  public:
@@ -35,6 +39,7 @@ class Process {
       : options_(options),
         sink_(base::makeStderrSink()),
         log_(*sink_, options.logLevel, "operator", options.logFormat) {
+    base::returnFreedMemory(kReturnedBytes);
     base::onStopSignal(loop_, [this] { stop(0); });
     worker_.emplace(loop_);
   }
