@@ -66,7 +66,7 @@ class Simulator {
       for (model::Role& role : job.spec.roles) {
         const auto pod = each.tried.pods.find(role.name);
         // One that cannot be read is as its template says.
-        if (pod != each.tried.pods.end()) (void)operator_::takeAdmittedPod(pod->second, role);
+        if (pod != each.tried.pods.end()) (void)operator_::takeAdmittedPod(pod->second, job.key.ns, role);
       }
       // In the order of the files, as if applied one after the other; creation times are whole seconds.
       job.created += std::chrono::milliseconds(jobs.size());

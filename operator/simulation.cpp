@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "codec/pod.h"
+#include "codec/admitted_pod.h"
 #include "codec/shape_plan.h"
 #include "core/ledger.h"
 #include "core/planner.h"
@@ -29,10 +29,10 @@ void chooseShapes(const model::Snapshot& snapshot, std::vector<JobPtr>& jobs) {
 
 }  // namespace
 
-base::Result<void> takeAdmittedPod(std::string_view pod, model::Role& role) {
-  const auto admitted = codec::decodePod(pod);
+base::Result<void> takeAdmittedPod(std::string_view pod, std::string_view ns, model::Role& role) {
+  auto admitted = codec::decodeAdmittedPod(pod, ns);
   if (!admitted) return base::fail(admitted.error());
-  if (!placeAlike(admitted->shape, role.shape)) role.shape = admitted->shape;
+  if (!placeAlike(*admitted, role.shape)) role.shape = std::move(*admitted);
   return {};
 }
 

@@ -19,8 +19,10 @@ struct Simulation {
   std::vector<std::string> notes = {};  // what the answers leave out
 };
 
-// The role as its pods will be, by what admission made of one; kInvalid for what is no pod.
-[[nodiscard]] base::Result<void> takeAdmittedPod(std::string_view pod, model::Role& role);
+// The role as its pods will be, by what admission made of one, in the job's namespace; kInvalid as of
+// codec::decodeAdmittedPod().
+[[nodiscard]] base::Result<void> takeAdmittedPod(std::string_view pod, std::string_view ns,
+                                                 model::Role& role);
 
 // core::forecast() of jobs whose shape is chosen first where they want one, as the operator does at
 // admission.

@@ -162,13 +162,15 @@ void Access::askRights(const CallerPtr& caller) {
   caller->roundAt = executor_.now();
   if (caller->knowsAll(wideQuestions()) && caller->knowsAll(caller->namespaceQuestions()))
     return answer(caller);
-  turns_.take(caller->tenant, [this, caller] {
+  const auto begin = [this, caller] {
     caller->hasTurn = true;
     if (!anybodyWaits(*caller)) return dismiss(caller);
     caller->roundAt = executor_.now();
     std::erase_if(*caller->answers, [&](const auto& each) { return each.second.until <= caller->roundAt; });
     askWide(caller);
-  });
+  };
+  if (!turns_.take(caller->tenant, begin))
+    fail(caller, {base::ErrorCode::kThrottled, "too many of this tenant's are asked about"});
 }
 
 void Access::askWide(const CallerPtr& caller) { ask(caller, wideQuestions(), &Access::askNamespaces); }

@@ -64,7 +64,13 @@ bool sameCluster(const model::Snapshot& a, const model::Snapshot& b) {
 
 }  // namespace
 
-void Console::answer(const net::ServerRequest& request, std::shared_ptr<net::Exchange> exchange) {
+// A copy of the body for each step would be most of what a request costs.
+struct Console::SentJobs {
+  std::string json;
+  std::shared_ptr<void> counts;  // among the bodies that the server holds
+};
+
+void Console::answer(net::ServerRequest request, std::shared_ptr<net::Exchange> exchange) {
   const bool simulates = request.path() == "/api/simulate";
   if (request.method != (simulates ? net::Method::kPost : net::Method::kGet))
     return exchange->reply(refusal(405, simulates ? "only POST of jobs" : "only GET: the console reads"));
@@ -75,7 +81,7 @@ void Console::answer(const net::ServerRequest& request, std::shared_ptr<net::Exc
   if (!known) return exchange->reply(refusal(404, "there is no such page"));
   const std::string token = net::bearerToken(request.headers);
   if (token.empty()) return exchange->reply(refusal(401, "show a token: Authorization: Bearer TOKEN"));
-  if (simulates) return answerSimulate(exchange, token, request.body);
+  if (simulates) return answerSimulate(exchange, token, std::move(request));
   if (request.path() == "/api/stream") return openStream(exchange, token);
   const Query query = readQuery(request.query());
   if (request.path() == "/api/job") return answerJob(exchange, token, query);
@@ -226,7 +232,7 @@ void Console::answerJob(const ExchangePtr& exchange, const std::string& token, c
   withViewer(exchange, token, {ns}, [this, exchange, ns, name](const Viewer& viewer) {
     if (findJob(facts_, viewer, ns, name) == nullptr) return exchange->reply(refusal(404, kNotSeen));
     const std::string tenant = tenantOf(viewer.user);
-    eventTurns_.take(tenant, [this, exchange, ns, name, viewer, tenant] {
+    const auto begin = [this, exchange, ns, name, viewer, tenant] {
       if (exchange->clientGone()) return eventTurns_.leave(tenant);
       listEvents(ns, name, [this, exchange, ns, name, viewer, tenant](const std::string& events) {
         const model::Job* job = findJob(facts_, viewer, ns, name);
@@ -237,7 +243,9 @@ void Console::answerJob(const ExchangePtr& exchange, const std::string& token, c
         }
         eventTurns_.leave(tenant);
       });
-    });
+    };
+    if (!eventTurns_.take(tenant, begin))
+      exchange->reply(refusal(429, "too many pages of jobs are asked for at once; try again in a moment"));
   });
 }
 
@@ -277,40 +285,59 @@ void Console::answerWhatIf(const ExchangePtr& exchange, const std::string& token
 void Console::tryWish(const ExchangePtr& exchange, const Wish& wish, const Viewer& viewer) {
   const auto job = jobOf(wish, facts_.snapshot.now);
   if (!job) return exchange->reply(refusal(400, job.error().message));
-  tryOut(exchange, viewer.user, [viewer, namespaces = facts_.namespaces, job = *job](core::CycleInput input) {
-    // Its template is ours, and needs no check.
-    input.feedback[job->key].templateError = "";
-    const auto forecast = core::forecast(std::move(input), {job});
-    return makeAnswer(200, kJson, describeForecast(forecast.front(), viewer, namespaces));
-  });
+  Turn turn = turnOf(exchange, viewer);
+  if (!turn) return;
+  tryOut(exchange, std::move(turn),
+         [viewer, namespaces = facts_.namespaces, job = *job](core::CycleInput input) {
+           // Its template is ours, and needs no check.
+           input.feedback[job->key].templateError = "";
+           const auto forecast = core::forecast(std::move(input), {job});
+           return makeAnswer(200, kJson, describeForecast(forecast.front(), viewer, namespaces));
+         });
 }
 
-// Who it is comes first: nothing of strangers is parsed.
-void Console::answerSimulate(const ExchangePtr& exchange, const std::string& token, std::string body) {
-  const auto sent = std::make_shared<const std::string>(std::move(body));
-  withViewer(exchange, token, {}, [this, exchange, token, sent](const Viewer&) {
-    if (sent->size() > kMostTriedBytes)
+// Who it is comes first, and then his turn: nothing of strangers is parsed, and of all others one at a time.
+void Console::answerSimulate(const ExchangePtr& exchange, const std::string& token,
+                             net::ServerRequest request) {
+  const auto sent = std::make_shared<const SentJobs>(
+      SentJobs{.json = std::move(request.body), .counts = std::move(request.countsBody)});
+  withViewer(exchange, token, {}, [this, exchange, token, sent](const Viewer& viewer) {
+    if (sent->json.size() > kMostTriedBytes)
       return exchange->reply(refusal(413, "the jobs are larger than is taken at once"));
-    const auto asked = namespacesOf(*sent);
-    if (!asked) return exchange->reply(refusal(400, asked.error().message));
-    withViewer(exchange, token, *asked, [this, exchange, token, sent, asked = *asked](const Viewer& viewer) {
-      const auto unseen =
-          std::find_if(asked.begin(), asked.end(), [&](const std::string& ns) { return !viewer.sees(ns); });
-      if (unseen != asked.end())
-        return exchange->reply(
-            refusal(403, fmt::format("you may not read TrainingJobs in namespace {}", *unseen)));
-      // Others of whom the answer may tell.
-      withViewer(exchange, token, facts_.jobNamespaces,
-                 [this, exchange, sent](const Viewer& whole) { tryJobs(exchange, sent, whole); });
-    });
+    Turn turn = turnOf(exchange, viewer);
+    if (!turn) return;
+    deps_.offload(
+        [this, exchange, token, sent, turn = std::move(turn), alive = alive_]() mutable -> base::Task {
+          return [this, exchange, token, sent, namespaces = namespacesOf(sent->json), turn = std::move(turn),
+                  alive] {
+            if (*alive) admitJobs(exchange, token, sent, namespaces, turn);
+          };
+        });
   });
 }
 
-void Console::tryJobs(const ExchangePtr& exchange, std::shared_ptr<const std::string> body,
-                      const Viewer& viewer) {
-  tryOut(exchange, viewer.user,
-         [body = std::move(body), viewer, namespaces = facts_.namespaces](core::CycleInput input) {
-           const auto jobs = readTriedJobs(*body, input);
+void Console::admitJobs(const ExchangePtr& exchange, const std::string& token, const SentJobsPtr& sent,
+                        const base::Result<Names>& namespaces, Turn turn) {
+  if (!namespaces) return exchange->reply(refusal(400, namespaces.error().message));
+  withViewer(
+      exchange, token, *namespaces,
+      [this, exchange, token, sent, asked = *namespaces, turn](const Viewer& viewer) {
+        const auto unseen =
+            std::find_if(asked.begin(), asked.end(), [&](const std::string& ns) { return !viewer.sees(ns); });
+        if (unseen != asked.end())
+          return exchange->reply(
+              refusal(403, fmt::format("you may not read TrainingJobs in namespace {}", *unseen)));
+        // Others of whom the answer may tell.
+        withViewer(exchange, token, facts_.jobNamespaces, [this, exchange, sent, turn](const Viewer& whole) {
+          tryJobs(exchange, sent, whole, turn);
+        });
+      });
+}
+
+void Console::tryJobs(const ExchangePtr& exchange, SentJobsPtr sent, const Viewer& viewer, Turn turn) {
+  tryOut(exchange, std::move(turn),
+         [sent = std::move(sent), viewer, namespaces = facts_.namespaces](core::CycleInput input) {
+           const auto jobs = readTriedJobs(sent->json, input);
            if (!jobs)
              return refusal(jobs.error().code == base::ErrorCode::kAlreadyExists ? 409 : 400,
                             jobs.error().message);
@@ -321,31 +348,27 @@ void Console::tryJobs(const ExchangePtr& exchange, std::shared_ptr<const std::st
          });
 }
 
-// One at a time: it may take a core for seconds where thousands wait. Whoever had one while
-// others were sent away leaves the next ones to them for kRestPerWhatIf times as long as his took.
-void Console::tryOut(const ExchangePtr& exchange, const std::string& user,
+// Nothing for a client that has left, and for one that was told to come again.
+Console::Turn Console::turnOf(const ExchangePtr& exchange, const Viewer& viewer) {
+  if (exchange->clientGone()) return nullptr;
+  auto turn = whatIfTurns_.take(tenantOf(viewer.user));
+  if (turn) return std::move(*turn);
+  exchange->reply(refusal(429, turn.error().message));
+  return nullptr;
+}
+
+void Console::tryOut(const ExchangePtr& exchange, Turn turn,
                      std::function<net::HttpResponse(core::CycleInput)> work) {
   if (exchange->clientGone()) return;
-  const std::string tenant = tenantOf(user);
-  const base::Instant began = deps_.executor.now();
-  std::erase_if(rests_, [&](const auto& each) { return each.second <= began; });
-  othersSentAway_ = othersSentAway_ || (trying_ && *trying_ != tenant);
-  if (trying_ || rests_.contains(tenant))
-    return exchange->reply(refusal(429, trying_ ? "another what-if is being worked out; try again in a moment"
-                                                : "others wait for theirs; try again in a moment"));
-  trying_ = tenant;
   core::CycleInput input;
   input.snapshot = facts_.snapshot;
   input.settings = deps_.settings;
-  deps_.offload([this, exchange, tenant, began, input = std::move(input), work = std::move(work),
-                 alive = alive_]() mutable -> base::Task {
+  deps_.offload([exchange, input = std::move(input), work = std::move(work),
+                 turn = std::move(turn)]() mutable -> base::Task {
     auto answer = std::make_shared<net::HttpResponse>(work(std::move(input)));
-    return [this, exchange, tenant, began, alive, answer] {
-      if (*alive) {
-        const base::Instant now = deps_.executor.now();
-        trying_.reset();
-        if (std::exchange(othersSentAway_, false)) rests_[tenant] = now + kRestPerWhatIf * (now - began);
-      }
+    // The turn ends on the executor's thread.
+    return [exchange, answer, turn = std::move(turn)]() mutable {
+      turn.reset();
       exchange->reply(std::move(*answer));
     };
   });

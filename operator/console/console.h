@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <list>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,14 +19,14 @@
 #include "operator/console/job_page.h"
 #include "operator/console/turns.h"
 #include "operator/console/view.h"
+#include "operator/console/what_if_turns.h"
 
 namespace trainyard::operator_::console {
 
 inline constexpr std::size_t kMostStreams = 32;
 inline constexpr std::size_t kMostStreamsOfTenant = 6;
-// Who has had a what-if worked out while others were sent away lets them have theirs, so many times as long
-// as it took.
-inline constexpr int kRestPerWhatIf = 3;
+// Of one tenant, beside the one whose Events are read; more are sent away.
+inline constexpr std::size_t kMostPagesWaiting = 8;
 // A stream ends then, and the page begins another one: so a reader that does not keep up holds no more.
 inline constexpr std::size_t kMostStreamBytes = std::size_t{8} << 20;
 
@@ -57,12 +56,12 @@ class Console {
   };
 
   explicit Console(Dependencies dependencies)
-      : deps_(std::move(dependencies)), access_(deps_.api, deps_.executor) {}
+      : deps_(std::move(dependencies)), access_(deps_.api, deps_.executor), whatIfTurns_(deps_.executor) {}
   ~Console() { *alive_ = false; }
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
-  void answer(const net::ServerRequest& request, std::shared_ptr<net::Exchange> exchange);
+  void answer(net::ServerRequest request, std::shared_ptr<net::Exchange> exchange);
 
   [[nodiscard]] std::size_t streams() const { return streams_.size(); }
 
@@ -70,6 +69,9 @@ class Console {
   using ExchangePtr = std::shared_ptr<net::Exchange>;
   using Sections = std::shared_ptr<const std::vector<Section>>;
   using Query = std::vector<std::pair<std::string, std::string>>;
+  using Turn = std::shared_ptr<void>;
+  struct SentJobs;
+  using SentJobsPtr = std::shared_ptr<const SentJobs>;
   struct Stream {
     ExchangePtr exchange;
     std::string token;
@@ -98,9 +100,12 @@ class Console {
                   std::function<void(const std::string&)> then);
   void answerWhatIf(const ExchangePtr& exchange, const std::string& token, const Query& query);
   void tryWish(const ExchangePtr& exchange, const Wish& wish, const Viewer& viewer);
-  void answerSimulate(const ExchangePtr& exchange, const std::string& token, std::string body);
-  void tryJobs(const ExchangePtr& exchange, std::shared_ptr<const std::string> body, const Viewer& viewer);
-  void tryOut(const ExchangePtr& exchange, const std::string& user,
+  void answerSimulate(const ExchangePtr& exchange, const std::string& token, net::ServerRequest request);
+  void admitJobs(const ExchangePtr& exchange, const std::string& token, const SentJobsPtr& sent,
+                 const base::Result<Names>& namespaces, Turn turn);
+  void tryJobs(const ExchangePtr& exchange, SentJobsPtr sent, const Viewer& viewer, Turn turn);
+  [[nodiscard]] Turn turnOf(const ExchangePtr& exchange, const Viewer& viewer);
+  void tryOut(const ExchangePtr& exchange, Turn turn,
               std::function<net::HttpResponse(core::CycleInput)> work);
 
   Dependencies deps_;
@@ -114,10 +119,8 @@ class Console {
   std::vector<std::pair<Viewer, Sections>> described_;  // of these facts
   std::list<StreamPtr> streams_;
   bool ticking_ = false;
-  Turns eventTurns_;
-  std::optional<std::string> trying_ = std::nullopt;  // whose what-if is worked out
-  bool othersSentAway_ = false;                       // meanwhile
-  std::map<std::string, base::Instant> rests_;        // until when, by tenant
+  Turns eventTurns_{kMostPagesWaiting};
+  WhatIfTurns whatIfTurns_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

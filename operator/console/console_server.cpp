@@ -104,8 +104,8 @@ class Running final : public ConsoleServer {
     auto server = net::startHttpServer(
         std::move(options), [console = console_.get(), loop = loop_](
                                 net::ServerRequest request, std::shared_ptr<net::Exchange> exchange) {
-          loop->post([console, request = std::move(request), exchange = std::move(exchange)] {
-            console->answer(request, exchange);
+          loop->post([console, request = std::move(request), exchange = std::move(exchange)]() mutable {
+            console->answer(std::move(request), std::move(exchange));
           });
         });
     if (!server) return base::fail(server.error());

@@ -57,7 +57,7 @@ base::Result<void> takePods(const Field& pods, const std::string& place, model::
   for (model::Role& role : job.spec.roles) {
     const codec::JsonValue pod = pods.value().find(role.name);
     if (!pod.present()) continue;
-    if (const auto taken = takeAdmittedPod(pod.minified(), role); !taken)
+    if (const auto taken = takeAdmittedPod(pod.minified(), job.key.ns, role); !taken)
       return base::fail(ErrorCode::kInvalid,
                         fmt::format("{}.pods.{}: {}", place, role.name, taken.error().message));
   }

@@ -4,10 +4,15 @@
 
 namespace trainyard::operator_::console {
 
-void Turns::take(const std::string& tenant, std::function<void()> begin) {
+bool Turns::take(const std::string& tenant, std::function<void()> begin) {
   const auto [at, free] = waiting_.try_emplace(tenant);
-  if (!free) return at->second.push_back(std::move(begin));
-  begin();
+  if (free) {
+    begin();
+    return true;
+  }
+  if (at->second.size() >= mostWaiting_) return false;
+  at->second.push_back(std::move(begin));
+  return true;
 }
 
 void Turns::leave(const std::string& tenant) {

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/quantity.h"
 #include "base/time.h"
@@ -69,6 +72,15 @@ class Field {
     int index = 0;
     value_.forEachElement([&](JsonValue element) { visit(childAt(element, index++)); });
   }
+  // The same of a list that may have so many elements: the others are not visited, and complained about.
+  template <typename Visit>
+  void forEachUpTo(std::size_t most, Visit&& visit) const {
+    std::size_t count = 0;
+    forEachElement([&](const Field& element) {
+      if (++count <= most) visit(element);
+    });
+    if (count > most) complain(fmt::format("has {} entries: at most {} are allowed", count, most));
+  }
   // visit(name, Field) for every member of a map; a complaint when present and no object.
   template <typename Visit>
   void forEachMember(Visit&& visit) const {
@@ -81,6 +93,8 @@ class Field {
   [[nodiscard]] Field named(std::string_view name) const;
   // Records a complaint about this field unless there is an earlier one.
   void complain(std::string_view what) const;
+  // Whether anything was complained about, of this field or another.
+  [[nodiscard]] bool anyComplaint() const { return errors_->any(); }
   // complain(), with the value: `must be Never or absent, is "Always"`.
   void refuse(std::string_view what) const;
 

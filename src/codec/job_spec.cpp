@@ -40,6 +40,13 @@ constexpr int kMostRestarts = 1'000;
 constexpr int kMaxExitCode = 255;
 // Of spec.plan.
 constexpr int kMaxPlannedGpus = 80'000;
+// Of lists; as the schema has them. Not everything that is read has passed it.
+constexpr std::size_t kMostRoles = 8;
+constexpr std::size_t kMostLevels = 8;
+constexpr std::size_t kMostSpeeds = 32;
+constexpr std::size_t kMostRules = 20;
+constexpr std::size_t kMostExitCodes = 255;
+constexpr std::size_t kMostPodConditions = 20;
 
 template <typename Enum, std::size_t N>
 Enum readEnum(const Field& field, const std::array<std::pair<std::string_view, Enum>, N>& values,
@@ -119,7 +126,7 @@ model::Role readRole(const Field& element, std::string_view ns, const JobSpec& s
 }
 
 void readRoles(const Field& roles, std::string_view ns, JobSpec& spec) {
-  roles.forEachElement([&](const Field& element) {
+  roles.forEachUpTo(kMostRoles, [&](const Field& element) {
     model::Role role = readRole(element, ns, spec);
     if (spec.findRole(role.name) != nullptr) element["name"].refuse("must be used once only");
     spec.roles.push_back(std::move(role));
@@ -153,7 +160,7 @@ void readElastic(const Field& field, JobSpec& spec) {
   if (elastic.replicas < elastic.minReplicas) field["replicas"].refuse("must not be below minReplicas");
   if (elastic.replicas > elastic.maxReplicas) field["replicas"].refuse("must not be above maxReplicas");
   elastic.cooldown = seconds(field["cooldownSeconds"].smallInteger(kDefaultCooldown, 0, kMaxCooldown));
-  field["speeds"].forEachElement([&](const Field& each) { readSpeed(each, elastic); });
+  field["speeds"].forEachUpTo(kMostSpeeds, [&](const Field& each) { readSpeed(each, elastic); });
   spec.elastic = std::move(elastic);
 }
 
@@ -215,7 +222,7 @@ void readGang(const Field& gang, JobSpec& spec) {
 
 model::Locality readLocality(const Field& field) {
   model::Locality locality;
-  field["levels"].forEachElement([&](const Field& each) {
+  field["levels"].forEachUpTo(kMostLevels, [&](const Field& each) {
     const Field level = each["level"];
     const bool again = std::any_of(locality.levels.begin(), locality.levels.end(),
                                    [&](const auto& earlier) { return earlier.level == level.text(); });
@@ -250,7 +257,7 @@ model::SuccessPolicy readSuccess(const Field& field, const JobSpec& spec) {
       {{"All", kAll}, {"Any", kAny}}};
   model::SuccessPolicy success;
   success.op = readEnum(field["operator"], kOperators, kAll);
-  field["roles"].forEachElement([&](const Field& role) {
+  field["roles"].forEachUpTo(kMostRoles, [&](const Field& role) {
     if (spec.findRole(role.text()) == nullptr) role.refuse("must name a role of spec.roles");
     success.roles.push_back(role.string());
   });
@@ -271,8 +278,9 @@ model::PodFailureRule::ExitCodes readExitCodes(const Field& field) {
   codes.container = field["containerName"].text();
   if (field["operator"].required().empty()) return codes;
   codes.in = readEnum(field["operator"], kOperators, true);
-  field["values"].forEachElement(
-      [&](const Field& value) { codes.values.push_back(value.smallInteger(1, 1, kMaxExitCode)); });
+  field["values"].forEachUpTo(kMostExitCodes, [&](const Field& value) {
+    codes.values.push_back(value.smallInteger(1, 1, kMaxExitCode));
+  });
   if (codes.values.empty()) field["values"].complain("needs at least one exit code");
   return codes;
 }
@@ -283,12 +291,12 @@ model::PodFailureRule readFailureRule(const Field& field, const JobSpec& spec) {
       {{"FailJob", kFailJob}, {"Count", kCount}, {"Ignore", kIgnore}}};
   model::PodFailureRule rule;
   if (!field["action"].required().empty()) rule.action = readEnum(field["action"], kActions, kFailJob);
-  field["roles"].forEachElement([&](const Field& role) {
+  field["roles"].forEachUpTo(kMostRoles, [&](const Field& role) {
     if (spec.findRole(role.text()) == nullptr) role.refuse("must name a role of spec.roles");
     rule.roles.push_back(role.string());
   });
   if (const Field codes = field["onExitCodes"]; codes.present()) rule.exitCodes = readExitCodes(codes);
-  field["onPodConditions"].forEachElement([&](const Field& each) {
+  field["onPodConditions"].forEachUpTo(kMostPodConditions, [&](const Field& each) {
     rule.podConditions.push_back(
         {std::string(each["type"].required()), std::string(each["status"].text("True"))});
   });
@@ -302,8 +310,8 @@ model::FailurePolicy readFailure(const Field& field, const JobSpec& spec) {
   if (const Field most = field["maxRestarts"]; most.present())
     failure.maxRestarts = most.smallInteger(0, 0, kMostRestarts);
   failure.scope = readRestartScope(field["restartScope"]);
-  field["rules"].forEachElement(
-      [&](const Field& rule) { failure.rules.push_back(readFailureRule(rule, spec)); });
+  field["rules"].forEachUpTo(
+      kMostRules, [&](const Field& rule) { failure.rules.push_back(readFailureRule(rule, spec)); });
   return failure;
 }
 

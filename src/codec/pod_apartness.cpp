@@ -12,6 +12,7 @@
 #include "base/cut_text.h"
 #include "codec/fnv128.h"
 #include "codec/pod_shape.h"
+#include "model/limits.h"
 #include "model/names.h"
 #include "model/one_a_node.h"
 
@@ -97,7 +98,7 @@ std::vector<RoleField> readRoles(const Field& roles, const model::ObjectKey& job
     const std::string_view name = element["name"].text();
     const Field podTemplate = element.named(name)["template"];
     RoleField role{std::string(name), podTemplate["spec"], labelsOf(podTemplate, name, job), {}};
-    requiredApart(role.spec).forEachElement([&](const Field& term) {
+    requiredApart(role.spec).forEachUpTo(model::limits::kResourceNames, [&](const Field& term) {
       if (auto apart = apartBy(term, job.ns)) role.apart.insert(std::move(*apart));
     });
     all.push_back(std::move(role));
@@ -157,7 +158,10 @@ void addApartness(const Field& podSpec, std::string_view ns, CountedNames& names
 }
 
 void checkApartness(const Field& roles, const model::ObjectKey& job) {
+  // Terms are compared with all roles: not of lists that are refused for their length.
+  if (roles.anyComplaint()) return;
   const std::vector<RoleField> all = readRoles(roles, job);
+  if (roles.anyComplaint()) return;
   for (const RoleField& role : all) {
     const Field together = role.spec["affinity"]["podAffinity"][kRequired];
     together.forEachElement([](const Field& term) {

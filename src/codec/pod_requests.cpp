@@ -21,7 +21,9 @@ bool isKnown(std::string_view name) {
   return name == "cpu" || name == "memory" || name == "ephemeral-storage" || name == "pods";
 }
 
+// What only one pod of a node may have is counted by names of ours, which nobody may write by himself.
 bool isCounted(std::string_view name, CountedNames& names) {
+  if (model::isOneANode(name)) return false;
   return isKnown(name) || (isCountedInPieces(name) && names.take(name));
 }
 

@@ -106,8 +106,9 @@ std::size_t wordsOf(const JsonValue& terms) {
   return words;
 }
 
-// What is compared with every node.
-void checkConstraints(const Field& spec) {
+}  // namespace
+
+void checkPodConstraints(const Field& spec) {
   const Field tolerations = spec["tolerations"];
   checkAtMost(tolerations, elementsOf(tolerations), model::limits::kTolerations, "tolerations");
   const Field selector = spec["nodeSelector"];
@@ -123,8 +124,6 @@ void checkConstraints(const Field& spec) {
   checkAtMost(volumes, claims, model::limits::kVolumeClaims, "persistent volume claims");
 }
 
-}  // namespace
-
 void checkPodTemplate(const Field& podTemplate, std::string_view priorityClassName) {
   podTemplate["metadata"]["labels"].forEachMember([](std::string_view name, const Field& label) {
     if (name.starts_with(kReservedPrefix)) label.complain("labels of trainyard.dev are set by the operator");
@@ -133,7 +132,7 @@ void checkPodTemplate(const Field& podTemplate, std::string_view priorityClassNa
   const Field spec = podTemplate["spec"];
   if (!spec.present()) return spec.complain("is required");
   checkContainers(spec);
-  checkConstraints(spec);
+  checkPodConstraints(spec);
   checkExactly(spec["restartPolicy"], "Never");
   checkExactly(spec["schedulerName"], "default-scheduler");
   checkAbsent(spec["nodeName"], "the operator chooses the nodes");

@@ -11,4 +11,7 @@ namespace trainyard::codec {
 // `priorityClassName` is the job's.
 void checkPodTemplate(const Field& podTemplate, std::string_view priorityClassName);
 
+// Complains where a PodSpec says more about nodes than is compared with each of them (model/limits.h).
+void checkPodConstraints(const Field& podSpec);
+
 }  // namespace trainyard::codec

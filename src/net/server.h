@@ -21,6 +21,9 @@ struct ServerRequest {
   Headers headers = {};
   // Followed by at least kBodyPadding readable bytes (capacity), as simdjson wants.
   std::string body = {};
+  // While it or a copy lives, the body is among those that ServerLimits::maxBodiesBytes counts: who keeps the
+  // one for longer keeps the other.
+  std::shared_ptr<void> countsBody = nullptr;
   std::string clientCommonName = {};  // of the verified client certificate, empty without one
   std::string clientAddress = {};     // without its port
 

@@ -198,7 +198,7 @@ bool Connection::acceptHeader() {
 // False when there is too much of all bodies together; refused then.
 bool Connection::countBody() {
   const std::size_t size = parser_->get().body().size();
-  const std::size_t all = core_.bodiesBytes.fetch_add(size - bodyBytes_) + size - bodyBytes_;
+  const std::size_t all = core_.bodiesBytes->fetch_add(size - bodyBytes_) + size - bodyBytes_;
   bodyBytes_ = size;
   if (all <= core_.limits.maxBodiesBytes || size <= kSmallBodyBytes) return true;
   refuse(503, "too many large requests at a time");
@@ -206,8 +206,15 @@ bool Connection::countBody() {
 }
 
 void Connection::forgetBody() {
-  core_.bodiesBytes -= std::exchange(bodyBytes_, 0);
+  *core_.bodiesBytes -= std::exchange(bodyBytes_, 0);
   parser_.reset();
+}
+
+// What the handler gives back when it needs the body no more.
+std::shared_ptr<void> Connection::handOverCount() {
+  const std::size_t bytes = std::exchange(bodyBytes_, 0);
+  if (bytes == 0) return nullptr;
+  return {nullptr, [bytes, all = core_.bodiesBytes](void*) { *all -= bytes; }};
 }
 
 void Connection::handle() {
@@ -220,6 +227,7 @@ void Connection::handle() {
                         .target = std::string(message.target()),
                         .headers = {},
                         .body = std::move(message.body()),
+                        .countsBody = handOverCount(),
                         .clientCommonName = clientCommonName_,
                         .clientAddress = peer_.to_string()};
   for (const auto& field : message) {

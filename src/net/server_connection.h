@@ -99,6 +99,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] bool acceptHeader();
   [[nodiscard]] bool countBody();
   void forgetBody();
+  [[nodiscard]] std::shared_ptr<void> handOverCount();
   void handle();
   void refuse(int status, std::string text);
   void refuse(const boost::system::error_code& error);

@@ -182,7 +182,7 @@ void Connection::close() {
   if (phase_ == Phase::kClosed) return;
   phase_ = Phase::kClosed;
   gone_ = true;
-  core_.bodiesBytes -= std::exchange(bodyBytes_, 0);
+  *core_.bodiesBytes -= std::exchange(bodyBytes_, 0);
   error_code ignored;
   readTimer_.cancel();
   writeTimer_.cancel();

@@ -55,7 +55,8 @@ struct ServerCore {
   const ServerHandler handler;
   const std::shared_ptr<Gate> gate = std::make_shared<Gate>();
   std::atomic<bool> stopping = false;
-  std::atomic<std::size_t> bodiesBytes = 0;
+  // Shared with handlers that still have a body when the server is gone.
+  const std::shared_ptr<std::atomic<std::size_t>> bodiesBytes = std::make_shared<std::atomic<std::size_t>>(0);
 
   std::mutex mutex;
   std::condition_variable changed;

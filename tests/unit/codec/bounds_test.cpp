@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include "codec/admitted_pod.h"
 #include "codec/config_map.h"
 #include "codec/event.h"
 #include "codec/job.h"
@@ -212,6 +213,90 @@ TEST_CASE("what is compared with every node is bounded") {
   const std::string claims = fmt::format(
       R"("volumes":[{}])", listed(65, R"({"name":"v","persistentVolumeClaim":{"claimName":"a"}})"));
   CHECK_THAT(spec(claims), Catch::Contains("has 65 persistent volume claims"));
+}
+
+// Not everything that is read has passed the schema: a job that is only tried has not.
+TEST_CASE("lists that the schema bounds are bounded where they are read") {
+  const auto listed = [](int count, std::string_view each) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += fmt::format(fmt::runtime(each), fmt::arg("i", i));
+    return text.substr(0, text.size() - 1);
+  };
+  const auto job = [&](int roles, std::string_view more) {
+    const std::string role = R"({{"name":"r{i}","template":{{"spec":{{"containers":[{{"name":"c"}}]}}}}}},)";
+    return refusal(fmt::format(
+        R"({{"metadata":{{"name":"a","namespace":"ml"}},"spec":{{"framework":"Custom","roles":[{}]{}}}}})",
+        listed(roles, role), more));
+  };
+  CHECK(job(8, "").empty());
+  CHECK(job(9, "") == "spec.roles: has 9 entries: at most 8 are allowed");
+  CHECK_THAT(job(60'000, ""), Catch::StartsWith("spec.roles: has 60000"));
+  const auto levels = [&](int count) {
+    return job(1, fmt::format(R"(,"locality":{{"levels":[{}]}})", listed(count, R"({{"level":"l{i}"}},)")));
+  };
+  CHECK(levels(8).empty());
+  CHECK(levels(110'000) == "spec.locality.levels: has 110000 entries: at most 8 are allowed");
+  CHECK_THAT(job(1, fmt::format(R"(,"success":{{"roles":[{}]}})", listed(180'000, R"("r0",)"))),
+             Catch::StartsWith("spec.success.roles: has 180000 entries"));
+  CHECK_THAT(job(1, fmt::format(R"(,"failure":{{"rules":[{}]}})", listed(21, R"({{"action":"Count"}},)"))),
+             Catch::Contains("spec.failure.rules"));
+}
+
+// Each term is compared with each role: what is refused for its length is not compared at all.
+TEST_CASE("anti-affinity of many terms and roles is refused before anything is compared") {
+  const auto job = [](int terms, int roles) {
+    std::string apart, more;
+    for (int i = 0; i < terms; ++i)
+      apart += fmt::format(R"({}{{"labelSelector":{{"matchLabels":{{"trainyard.dev/role":"a"}}}},)"
+                           R"("topologyKey":"kubernetes.io/hostname"}})",
+                           i == 0 ? "" : ",");
+    for (int i = 1; i < roles; ++i)
+      more += fmt::format(R"(,{{"name":"r{}","template":{{"spec":{{"containers":[{{"name":"c"}}]}}}}}})", i);
+    return refusal(fmt::format(
+        R"({{"metadata":{{"name":"a","namespace":"ml"}},"spec":{{"framework":"Custom","roles":[{{"name":"a",)"
+        R"("template":{{"spec":{{"containers":[{{"name":"c"}}],"affinity":{{"podAntiAffinity":)"
+        R"({{"requiredDuringSchedulingIgnoredDuringExecution":[{}]}}}}}}}}}}{}]}}}})",
+        apart, more));
+  };
+  CHECK(job(32, 8).empty());
+  CHECK_THAT(job(15'000, 8), Catch::EndsWith("has 15000 entries: at most 32 are allowed"));
+  CHECK(job(2'000, 4'000) == "spec.roles: has 4000 entries: at most 8 are allowed");
+}
+
+TEST_CASE("nobody takes the place of another's anti-affinity by a resource of its name") {
+  const model::Job job = decoded(jobWithLimits(
+      R"("member apart from app=merger in secret":"1","host port 80/TCP":"1","nvidia.com/gpu":"1")"));
+  CHECK(namesOf(job) == 1);
+}
+
+TEST_CASE("of a pod that admission made only the shape is read, in its job's namespace and within bounds") {
+  const auto pod = [](std::string_view ns, std::string_view spec) {
+    return fmt::format(R"({{"metadata":{{"name":"p","namespace":"{}"}},"spec":{}}})", ns, spec);
+  };
+  const auto own = codec::decodeAdmittedPod(
+      pod("ml",
+          R"({"containers":[{"name":"c","resources":{"limits":{"cpu":"2"}}}],"nodeSelector":{"a":"b"}})"),
+      "ml");
+  REQUIRE(own);
+  CHECK(own->requests.cpu.value == 2'000);
+  const std::string apart =
+      R"({"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"labelSelector":)"
+      R"({"matchLabels":{"app":"merger"}},"topologyKey":"kubernetes.io/hostname"}]}}})";
+  const auto theirs = codec::decodeAdmittedPod(pod("secret", apart), "ml");
+  REQUIRE(!theirs);
+  CHECK(theirs.error().message == R"(pod secret/p: metadata.namespace: must be ml, its job's, is "secret")");
+  std::string terms;
+  for (int i = 0; i < 14'000; ++i)
+    terms +=
+        fmt::format(R"({}{{"matchExpressions":[{{"key":"a","operator":"Exists"}}]}})", i == 0 ? "" : ",");
+  const auto wide = codec::decodeAdmittedPod(
+      pod("ml",
+          fmt::format(R"({{"affinity":{{"nodeAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":)"
+                      R"({{"nodeSelectorTerms":[{}]}}}}}}}})",
+                      terms)),
+      "ml");
+  REQUIRE(!wide);
+  CHECK_THAT(wide.error().message, Catch::Contains("has 28000 terms, expressions and values"));
 }
 
 TEST_CASE("a complaint does not repeat a name of half a megabyte") {

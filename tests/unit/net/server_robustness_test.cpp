@@ -286,6 +286,39 @@ TEST_CASE("Large bodies beyond what all may have together are answered with 503,
   CHECK_THAT(large.readUntil("fine"), Catch::StartsWith("HTTP/1.1 200"));
 }
 
+TEST_CASE("A body counts as long as a handler keeps it, wherever its client is") {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<ServerRequest> kept;
+  const auto server = startServer(
+      [&](ServerRequest request, const std::shared_ptr<Exchange>& exchange) {
+        exchange->reply({.status = 200, .body = "fine"});
+        const std::lock_guard lock(mutex);
+        kept.push_back(std::move(request));
+        changed.notify_all();
+      },
+      {.limits = {.maxBodiesBytes = 1u << 20}});
+  const auto post = [&] {
+    auto raw = RawConnection::connect(server->port());
+    raw.send(fmt::format("POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+                         700'000) +
+             std::string(700'000, 'x'));
+    return raw.readToEnd();
+  };
+  CHECK_THAT(post(), Catch::StartsWith("HTTP/1.1 200"));
+  {
+    std::unique_lock lock(mutex);
+    REQUIRE(changed.wait_for(lock, 20s, [&] { return kept.size() == 1; }));
+  }
+  CHECK_THAT(post(), Catch::StartsWith("HTTP/1.1 503"));
+  CHECK(serves(*server));
+  {
+    const std::lock_guard lock(mutex);
+    kept.clear();
+  }
+  CHECK_THAT(post(), Catch::StartsWith("HTTP/1.1 200"));
+}
+
 TEST_CASE("Many idle connections do not keep others from being served") {
   Counting counting;
   const auto server = startServer(counting.handler());

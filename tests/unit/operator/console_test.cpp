@@ -85,7 +85,7 @@ struct Fixture {
     net::ServerRequest request{.method = method, .target = std::move(target)};
     request.body = body;
     if (!token.empty()) request.headers.emplace_back("authorization", "Bearer " + token);
-    console.answer(request, recorder);
+    console.answer(std::move(request), recorder);
     loop.runFor(std::chrono::milliseconds(100));
     return recorder;
   }
@@ -241,7 +241,7 @@ TEST_CASE_METHOD(Fixture, "Nothing is worked out for who has left") {
   const auto recorder = std::make_shared<Recorder>();
   net::ServerRequest request{.target = "/api/job?namespace=ml&name=bert"};
   request.headers.emplace_back("authorization", "Bearer ann");
-  console.answer(request, recorder);
+  console.answer(std::move(request), recorder);
   recorder->gone = true;
   loop.runFor(seconds(1));
   for (const std::string& path : api.paths) CHECK_THAT(path, !Catch::Contains("/events"));
@@ -299,6 +299,11 @@ TEST_CASE_METHOD(Fixture, "What cannot be tried is refused with its place") {
   CHECK(refused(R"({"items":[{}]})") == "items[0].job.metadata.namespace: is missing, or no name");
   CHECK(refused(items({jobText("ml/a", 1), jobText("ml/a%2Fb", 1)})) ==
         "items[1].job.metadata.name: is missing, or no name");
+  std::string elsewhere = items({jobText("ml/a", 1)});
+  elsewhere.insert(elsewhere.find(R"("pods":{)") + 8,
+                   R"("worker":{"metadata":{"name":"p","namespace":"secret"}})");
+  CHECK_THAT(refused(elsewhere),
+             Catch::StartsWith("items[0].pods.worker: pod secret/p: metadata.namespace: must be ml"));
   CHECK_THAT(refused(R"({"items":[{"job":{"metadata":{"namespace":"ml","name":"a","uid":7}}}]})"),
              Catch::StartsWith("items[0].job ml/a: metadata.uid"));
   CHECK(refused(items({jobText("ml/bert", 1)}), 409) ==
@@ -345,18 +350,68 @@ TEST_CASE_METHOD(Fixture, "One what-if at a time, and who had one leaves the nex
   const std::string body = items({jobText("ml/next", 2)});
   takes = seconds(3);
   const auto first = simulate(body, "ann");
-  CHECK(first->answer.status == 0);
+  CHECK(first->answer.status == 0);  // read for three seconds, worked out for three more
   const auto second = simulate(body, "admin")->answer;
   CHECK(second.status == 429);
   CHECK(net::findHeader(second.headers, "Retry-After") == "1");
   CHECK(ask("/api/what-if?namespace=ml&members=1&gpus=2", "admin")->answer.status == 429);
-  loop.runFor(seconds(3));
+  loop.runFor(seconds(6));
   CHECK(first->answer.status == 200);
   takes = seconds(0);
   CHECK(simulate(body, "ann")->answer.status == 429);
   CHECK(simulate(body, "admin")->answer.status == 200);
-  loop.runFor(seconds(9));
+  loop.runFor(seconds(18));
   CHECK(simulate(body, "ann")->answer.status == 200);
+}
+
+TEST_CASE_METHOD(Fixture, "A turn ends with whatever becomes of the request") {
+  const std::string body = items({jobText("ml/next", 2)});
+  for (const char* wrong : {"", "{}"}) {
+    CHECK(simulate(wrong, "ann")->answer.status == 400);
+    CHECK(simulate(items({jobText("secret/b", 1)}), "ann")->answer.status == 403);
+    CHECK(simulate(body, "ann")->answer.status == 200);
+  }
+  takes = seconds(1);
+  const auto leaves = simulate(body, "ann");
+  leaves->gone = true;
+  loop.runFor(seconds(2));
+  takes = seconds(0);
+  CHECK(simulate(body, "admin")->answer.status == 200);
+}
+
+TEST_CASE_METHOD(Fixture, "A body is the server's until its jobs were tried, and no longer") {
+  auto counted = std::make_shared<int>(1);
+  const std::weak_ptr<int> counts = counted;
+  takes = seconds(1);
+  const auto recorder = std::make_shared<Recorder>();
+  net::ServerRequest request{.method = net::Method::kPost, .target = "/api/simulate"};
+  request.body = items({jobText("ml/next", 2)});
+  request.countsBody = std::move(counted);
+  request.headers.emplace_back("authorization", "Bearer ann");
+  console.answer(std::move(request), recorder);
+  loop.runFor(seconds(1));
+  CHECK(!counts.expired());
+  loop.runFor(seconds(2));
+  CHECK(recorder->answer.status == 200);
+  CHECK(counts.expired());
+}
+
+TEST_CASE_METHOD(Fixture, "One tenant asks for so many pages of jobs at once and no more") {
+  std::vector<std::shared_ptr<Recorder>> asked;
+  for (std::size_t i = 0; i < kMostPagesWaiting + 3; ++i) {
+    const auto recorder = std::make_shared<Recorder>();
+    net::ServerRequest request{.target = "/api/job?namespace=ml&name=bert"};
+    request.headers.emplace_back("authorization", "Bearer ann");
+    console.answer(std::move(request), recorder);
+    asked.push_back(recorder);
+  }
+  loop.runFor(seconds(5));
+  const auto told = [&](int status) {
+    return static_cast<std::size_t>(std::count_if(
+        asked.begin(), asked.end(), [&](const auto& each) { return each->answer.status == status; }));
+  };
+  CHECK(told(200) == kMostPagesWaiting + 1);
+  CHECK(told(429) == 2);
 }
 
 TEST_CASE_METHOD(Fixture, "Before the cluster was read there is nothing to show") {

@@ -12,8 +12,8 @@ namespace {
 TEST_CASE("One of each tenant has the turn, the others follow as they came") {
   Turns turns;
   std::string begun;
-  for (const char each : {'a', 'b', 'c'}) turns.take("ml", [&begun, each] { begun += each; });
-  turns.take("vision", [&] { begun += 'v'; });
+  for (const char each : {'a', 'b', 'c'}) CHECK(turns.take("ml", [&begun, each] { begun += each; }));
+  CHECK(turns.take("vision", [&] { begun += 'v'; }));
   CHECK(begun == "av");
   turns.leave("ml");
   turns.leave("vision");
@@ -21,8 +21,20 @@ TEST_CASE("One of each tenant has the turn, the others follow as they came") {
   turns.leave("ml");
   turns.leave("ml");
   CHECK(begun == "avbc");
-  turns.take("ml", [&] { begun += 'd'; });
+  CHECK(turns.take("ml", [&] { begun += 'd'; }));
   CHECK(begun == "avbcd");
+}
+
+TEST_CASE("So many of a tenant wait, and no more") {
+  Turns turns(2);
+  int begun = 0;
+  const auto take = [&](const char* tenant) { return turns.take(tenant, [&] { ++begun; }); };
+  CHECK((take("ml") && take("ml") && take("ml")));
+  CHECK(!take("ml"));
+  CHECK(take("vision"));
+  turns.leave("ml");
+  CHECK(take("ml"));
+  CHECK(begun == 3);
 }
 
 TEST_CASE("ServiceAccounts are counted with those of their namespace, others by themselves") {
