@@ -39,7 +39,10 @@ void PathAccess::check(const std::string& token, std::function<bool()> gone, Don
 
 PathAccess::EntryPtr PathAccess::entryOf(const std::string& token) {
   const std::lock_guard lock(mutex_);
-  if (const auto found = entries_.find(token); found != entries_.end()) return found->second;
+  if (const auto found = entries_.find(token); found != entries_.end()) {
+    found->second->used = executor_.now();
+    return found->second;
+  }
   if (entries_.size() >= kMostTokens && !makeRoom()) return nullptr;
   auto entry = std::make_shared<Entry>(Entry{.token = token, .used = executor_.now()});
   entries_.emplace(token, entry);

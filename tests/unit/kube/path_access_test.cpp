@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include "support/path_reviews.h"
@@ -143,6 +144,24 @@ TEST_CASE_METHOD(Fixture, "wrong tokens push out one another, not one that is go
   const int asked = api.tokens;
   CHECK(ask("prometheus-token"));
   CHECK(api.tokens == asked);
+}
+
+TEST_CASE_METHOD(Fixture, "a good token that is shown seldom stays, however many wrong ones come") {
+  for (int scrape = 0; scrape < 5; ++scrape) {
+    std::optional<PathAccess::Verdict> verdict;
+    access.check(
+        "prometheus-token", [] { return false; },
+        [&](PathAccess::Verdict said) { verdict = std::move(said); });
+    loop.runFor(seconds(1));
+    CHECK((verdict && *verdict));
+    // Just longer than a yes holds.
+    for (int i = 0; i < 304; ++i) {
+      begin(fmt::format("forged-{}-{}", scrape, i));
+      loop.runFor(seconds(1));
+    }
+    for (std::size_t i = 0; i < PathAccess::kMostTokens; ++i)
+      begin(fmt::format("flood-{}-{}", scrape, i), true);
+  }
 }
 
 }  // namespace
