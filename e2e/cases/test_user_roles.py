@@ -35,9 +35,9 @@ class UserCase(support.Case):
         support.await_value(lambda: [self.may(user, "get", "trainingjobs") for user in ("admin", "edit", "view")], all,
                             "the roles are aggregated")
 
-    def may(self, user, verb, what, everywhere=False):
+    def may(self, user, verb, what, everywhere=False, group=support.GROUP):
         resource, _, subresource = what.partition("/")
-        asked = {"group": support.GROUP, "resource": resource, "subresource": subresource, "verb": verb,
+        asked = {"group": group, "resource": resource, "subresource": subresource, "verb": verb,
                  "namespace": "" if everywhere else self.namespace}
         review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
                   "spec": {"user": user, "resourceAttributes": asked}}
@@ -149,6 +149,15 @@ class PoliciesTest(UserCase):
         self.refused("trainyard.dev/network", "admin", "annotate", pod, 'trainyard.dev/network={"band":0}')
         self.as_user("admin", "label", pod, "team=mine")
         self.as_user("admin", "annotate", pod, "note=mine")
+        # Who may write its status may write labels and annotations on that way.
+        kubectl("create", "role", "nurse", "-n", self.namespace, "--verb=get,patch", "--resource=pods,pods/status")
+        kubectl("create", "rolebinding", "nurse", "-n", self.namespace, "--role=nurse", "--user=nurse")
+        support.await_value(lambda: self.may("nurse", "patch", "pods/status", group=""), bool, "he may")
+        for text, meta in (("are the operator's", {"labels": {"trainyard.dev/job-uid": "another"}}),
+                           ("trainyard.dev/network", {"annotations": {"trainyard.dev/network": '{"band":0}'}})):
+            self.refused(text, "nurse", "patch", pod, "--subresource=status", "-p", json.dumps({"metadata": meta}))
+        self.as_user("nurse", "patch", pod, "--subresource=status", "-p",
+                     '{"status":{"message":"looked at"},"metadata":{"labels":{"team":"theirs"}}}')
 
     def test_a_gate_is_opened_by_the_operator(self):
         body = support.pod("closed", gpus=0)
