@@ -15,12 +15,18 @@ namespace trainyard::operator_ {
 // When status writes that can wait are made.
 class DeferredWrites {
  public:
-  // For writes that only refresh words or counts: at most one a second for each job and twenty a second over
-  // all, so that a thousand waiting jobs cannot crowd out the writes that place gangs. Takes one out of the
-  // budget; false: ask again at nextWake().
+  // For writes that only refresh words or counts: twenty a second over all, so that a thousand waiting jobs
+  // cannot crowd out the writes that place gangs; and of each job one a second after its last write, then one
+  // in two seconds, four and so on up to kMostApart, until they stand still for twice as long: where jobs
+  // come and go all the time, why one waits is another thing in every cycle. Takes one out of the budget;
+  // false: ask again at nextWake().
   bool allow(const model::ObjectKey& job, base::Instant now) {
     const auto last = lastWrite_.find(job);
-    return spare_.take(last == lastWrite_.end() ? now : last->second + kPerJob, now, next_);
+    if (last == lastWrite_.end()) return spare_.take(now, now, next_);
+    Last& words = last->second;
+    if (!spare_.take(words.at + words.apart, now, next_)) return false;
+    words.apart = now < words.forgottenAt() ? std::min(2 * words.apart, kMostApart) : kPerJob;
+    return true;
   }
   // For the first news of a gang, which better news overtake within moments, so that one write tells both:
   // that it comes up, that it runs. False: ask again at nextWake(). A budget of its own: it is news of a job
@@ -46,7 +52,7 @@ class DeferredWrites {
   // Its status is written.
   void told(const model::ObjectKey& job) { held_.erase(job); }
   // Every write counts for its own job, also those that needed no permission.
-  void note(const model::ObjectKey& job, base::Instant now) { lastWrite_[job] = now; }
+  void note(const model::ObjectKey& job, base::Instant now) { lastWrite_[job].at = now; }
   // A new cycle asks anew. There is a rush while more pods are on their way (to be made or bound yet) than
   // are told of in a second, and a moment longer; and not while somebody waits for room, nor a moment longer,
   // since who has no record cannot be stopped.
@@ -63,12 +69,20 @@ class DeferredWrites {
     lastCycle_ = now;
     if (now - cleaned_ < kPerJob) return;
     cleaned_ = now;
-    std::erase_if(lastWrite_, [now](const auto& entry) { return now - entry.second >= kPerJob; });
+    std::erase_if(lastWrite_, [now](const auto& entry) { return now >= entry.second.forgottenAt(); });
     std::erase_if(held_, [now](const auto& entry) { return now - entry.second.since >= kForget; });
   }
   [[nodiscard]] std::optional<base::Instant> nextWake() const { return next_; }
 
+  static constexpr base::Instant::duration kMostApart = std::chrono::seconds(16);
+
  private:
+  static constexpr base::Instant::duration kPerJob = std::chrono::seconds(1);
+  struct Last {
+    base::Instant at{};
+    base::Instant::duration apart = kPerJob;
+    [[nodiscard]] base::Instant forgottenAt() const { return at + 2 * apart; }
+  };
   struct Held {
     base::Instant since;
     core::HeldNews news = core::HeldNews::kNone;
@@ -109,7 +123,6 @@ class DeferredWrites {
   void wakeAt(base::Instant when) { next_ = next_ ? std::min(*next_, when) : when; }
 
   static constexpr base::Instant::duration kWindow = std::chrono::seconds(1);
-  static constexpr base::Instant::duration kPerJob = std::chrono::seconds(1);
   static constexpr base::Instant::duration kHold = std::chrono::seconds(1);
   static constexpr base::Instant::duration kCalm = std::chrono::seconds(5);
   static constexpr base::Instant::duration kRushFades = std::chrono::seconds(2);
@@ -117,7 +130,7 @@ class DeferredWrites {
   static constexpr base::Instant::duration kForget = std::chrono::minutes(2);
   static constexpr std::size_t kPerWindow = 20;
 
-  std::map<model::ObjectKey, base::Instant> lastWrite_;
+  std::map<model::ObjectKey, Last> lastWrite_;
   std::map<model::ObjectKey, Held> held_;
   bool rush_ = false;
   base::Instant rushEnds_{};

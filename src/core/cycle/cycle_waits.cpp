@@ -28,7 +28,8 @@ void Cycle::explain(const GangWait& wait, Urgency ofNews) {
   // The next cycle counts on from the passes that are written.
   const bool passed = job->status.pending && (job->status.pending->passes != pending.passes ||
                                               job->status.pending->reservedSince != pending.reservedSince);
-  decision.urgency = sameReason && !passed ? Urgency::kSpare : ofNews;
+  // Also another reason is only other words of one who waits: where much comes and goes, reasons do.
+  decision.urgency = job->status.pending && !passed ? Urgency::kSpare : ofNews;
   if (sameWords && *decision.status == job->status) note.told = wait.pending;
 }
 

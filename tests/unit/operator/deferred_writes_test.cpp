@@ -1,6 +1,7 @@
 #include "operator/deferred_writes.h"
 
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -142,4 +143,28 @@ TEST_CASE("A write that fails does not begin the minute anew") {
   writes.note(job(0), start + 60s);
   writes.beginCycle(start + 61s, 1000);
   CHECK(writes.ripe(job(0), HeldNews::kRuns, true, start + 61s));
+}
+
+TEST_CASE("Words that change all the time are told ever less often, until they stand still") {
+  DeferredWrites writes;
+  const Instant start = Instant{} + 1h;
+  // Asked ten times a second; the seconds in which it was told.
+  const auto told = [&](Instant from, std::chrono::seconds length) {
+    std::vector<int> seconds;
+    for (Instant now = from; now < from + length; now += 100ms) {
+      writes.beginCycle(now);
+      if (!writes.allow(job(1), now)) continue;
+      writes.note(job(1), now);
+      seconds.push_back(static_cast<int>((now - from) / 1s));
+    }
+    return seconds;
+  };
+  CHECK(told(start, 60s) == std::vector<int>{0, 1, 3, 7, 15, 31, 47});
+  // Nobody asked for half a minute.
+  CHECK(told(start + 80s, 5s) == std::vector<int>{0, 1, 3});
+  // What is no refreshing of words is not held up, and refreshes wait from there.
+  writes.note(job(2), start + 90s);
+  writes.beginCycle(start + 90500ms);
+  CHECK(!writes.allow(job(2), start + 90500ms));
+  CHECK(writes.nextWake() == start + 91s);
 }
