@@ -52,6 +52,11 @@ def draw_plans():
     return plans
 
 
+def blocked_by(namespace, job):
+    """How long such jobs take is learnt once a minute: from then on the words say when this one will end."""
+    return rf"blocked by {namespace}/{job} \(4 nodes(, until about \S+Z, as others of its kind)?\)"
+
+
 class Invariant:
     """Looks at every pod event; remembers, for each life of a job, how many of its pods were ever bound."""
 
@@ -117,7 +122,7 @@ class TwoGangs(support.Case):
         pending = job["status"]["pending"]
         self.assertEqual(pending["reason"], "WaitingForCapacity", pending)
         self.assertIn("needs 4 nodes with 8 nvidia.com/gpu each", pending["message"])
-        self.assertIn(f"blocked by {spaces[other]}/{other} (4 nodes)", pending["message"])
+        self.assertRegex(pending["message"], blocked_by(spaces[other], other))
         [blocker] = pending["blockedBy"]
         self.assertEqual((blocker["namespace"], blocker["name"]), (spaces[other], other))
         self.assertEqual(phase(job), "Queued")
@@ -199,7 +204,7 @@ class TwoGangs(support.Case):
             self.assertEqual(text.splitlines()[1].split()[:6],
                              ["b", "Queued", "default", "0/4", "32", "WaitingForCapacity"])
             text = support.kubectl("describe", "tj", "b", "-n", self.namespace)
-            self.assertIn(f"blocked by {self.namespace}/a (4 nodes)", text)
+            self.assertRegex(text, blocked_by(self.namespace, "a"))
 
             support.finish(self.namespace, "a")
             wait_phase(jobs, self.namespace, "a", "Succeeded")
