@@ -122,13 +122,14 @@ void LinkKeeper::tick() {
     tell(bands, false);
     return schedule(now + kBetween);
   }
-  if (last_ == wanted && !changes.changes.empty() && !wanted.classes.empty()) {
+  Ordered ordered{jobs, bands};
+  if (last_ == ordered && !changes.changes.empty() && !jobs.empty()) {
     metrics_.repairs.increment();
     log_.info("what others changed is set right", {{"device", options_.device}});
   }
   const bool good = apply(changes);
   if (missing_) return;
-  last_ = good && !changes.waiting ? std::optional(wanted) : std::nullopt;
+  last_ = good && !changes.waiting ? std::optional(std::move(ordered)) : std::nullopt;
   if (good) trouble_.clear();
   tell(bands, good && !jobs.empty());
   if (!jobs.empty() && !measuring_) scheduleLook(milliseconds(0));

@@ -73,7 +73,13 @@ class LinkKeeper {
   core::BandQuestion question_;
   core::BandPlan bands_;
   std::map<std::uint16_t, std::string> jobOf_;  // by class
-  std::optional<WantedLink> last_;              // what was in place after the last look
+  // What was ordered, and how, after the last look. Not the classes: who lost his filter gets another one.
+  struct Ordered {
+    std::vector<JobTraffic> jobs;
+    core::BandPlan bands;
+    friend bool operator==(const Ordered&, const Ordered&) = default;
+  };
+  std::optional<Ordered> last_;
   base::Instant lastShared_{};
   base::TimerId timer_;
   base::Instant due_{};

@@ -14,6 +14,7 @@ namespace trainyard::agent {
 struct JobTraffic {
   std::string uid;
   std::vector<FlowKey> flows;
+  friend bool operator==(const JobTraffic&, const JobTraffic&) = default;
 };
 
 // How the link is divided, apart from the order.

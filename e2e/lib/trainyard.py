@@ -17,6 +17,8 @@ NAMESPACE = "trainyard-system"
 OPERATOR, EXTENDER = "trainyard-operator", "trainyard-extender"
 # Runs in pods of jobs; clusters of the tests get its image only where a case loads it.
 LAUNCH = "trainyard-launch"
+# Runs on nodes, where a case asks for it.
+AGENT = "trainyard-agent"
 # For people; no cluster runs it.
 COMMAND_LINE = "trainyard"
 LAUNCH_IMAGE = f"docker.io/local/{LAUNCH}:dev"
@@ -39,6 +41,11 @@ def binaries(folder):
 def launcher(folder):
     """The path of trainyard-launch below folder."""
     return _built(folder, LAUNCH)
+
+
+def agent(folder):
+    """The path of trainyard-agent below folder."""
+    return _built(folder, AGENT)
 
 
 def command_line(folder):

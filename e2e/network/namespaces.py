@@ -41,6 +41,20 @@ def entered(name):
         os.close(there)
 
 
+def shape(run, device, mbit, queue_packets=1000):
+    """Makes a link of that rate of a device, out of the reach of who is at its other end. `run` runs a command where the
+    device is. Down: the device's own way out. Up: what comes from it, sent through a device of its own."""
+    rate = ["rate", f"{mbit}mbit", "burst", "65536", "limit", str(queue_packets * 1514)]
+    run("tc", "qdisc", "add", "dev", device, "root", "tbf", *rate)
+    up = f"{device}up"
+    run("ip", "link", "add", up, "type", "ifb")
+    run("ip", "link", "set", up, "up")
+    run("tc", "qdisc", "add", "dev", up, "root", "tbf", *rate)
+    run("tc", "qdisc", "add", "dev", device, "handle", "ffff:", "ingress")
+    run("tc", "filter", "add", "dev", device, "parent", "ffff:", "protocol", "ip", "u32", "match", "u32", "0", "0",
+        "action", "mirred", "egress", "redirect", "dev", up)
+
+
 class Lab:
     """`hosts` nodes on one router. Each node's uplink is eth0; what leaves it and what comes to it passes a link of
     `mbit` in the router's namespace, out of the node's reach, as a wire is. Pods are namespaces behind a bridge."""
@@ -90,16 +104,7 @@ class Lab:
         inside(name, "ip", "link", "set", "br0", "up")
 
     def shape(self, name):
-        """Down: the router's way out to the node. Up: what comes from it, sent through a device of its own."""
-        rate = ["rate", f"{self.mbit}mbit", "burst", "65536", "limit", str(self.queue * 1514)]
-        inside("router", "tc", "qdisc", "add", "dev", name, "root", "tbf", *rate)
-        up = f"{name}up"
-        inside("router", "ip", "link", "add", up, "type", "ifb")
-        inside("router", "ip", "link", "set", up, "up")
-        inside("router", "tc", "qdisc", "add", "dev", up, "root", "tbf", *rate)
-        inside("router", "tc", "qdisc", "add", "dev", name, "handle", "ffff:", "ingress")
-        inside("router", "tc", "filter", "add", "dev", name, "parent", "ffff:", "protocol", "ip", "u32", "match", "u32",
-               "0", "0", "action", "mirred", "egress", "redirect", "dev", up)
+        shape(lambda *args: inside("router", *args), name, self.mbit, self.queue)
 
     def add_pod(self, host, name):
         """A pod's namespace behind the node's bridge; gives its address."""
