@@ -53,10 +53,11 @@ abuse: build ## what a tenant may write to harm others, tried on a real control 
 real: deps ## real nodes: kubelets, containers, the chart, certificates (needs root; ten minutes)
 	tools/test real
 
-network: build ## the agent: jobs that share uplinks, a thousand random events, its own use (needs root; fifteen minutes)
+network: build ## the agent: jobs that share uplinks, a thousand random events, its own use, real nodes (needs root; twenty minutes)
 	e2e/network/chaos
 	e2e/network/use
 	e2e/network/run $(ARGS)
+	e2e/network/nodes
 
 soak: build ## an hour of a cluster's life: jobs of all kinds, crashing nodes, killed programs (ARGS="--minutes 5")
 	e2e/soak $(ARGS)

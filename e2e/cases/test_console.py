@@ -92,7 +92,17 @@ class Stream:
                 for node in part for who in node[4::2]}
 
 
-class ConsoleTest(support.Case):
+class Account(support.Case):
+    """Of Kubernetes; with a token."""
+
+    def account(self, namespace, name):
+        core().create_namespaced_service_account(namespace, {"metadata": {"name": name}})
+        answer = given().api.call("POST", f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token",
+                                  {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})
+        return answer["status"]["token"]
+
+
+class ConsoleTest(Account):
     def setUp(self):
         super().setUp()
         self.other = self.make_namespace(f"{self.namespace}-secret")
@@ -102,12 +112,6 @@ class ConsoleTest(support.Case):
                 f"--serviceaccount={self.namespace}:tenant")
         self.admin = self.account(self.namespace, "root")
         self.bind("cluster-admin", "root")
-
-    def account(self, namespace, name):
-        core().create_namespaced_service_account(namespace, {"metadata": {"name": name}})
-        answer = given().api.call("POST", f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token",
-                                  {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})
-        return answer["status"]["token"]
 
     def bind(self, role, account):
         kubectl("create", "clusterrolebinding", f"{self.namespace}-{role}", f"--clusterrole={role}",
