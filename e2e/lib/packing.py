@@ -11,10 +11,10 @@ WAVES = [[(32, 1)], [(16, 2)], [(10, 3), (2, 1)], [(8, 4)], [(6, 5), (1, 2)], [(
          [(4, 7), (2, 1), (1, 2)], [(4, 8)], [(9, 3), (5, 1)]]
 
 
-def gang(name, members):
+def gang(name, members, seconds):
     spec = {"containers": [{"name": "train", "image": "registry.example.com/train:1",
                             "resources": {"limits": {"nvidia.com/gpu": GPUS}}}]}
-    template = {"metadata": {"annotations": {"sim.trainyard.dev/run-for": f"{RUN_SECONDS}s"}}, "spec": spec}
+    template = {"metadata": {"annotations": {"sim.trainyard.dev/run-for": f"{seconds}s"}}, "spec": spec}
     return {"apiVersion": "trainyard.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": name},
             "spec": {"framework": "Custom", "preemptible": False,
                      "roles": [{"name": "worker", "replicas": members, "template": template}]}}
@@ -52,11 +52,11 @@ POLICIES = {"in the order of submission": "ordering: fifo\n",
             "the same without backfill": "ordering: fifo\nbackfill: {enabled: false}\n", "default order": "{}\n"}
 
 
-def run(api):
+def run(api, waves=WAVES, seconds=RUN_SECONDS):
     """Submits all gangs, waits for their end, and returns {"occupancy", "seconds", "mean", "spans"}; mean: from the first
     gang's start to a gang's end."""
     members = {}
-    for wave in WAVES:
+    for wave in waves:
         for size, count in wave:
             for _ in range(count):
                 members[f"gang-{len(members):02d}"] = size
@@ -64,7 +64,7 @@ def run(api):
     eyes = Eyes(api, PODS, stage.see)
     try:
         for name, size in members.items():
-            api.call("POST", JOBS, gang(name, size))
+            api.call("POST", JOBS, gang(name, size, seconds))
         eyes.wait(lambda: not stage.left(), _PATIENCE, lambda: f"{len(stage.left())} gangs have not ended")
     finally:
         eyes.close()
