@@ -34,7 +34,8 @@ AgentMetrics::AgentMetrics(telemetry::MetricsRegistry& registry)
 
 void AgentMetrics::setMissing(const std::string& feature, bool missing) {
   registry_
-      .gauge("trainyard_agent_feature_missing", "1 for a kernel feature without which nothing is ordered",
+      .gauge("trainyard_agent_feature_missing",
+             "1 for what is missing for anything to be ordered: a kernel feature, or LINK_RATE",
              {{"feature", feature}})
       .set(missing ? 1 : 0);
 }

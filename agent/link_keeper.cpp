@@ -54,7 +54,7 @@ void LinkKeeper::setTraffic(NodeTraffic traffic) {
 
 void LinkKeeper::setMissing(const std::string& feature, const std::string& message) {
   missing_ = true;
-  trouble_ = fmt::format("the kernel lacks {}: {}", feature, message);
+  trouble_ = fmt::format("nothing is ordered for want of {}: {}", feature, message);
   metrics_.setMissing(feature, true);
   log_.warning("traffic is not ordered on this node", {{"missing", feature}, {"error", message}});
 }

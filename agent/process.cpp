@@ -24,8 +24,11 @@
 #include "kube/connection.h"
 #include "kube/reflector.h"
 #include "model/names.h"
+#include "telemetry/api_metrics.h"
 #include "telemetry/health.h"
+#include "telemetry/loop_watch.h"
 #include "telemetry/metrics_server.h"
+#include "telemetry/process_metrics.h"
 
 namespace trainyard::agent {
 namespace {
@@ -86,23 +89,34 @@ class Process {
     LinkOptions link{
         .device = options_.device, .settings = {}, .policy = options_.policy, .turn = options_.turn};
     if (link.device.empty()) {
-      const auto routes = base::readFile("/proc/net/route");
-      if (!routes) return base::fail(routes.error());
-      auto device = defaultDevice(*routes);
+      auto device = findDevice();
       if (!device) return base::fail(device.error());
       link.device = std::move(*device);
     }
+    // A rate that is written wrongly is the administrator's mistake; one that the driver does not know is how
+    // this node is.
+    base::Result<std::uint64_t> rate = std::uint64_t{0};
     if (!options_.removeOnly) {
-      const auto rate = readRate(link.device);
-      if (!rate) return base::fail(rate.error());
-      link.settings = {*rate, options_.othersPermille};
-      log_.info(
-          "starting",
-          {{"node", options_.node}, {"device", link.device}, {"bytes_per_second", fmt::to_string(*rate)}});
+      rate = readRate(link.device);
+      if (!rate && !options_.rate.empty()) return base::fail(rate.error());
+      link.settings = {rate.value_or(0), options_.othersPermille};
+      log_.info("starting", {{"node", options_.node},
+                             {"device", link.device},
+                             {"bytes_per_second", fmt::to_string(rate.value_or(0))}});
     }
     keeper_ = std::make_unique<LinkKeeper>(*kernel_, loop_, log_, metrics_, std::move(link));
     if (!options_.removeOnly) probeKernel();
+    if (!rate) keeper_->setMissing("LINK_RATE", rate.error().message);
     return {};
+  }
+
+  static base::Result<std::string> findDevice() {
+    const auto routes = base::readFile("/proc/net/route");
+    if (!routes) return base::fail(routes.error());
+    auto device = defaultDevice(*routes);
+    if (device) return device;
+    const auto routes6 = base::readFile("/proc/net/ipv6_route");
+    return routes6 ? defaultDevice6(*routes6) : device;
   }
 
   [[nodiscard]] base::Result<std::uint64_t> readRate(const std::string& device) const {
@@ -128,7 +142,11 @@ class Process {
     base::Rng rng(base::entropySeed());
     auto connection =
         kube::makeApiClient(*config, loop_, rng.split(), log_,
-                            {.userAgent = "trainyard-agent/" TRAINYARD_VERSION, .threads = kClientThreads});
+                            {.userAgent = "trainyard-agent/" TRAINYARD_VERSION,
+                             .threads = kClientThreads,
+                             .observe = [this](std::string_view verb, int status, auto took) {
+                               apiMetrics_.note(verb, status, std::chrono::duration<double>(took).count());
+                             }});
     if (!connection) return base::fail(connection.error());
     connection_ = std::move(*connection);
     reflector_ = std::make_unique<kube::Reflector>(
@@ -168,6 +186,8 @@ class Process {
 
   base::Result<void> listenForMetrics() {
     registry_.setBuildInfo(TRAINYARD_VERSION);
+    telemetry::addProcessMetrics(registry_);
+    loopWatch_ = std::make_unique<telemetry::LoopWatch>(registry_, loop_);
     health_.addReadinessCheck("pods", [this]() -> base::Result<void> {
       if (synced_) return {};
       return base::fail(base::ErrorCode::kUnavailable, "the node's pods have not been read yet");
@@ -212,6 +232,8 @@ class Process {
   base::Logger log_;
   base::EventLoop loop_;
   telemetry::MetricsRegistry registry_;
+  telemetry::ApiMetrics apiMetrics_{registry_};
+  std::unique_ptr<telemetry::LoopWatch> loopWatch_;
   telemetry::Health health_;
   AgentMetrics metrics_;
   kube::ObjectCache<model::TrafficPod> pods_;

@@ -27,11 +27,36 @@ std::vector<std::string_view> words(std::string_view line) {
 }
 
 template <typename Number>
-std::optional<Number> number(std::string_view text) {
+std::optional<Number> number(std::string_view text, int base = 10) {
   Number value{};
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   if (failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+// A way that a route's line offers to the default device.
+struct Candidate {
+  std::string_view device;
+  std::uint64_t metric = 0;
+};
+
+// Of least metric; the first of equals.
+template <typename Read>
+base::Result<std::string> bestOf(std::string_view routes, Read read) {
+  std::string device;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  while (!routes.empty()) {
+    const std::size_t end = std::min(routes.find('\n'), routes.size());
+    const std::optional<Candidate> found = read(words(routes.substr(0, end)));
+    routes.remove_prefix(std::min(end + 1, routes.size()));
+    if (!found || found->metric >= least) continue;
+    least = found->metric;
+    device = found->device;
+  }
+  if (device.empty())
+    return base::fail(base::ErrorCode::kInvalid,
+                      "no default route leads to a device: name one with --device");
+  return device;
 }
 
 }  // namespace
@@ -41,22 +66,31 @@ base::Result<std::string> defaultDevice(std::string_view routes) {
   constexpr std::size_t kDestination = 1;
   constexpr std::size_t kMetric = 6;
   constexpr std::size_t kMask = 7;
-  std::string device;
-  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-  while (!routes.empty()) {
-    const std::size_t end = std::min(routes.find('\n'), routes.size());
-    const auto fields = words(routes.substr(0, end));
-    routes.remove_prefix(std::min(end + 1, routes.size()));
-    if (fields.size() <= kMask || fields[kDestination] != "00000000" || fields[kMask] != "00000000") continue;
+  return bestOf(routes, [](const std::vector<std::string_view>& fields) -> std::optional<Candidate> {
+    if (fields.size() <= kMask || fields[kDestination] != "00000000" || fields[kMask] != "00000000")
+      return {};
     const auto metric = number<std::uint64_t>(fields[kMetric]);
-    if (!metric || *metric >= least) continue;
-    least = *metric;
-    device = fields[0];
-  }
-  if (device.empty())
-    return base::fail(base::ErrorCode::kInvalid,
-                      "no default route leads to a device: name one with --device");
-  return device;
+    if (!metric) return {};
+    return Candidate{fields[0], *metric};
+  });
+}
+
+base::Result<std::string> defaultDevice6(std::string_view routes) {
+  // destination, its prefix's length, source, its prefix's length, next hop, metric, RefCnt, Use, flags,
+  // device; all numbers are hexadecimal. Where there is no default route the kernel has one that refuses, by
+  // lo.
+  constexpr std::size_t kLength = 1;
+  constexpr std::size_t kMetric = 5;
+  constexpr std::size_t kDevice = 9;
+  constexpr int kHex = 16;
+  return bestOf(routes, [](const std::vector<std::string_view>& fields) -> std::optional<Candidate> {
+    if (fields.size() <= kDevice || fields[0].find_first_not_of('0') != std::string_view::npos ||
+        fields[kLength] != "00" || fields[kDevice] == "lo")
+      return {};
+    const auto metric = number<std::uint64_t>(fields[kMetric], kHex);
+    if (!metric) return {};
+    return Candidate{fields[kDevice], *metric};
+  });
 }
 
 base::Result<std::uint64_t> linkRate(std::string_view speed) {

@@ -12,6 +12,9 @@ namespace trainyard::agent {
 // where there is none.
 [[nodiscard]] base::Result<std::string> defaultDevice(std::string_view routes);
 
+// The same from the text of /proc/net/ipv6_route, for nodes without IPv4.
+[[nodiscard]] base::Result<std::string> defaultDevice6(std::string_view routes);
+
 // Bytes a second, from the text of /sys/class/net/DEVICE/speed (megabits a second). kInvalid where the driver
 // does not know, as on virtual devices.
 [[nodiscard]] base::Result<std::uint64_t> linkRate(std::string_view speed);

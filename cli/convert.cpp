@@ -7,16 +7,18 @@
 #include <re2/re2.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/foreign_job.h"
 #include "cli/plain_text.h"
 
 namespace trainyard::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t kRoleLetters = 16;
 constexpr const char* kApplied = "kubectl.kubernetes.io/last-applied-configuration";
 constexpr const char* kQueueLabel = "kueue.x-k8s.io/queue-name";
+constexpr const char* kPriorityLabel = "kueue.x-k8s.io/priority-class";
+
+using Json = nlohmann::ordered_json;  // in the order in which people wrote it
 
 Json get(const Json& object, const char* key) {
   if (!object.is_object()) return {};
@@ -58,13 +60,24 @@ class Converter {
       to_["queue"] = queue;
       meta["labels"].erase(kQueueLabel);
       note("label kueue.x-k8s.io/queue-name became spec.queue: a Queue of that name has to exist");
+      ofKueue_ = true;
     }
+    if (const std::string priority = textOf(get(meta, "labels", kPriorityLabel)); !priority.empty()) {
+      meta["labels"].erase(kPriorityLabel);
+      note(
+          fmt::format("label {}: \"{}\" is a WorkloadPriorityClass of Kueue: name a PriorityClass in "
+                      "spec.priorityClassName",
+                      kPriorityLabel, priority));
+    }
+    if (get(meta, "labels").empty()) meta.erase("labels");
     result_["metadata"] = std::move(meta);
   }
 
   base::Result<Converted> finish() {
     if (get(to_, "roles").empty())
       return base::fail(base::ErrorCode::kInvalid, "it has no task that could become a role");
+    if (neverAgain_ && !get(to_, "failure").contains("maxRestarts")) to_["failure"]["maxRestarts"] = 0;
+    settlePriority();
     Json spec = Json::object();
     // In the order in which people read them.
     for (const char* key : {"framework", "queue", "priorityClassName", "roles", "elastic", "gang",
@@ -100,34 +113,46 @@ class Converter {
 
   void fromTrainJob() {
     const std::string runtime = textOf(get(spec_, "runtimeRef", "name"));
-    to_["framework"] = runtime.find("mpi") != std::string::npos     ? "MPI"
-                       : runtime.find("jax") != std::string::npos   ? "JAX"
-                       : runtime.find("torch") != std::string::npos ? "PyTorch"
-                                                                    : "Custom";
+    const auto has = [&](const char* word) { return runtime.find(word) != std::string::npos; };
+    const bool overSsh = has("mpi") || has("deepspeed");
+    to_["framework"] = overSsh ? "MPI" : has("jax") ? "JAX" : has("torch") ? "PyTorch" : "Custom";
     const Json trainer = get(spec_, "trainer");
     Json container = Json::object();
     container["name"] = "node";
-    for (const char* key : {"image", "command", "args", "env"}) copy(trainer, key, container, key);
-    copy(trainer, "resourcesPerNode", container, "resources");
-    Json pod = Json::object();
-    pod["spec"]["containers"] = Json::array({container});
-    addRole("worker", get(trainer, "numNodes"), pod);
-    if (!container.contains("image")) {
-      to_["roles"][0]["template"]["spec"]["containers"][0]["image"] = "IMAGE";
-      note("spec.trainer names no image: the runtime has it; put it in place of IMAGE");
+    container["image"] = "IMAGE";
+    for (const char* key : {"image", "env"}) copy(trainer, key, container, key);
+    if (overSsh) {
+      Json launcher = container;
+      for (const char* key : {"command", "args"}) copy(trainer, key, launcher, key);
+      addRole("launcher", 1, podOf(std::move(launcher)));
+      note(
+          "role launcher runs the command and has no GPU; the workers' image needs sshd, which is started "
+          "for "
+          "them (docs/frameworks.md)");
+    } else {
+      for (const char* key : {"command", "args"}) copy(trainer, key, container, key);
     }
+    copy(trainer, "resourcesPerNode", container, "resources");
+    addRole("worker", get(trainer, "numNodes"), podOf(std::move(container)));
+    if (get(trainer, "image").is_null())
+      note("spec.trainer names no image: the runtime has it; put it in place of IMAGE");
     note(fmt::format(
         "what runtime \"{}\" adds (volumes, init containers, initializers, torch options) is not known here: "
         "compare with `kubectl get clustertrainingruntime {} -o yaml`",
         runtime, runtime));
-    if (get(spec_, "suspend") == true) to_["run"]["suspend"] = true;
+    addSuspend(get(spec_, "suspend"), "spec.suspend");
+    if (Json seconds = get(spec_, "activeDeadlineSeconds"); !seconds.is_null())
+      to_["run"]["activeDeadlineSeconds"] = seconds;
     if (!get(spec_, "initializer").is_null())
       note("spec.initializer: load data and model in an init container of the template, or from a volume");
     for (const char* key : {"podTemplateOverrides", "runtimePatches"}) {
       if (!get(spec_, key).is_null()) note(fmt::format("spec.{}: write it into the template", key));
     }
     if (!get(trainer, "numProcPerNode").is_null())
-      note("spec.trainer.numProcPerNode: one process is started for each GPU of the container");
+      note(to_["framework"] == "PyTorch"
+               ? "spec.trainer.numProcPerNode: torchrun is told one process for each GPU of the container "
+                 "(PET_NPROC_PER_NODE)"
+               : "spec.trainer.numProcPerNode: not carried over; the command says how many it starts");
     noteRest(trainer, "spec.trainer",
              {"image", "command", "args", "env", "numNodes", "resourcesPerNode", "numProcPerNode"});
     for (const char* key : {"labels", "annotations"}) {
@@ -135,8 +160,8 @@ class Converter {
         note(fmt::format("spec.{}: write them into the template's metadata", key));
     }
     noteRest(spec_, "spec",
-             {"runtimeRef", "trainer", "suspend", "initializer", "podTemplateOverrides", "runtimePatches",
-              "labels", "annotations"});
+             {"runtimeRef", "trainer", "suspend", "activeDeadlineSeconds", "initializer",
+              "podTemplateOverrides", "runtimePatches", "labels", "annotations"});
   }
 
   void fromVolcano() {
@@ -145,8 +170,8 @@ class Converter {
     const Json tasks = get(spec_, "tasks");
     std::int64_t members = 0;
     for (const Json& task : tasks.is_array() ? tasks : Json::array()) {
-      const std::string role =
-          addRole(textOf(get(task, "name")), get(task, "replicas"), get(task, "template"));
+      const std::string role = addTask(task, plugins);
+      if (role.empty()) continue;
       members += get(task, "replicas").is_number_integer() ? get(task, "replicas").get<std::int64_t>() : 1;
       if (!get(task, "dependsOn").is_null())
         note(fmt::format("task {}: dependsOn: all roles start together", role));
@@ -188,11 +213,82 @@ class Converter {
       static const std::set<std::string> known{"svc", "env", "ssh", "pytorch", "tensorflow", "mpi", "jax"};
       if (known.count(plugin) == 0) note(fmt::format("plugin {}: not carried over", plugin));
     }
-    if (plugins.contains("env"))
-      note("plugin env: VC_TASK_INDEX is not set; RANK or the pod's name tells the same");
+    if (plugins.contains("env")) note("plugin env: VC_TASK_INDEX is not set; TRAINYARD_INDEX tells the same");
   }
 
  private:
+  static Json podOf(Json container) {
+    Json pod = Json::object();
+    pod["spec"]["containers"] = Json::array({std::move(container)});
+    return pod;
+  }
+
+  // Volcano's MPI plug-in names a task that runs mpirun and one that serves ssh; here their roles have set
+  // names, and the workers' server is started by the operator.
+  std::string addTask(const Json& task, const Json& plugins) {
+    std::string name = textOf(get(task, "name"));
+    Json pod = get(task, "template");
+    if (plugins.contains("mpi")) {
+      std::string launcher = "master";
+      std::string worker = "worker";
+      const Json arguments = get(plugins, "mpi");
+      for (const Json& each : arguments.is_array() ? arguments : Json::array()) {
+        static const re2::RE2 kTask("--(master|worker)=(.+)");
+        std::string which;
+        std::string value;
+        if (re2::RE2::FullMatch(textOf(each), kTask, &which, &value))
+          (which == "master" ? launcher : worker) = value;
+      }
+      if (name == worker) {
+        name = "worker";
+        dropSshServer(pod);
+      } else if (name == launcher) {
+        name = "launcher";
+        if (pod.dump().find("MPI_HOST") != std::string::npos)
+          note(
+              "role launcher: MPI_HOST is not set: mpirun finds the hosts by itself, without --host "
+              "(docs/frameworks.md)");
+      }
+    }
+    return addRole(name, get(task, "replicas"), std::move(pod));
+  }
+
+  void dropSshServer(Json& pod) {
+    if (get(pod, "spec", "containers").empty()) return;
+    Json& first = pod["spec"]["containers"][0];
+    const bool serves =
+        (get(first, "command").dump() + get(first, "args").dump()).find("sshd") != std::string::npos;
+    if (!serves) return;
+    for (const char* key : {"command", "args"}) first.erase(key);
+    note("role worker: its command, which began sshd, is left out: the operator has it started");
+  }
+
+  // A job and its pods have one priority, that of the spec.
+  void settlePriority() {
+    Json roles = to_["roles"];
+    Json priority = get(to_, "priorityClassName");
+    for (Json& role : roles) {
+      Json& spec = role["template"]["spec"];
+      const Json own = get(spec, "priorityClassName");
+      if (own.is_null()) continue;
+      if (priority.is_null()) priority = own;
+      if (own != priority)
+        note(fmt::format("role {}: priorityClassName {}: not carried over; all members have the job's, {}",
+                         textOf(role["name"]), textOf(own), textOf(priority)));
+      spec.erase("priorityClassName");
+    }
+    to_["roles"] = std::move(roles);
+    if (!priority.is_null()) to_["priorityClassName"] = std::move(priority);
+  }
+
+  // Kueue suspends whoever waits for its turn; nobody would resume it.
+  void addSuspend(const Json& suspend, const char* path) {
+    if (suspend.is_null()) return;
+    if (ofKueue_ && suspend == true)
+      return note(fmt::format("{}: left out, as Kueue may have set it; write run.suspend to keep it", path));
+    to_["run"]["suspend"] = suspend;
+  }
+
   // One line each, whatever names it quotes: it becomes a comment.
   void note(std::string_view text) {
     std::string line = plainText(text, false);
@@ -235,23 +331,39 @@ class Converter {
     return unique;
   }
 
+  // The role's name; empty where it would have no members.
   std::string addRole(const std::string& original, const Json& replicas, Json pod) {
+    if (replicas == 0) {
+      note(fmt::format("task {} has no replicas: left out", original));
+      return "";
+    }
     const std::string name = roleName(original);
     if (name != original && !original.empty() &&
         !std::equal(name.begin(), name.end(), original.begin(), original.end(),
                     [](char a, char b) { return a == std::tolower(b); }))
       note(fmt::format("task {} is role {}: names of roles have letters and digits only", original, name));
     if (!pod.is_object()) pod = Json::object();
-    Json& spec = pod["spec"];
-    if (spec.is_object()) {
-      for (const char* key : {"restartPolicy", "schedulerName"}) spec.erase(key);
-    }
+    dropRefused(name, pod);
     Json role = Json::object();
     role["name"] = name;
     role["replicas"] = replicas.is_number_integer() ? replicas : Json(1);
     role["template"] = std::move(pod);
     to_["roles"].push_back(std::move(role));
     return name;
+  }
+
+  // What a template may not have (codec/pod_template.h).
+  void dropRefused(const std::string& role, Json& pod) {
+    const auto drop = [&](Json& from, const char* path, const char* key) {
+      if (from.is_object() && from.erase(key) > 0)
+        note(fmt::format("role {}: {}.{}: not carried over; it is the operator's to set", role, path, key));
+    };
+    if (pod.contains("metadata")) drop(pod["metadata"], "template.metadata", "finalizers");
+    Json& spec = pod["spec"];
+    if (!spec.is_object()) return;
+    for (const char* key : {"restartPolicy", "schedulerName"}) spec.erase(key);
+    for (const char* key : {"nodeName", "hostname", "subdomain", "preemptionPolicy", "schedulingGates"})
+      drop(spec, "template.spec", key);
   }
 
   void addElastic(const Json& policy, const Json& replicas) {
@@ -271,13 +383,16 @@ class Converter {
             "decided by Trainyard",
             key));
     }
+    noteRest(policy, "spec.elasticPolicy",
+             {"minReplicas", "maxReplicas", "maxRestarts", "metrics", "rdzvBackend", "rdzvHost", "rdzvPort",
+              "rdzvConf"});
   }
 
   void addRunPolicy(const Json& run) {
-    for (const char* key :
-         {"cleanPodPolicy", "ttlSecondsAfterFinished", "activeDeadlineSeconds", "suspend"}) {
+    for (const char* key : {"cleanPodPolicy", "ttlSecondsAfterFinished", "activeDeadlineSeconds"}) {
       if (Json value = get(run, key); !value.is_null()) to_["run"][key] = value;
     }
+    addSuspend(get(run, "suspend"), "runPolicy.suspend");
     if (Json limit = get(run, "backoffLimit");
         !limit.is_null() && !get(to_, "failure").contains("maxRestarts"))
       to_["failure"]["maxRestarts"] = limit;
@@ -305,6 +420,13 @@ class Converter {
       note(fmt::format(
           "{}: restartPolicy ExitCode: failures are told apart by class; spec.failure.rules has exit codes",
           who));
+    if (text == "Never") {
+      neverAgain_ = true;
+      note(fmt::format(
+          "{}: restartPolicy Never became failure.maxRestarts: 0, unless the job has a limit of its own; "
+          "stops for other jobs and drained nodes are not counted",
+          who));
+    }
     if (text == "Always")
       note(fmt::format("{}: restartPolicy Always: a member that ends with 0 has succeeded", who));
   }
@@ -330,6 +452,7 @@ class Converter {
       return;
     }
     note(fmt::format("task {}: policy {} → {}: see spec.failure", role, event, action));
+    notePolicy(policy, fmt::format("task {}: policy {}", role, event));
   }
 
   void addJobPolicy(const Json& policy) {
@@ -338,6 +461,11 @@ class Converter {
     // What happens here anyway.
     const bool usual = action == "RestartJob" && (event == "PodEvicted" || event == "PodFailed");
     if (!usual) note(fmt::format("policy {} → {}: see spec.failure and docs/failures.md", event, action));
+    notePolicy(policy, fmt::format("policy {}", event));
+  }
+
+  void notePolicy(const Json& policy, const std::string& path) {
+    noteRest(policy, path, {"event", "events", "exitCode", "action"});
   }
 
   Json spec_;
@@ -345,38 +473,25 @@ class Converter {
   Json to_ = Json::object();
   std::vector<std::string> notes_;
   std::set<std::string> taken_;
+  bool ofKueue_ = false;
+  bool neverAgain_ = false;
 };
 
 }  // namespace
 
-bool staysAsItIs(const std::string& json) {
-  const Json source = Json::parse(json, nullptr, false);
-  const std::string api = textOf(get(source, "apiVersion"));
-  if (api.empty()) return false;
-  const auto slash = api.find('/');
-  const std::string group = slash == std::string::npos ? "" : api.substr(0, slash);
-  return group.find('.') == std::string::npos || group.ends_with(".k8s.io");
-}
-
 base::Result<Converted> convertJob(const std::string& json) {
-  const Json source = Json::parse(json, nullptr, false);
-  const std::string kind = textOf(get(source, "kind"));
-  const std::string api = textOf(get(source, "apiVersion"));
-  const std::string group = api.substr(0, api.find('/'));
-  const bool known = (kind == "Job" && group == "batch.volcano.sh") ||
-                     (kind == "PyTorchJob" && group == "kubeflow.org") ||
-                     (kind == "TrainJob" && group == "trainer.kubeflow.org");
-  if (!known) {
+  const ForeignJob source = foreignJob(json);
+  if (!source.known) {
     return base::fail(
         base::ErrorCode::kInvalid,
         fmt::format("{} of {} cannot be converted: only Job of batch.volcano.sh, PyTorchJob of kubeflow.org "
                     "and TrainJob of trainer.kubeflow.org",
-                    kind.empty() ? "an object without kind" : kind, group));
+                    source.kind.empty() ? "an object without kind" : source.kind, source.group));
   }
-  Converter converter(source);
-  if (kind == "PyTorchJob") converter.fromPyTorchJob();
-  if (kind == "TrainJob") converter.fromTrainJob();
-  if (kind == "Job") converter.fromVolcano();
+  Converter converter(Json::parse(json, nullptr, false));
+  if (source.kind == "PyTorchJob") converter.fromPyTorchJob();
+  if (source.kind == "TrainJob") converter.fromTrainJob();
+  if (source.kind == "Job") converter.fromVolcano();
   return converter.finish();
 }
 

@@ -12,10 +12,6 @@ struct Converted {
   std::vector<std::string> notes;  // what of the original is not carried over, and what to look at
 };
 
-// What a file may hold beside jobs, and what stays as it is: kinds of Kubernetes' own API groups, which have
-// no dot or end with k8s.io. (Jobs of systems that are not known here are no such thing.)
-[[nodiscard]] bool staysAsItIs(const std::string& json);
-
 // A TrainingJob that does what another system's job does: Volcano's Job (batch.volcano.sh), Kubeflow's
 // PyTorchJob (kubeflow.org/v1) and TrainJob (trainer.kubeflow.org). `json` is that object. kInvalid for other
 // kinds and for what has no counterpart at all. docs/migration.md has the table.

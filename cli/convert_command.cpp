@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/convert.h"
+#include "cli/foreign_job.h"
 #include "cli/json_text.h"
 #include "cli/manifests.h"
 
@@ -26,6 +27,10 @@ base::Result<std::string> convert(const std::vector<std::string>& files) {
       const auto yaml = yamlOfJson(manifest.json);
       if (!yaml) return base::fail(yaml.error());
       text += fmt::format("{}# as it was\n{}", text.empty() ? "" : "---\n", *yaml);
+      continue;
+    }
+    if (const std::string why = whyLeftOut(manifest.json); !why.empty()) {
+      text += fmt::format("# {}\n", why);
       continue;
     }
     const auto converted = convertJob(manifest.json);

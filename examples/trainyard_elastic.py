@@ -24,6 +24,8 @@ FILE, ROLE, INDEX, RANK, SIZE, AT_FIRST = map(os.environ.get, (
 
 class Job:
     def __init__(self, model, optimizer, checkpoint=None, every=1000, extra=(), patience=60, report=5):
+        if not FILE:
+            raise RuntimeError("TRAINYARD_MEMBERSHIP is not set: the TrainingJob needs spec.elastic and checkpoint.mode: Helper")
         self.plain, self.parts = model, [model, optimizer, *extra]   # extra: whatever else has a state_dict()
         self.path, self.every, self.patience, self.report = checkpoint, every, patience, report
         self.index, self.rank, self.taken = int(INDEX), int(RANK), {}

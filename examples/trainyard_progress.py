@@ -18,6 +18,7 @@ import time
 _EVERY = 10.0  # seconds; calls in between cost nothing
 _lock = threading.Lock()
 _last = -math.inf
+_held = {}  # what calls in between told: goes into the next line, unless that one knows better
 
 
 def _usable(value):
@@ -37,10 +38,12 @@ def report(at_once=False, **fields):
     global _last
     with _lock:
         now = time.monotonic()
+        _held.update(fields)
         if not at_once and now - _last < _EVERY:
             return
         _last = now
-        said = {name: _usable(value) for name, value in fields.items() if value is not None}
+        said = {name: _usable(value) for name, value in _held.items() if value is not None}
+        _held.clear()
         line = json.dumps({name: value for name, value in said.items() if value is not None})
         sys.stdout.write(f"\ntrainyard-progress: {line}\n")  # its own line, whatever stands before
         sys.stdout.flush()

@@ -29,8 +29,9 @@ int main(int argc, char** argv) {
   app.add_flag("--metrics-secure", options.metricsSecure,
                "serve these by HTTPS, with the same certificate, and /metrics only to those whose token may "
                "get it, as the API server says");
-  app.add_option("--policy", options.policyFile,
-                 "the cluster's policy, a YAML file, of which gpuResources is read at the start");
+  app.add_option(
+      "--policy", options.policyFile,
+      "the cluster's policy, a YAML file; only its gpuResources counts here, and only at the start");
   app.add_option("--log-level", logLevel, "debug, info, warning or error")->capture_default_str();
   app.add_option("--log-format", logFormat, "json, or text for who reads along")->capture_default_str();
   try {

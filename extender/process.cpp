@@ -19,6 +19,7 @@
 #include "net/server.h"
 #include "net/tls_follower.h"
 #include "telemetry/api_metrics.h"
+#include "telemetry/certificate_expiry.h"
 #include "telemetry/health.h"
 #include "telemetry/loop_watch.h"
 #include "telemetry/metrics.h"
@@ -99,9 +100,9 @@ class Process {
     if (options_.policyFile.empty()) return {};
     const auto text = base::readFile(options_.policyFile);
     if (!text) return base::fail(text.error());
-    const auto policy = codec::decodePolicy(*text, options_.policyFile);
-    if (!policy) return base::fail(policy.error());
-    model::setGpuResources(policy->gpuResources);
+    auto resources = codec::decodeGpuResources(*text, options_.policyFile);
+    if (!resources) return base::fail(resources.error());
+    model::setGpuResources(std::move(*resources));
     return {};
   }
 
@@ -180,7 +181,19 @@ class Process {
     service_.expireHolds();
     metrics_.holds.set(static_cast<double>(service_.holds()));
     watch_->reportMetrics();
+    reportExpiry();
     loop_.postAfter(kHousekeeping, [this] { housekeeping(); });
+  }
+
+  // Whoever made them. Of kube-scheduler's own certificate nothing is known here.
+  void reportExpiry() {
+    if (!tlsFollower_) return;
+    const net::TlsServerConfig& now = tlsFollower_->current();
+    if (std::exchange(reported_, now.certificatePem + now.clientCaPem) ==
+        now.certificatePem + now.clientCaPem)
+      return;
+    telemetry::noteCertificateExpiry(registry_, "server", now.certificatePem);
+    telemetry::noteCertificateExpiry(registry_, "authority", now.clientCaPem);
   }
 
   void drain() {
@@ -223,6 +236,7 @@ class Process {
   std::atomic<bool> stale_ = false;
   std::unique_ptr<net::HttpServer> server_;
   std::optional<net::TlsFollower> tlsFollower_;
+  std::string reported_;  // the certificates whose end is in the metrics
   std::unique_ptr<telemetry::MetricsServer> metricsServer_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "kube/paths.h"
 #include "net/certificates.h"
+#include "telemetry/certificate_expiry.h"
 
 namespace trainyard::operator_ {
 namespace {
@@ -89,14 +90,7 @@ void CertificateKeeper::reportExpiry(std::size_t which) {
   const auto& data = secrets_[which].data;
   const auto text = data.find(which == kAuthority ? "ca.crt" : "tls.crt");
   if (text == data.end()) return;
-  const auto facts = net::inspectCertificate(text->second);
-  if (!facts) return;
-  const auto until = std::chrono::floor<std::chrono::seconds>(facts->validity.until).time_since_epoch();
-  metrics_
-      .gauge("trainyard_certificate_expiry_timestamp_seconds",
-             "When a certificate between kube-scheduler and the extender ends.",
-             {{"certificate", std::string(kNames[which])}})
-      .set(static_cast<double>(until.count()));
+  telemetry::noteCertificateExpiry(metrics_, kNames[which], text->second);
 }
 
 }  // namespace trainyard::operator_

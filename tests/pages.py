@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Pages that repeat what the code has say all of it: reasons and Events, the API; and links lead somewhere."""
+import json
 import re
 import subprocess
 import sys
@@ -34,6 +35,30 @@ def check_reasons():
         check(False, f"docs/reasons.md has {word}, which no code says")
 
 
+def check_policy_example():
+    """Every key that the chart takes stands in the example, if only as a comment."""
+    schema = json.loads((ROOT / "helm/trainyard/values.schema.json").read_text(encoding="utf-8"))["properties"]["policy"]
+    lines = (ROOT / "examples/policy.yaml").read_text(encoding="utf-8").splitlines()
+
+    def keys_below(section):
+        begin = next((at for at, line in enumerate(lines) if re.match(rf"(# )?{section}:", line)), None)
+        check(begin is not None, f"examples/policy.yaml does not have {section}")
+        found = []
+        for line in lines[begin + 1:] if begin is not None else []:
+            if line and not re.match(r"(# )?  ", line) and not line.startswith("  "):
+                break
+            found += re.findall(r"^(?:# )?  (\w+):", line)
+        return found
+
+    def resolved(part):
+        return schema_all["definitions"][part["$ref"].rpartition("/")[2]] if "$ref" in part else part
+    schema_all = json.loads((ROOT / "helm/trainyard/values.schema.json").read_text(encoding="utf-8"))
+    for name, part in schema["properties"].items():
+        below = keys_below(name)
+        for key in resolved(part).get("properties", {}):
+            check(key in below, f"examples/policy.yaml does not have {name}.{key}")
+
+
 def anchors(path):
     headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
@@ -56,6 +81,7 @@ def main():
     done = subprocess.run([ROOT / "tools" / "api-reference", "--check"], capture_output=True, text=True, check=False)
     check(done.returncode == 0, done.stderr.strip())
     check_reasons()
+    check_policy_example()
     check_links()
     for problem in problems:
         print(problem, file=sys.stderr)

@@ -298,6 +298,19 @@ class ChartTest(unittest.TestCase):
             with self.subTest(version):
                 text = helm.template(given().tools["helm"], second, only=["second-scheduler"], kubernetes=version)
                 self.assertIn("image: registry.k8s.io/kube-scheduler:v1.30.4\n", text)
+                # It has no other health check before 1.31.
+                self.assertEqual(2, text.count("path: /healthz"))
+        text = helm.template(given().tools["helm"], second, only=["second-scheduler"], kubernetes="v1.31.0-eks-1")
+        self.assertIn("path: /readyz", text)
+        self.assertIn("path: /livez", text)
+        with self.assertRaisesRegex(Exception, "the operator's Lease has that name"):
+            helm.template(given().tools["helm"], {"scheduler": {"second": {"enabled": True, "name": OPERATOR}}})
+
+    def test_dashboards_may_be_without_labels(self):
+        for labels in (None, {"grafana_dashboard": None}):
+            values = {"metrics": {"dashboards": {"enabled": True, "labels": labels}}}
+            for item in yaml.safe_load_all(helm.template(given().tools["helm"], values, only=["dashboards"])):
+                self.assertNotIn("grafana_dashboard", item["metadata"]["labels"])
 
     def test_every_version_of_a_cluster_is_taken_whatever_it_is_called(self):
         """What is before the first Kubernetes that has all that is used here is refused."""

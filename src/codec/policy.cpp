@@ -351,6 +351,17 @@ base::Result<PolicyFile> decodePolicyFile(const std::string& yaml, const std::st
   return decoded;
 }
 
+base::Result<std::vector<std::string>> decodeGpuResources(const std::string& yaml, const std::string& file) {
+  const auto value = parseYamlValue(yaml, file);
+  if (!value) return base::fail(value.error());
+  YamlComplaint complaint(file);
+  const YamlField root(*value, complaint);
+  model::Policy policy;
+  readGpuResources(root["gpuResources"], policy.gpuResources);
+  if (!complaint.text().empty()) return base::fail(base::ErrorCode::kInvalid, complaint.text());
+  return std::move(policy.gpuResources);
+}
+
 base::Result<model::Policy> decodePolicy(const std::string& yaml, const std::string& file) {
   auto decoded = decodePolicyFile(yaml, file);
   if (!decoded) return base::fail(decoded.error());

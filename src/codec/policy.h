@@ -13,6 +13,11 @@ namespace trainyard::codec {
 // would do: "policy.yaml:12: relaxation.perGpu: must be a duration such as 5s, not -3s".
 [[nodiscard]] base::Result<model::Policy> decodePolicy(const std::string& yaml, const std::string& file);
 
+// Its gpuResources alone: what is wrong elsewhere in the file is not looked at. For who must go on with a
+// file that the operator refuses.
+[[nodiscard]] base::Result<std::vector<std::string>> decodeGpuResources(const std::string& yaml,
+                                                                        const std::string& file);
+
 // The whole file: what plans depend on, and what the operator does besides.
 struct PolicyFile {
   model::Policy policy = {};

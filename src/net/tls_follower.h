@@ -25,6 +25,9 @@ class TlsFollower {
   TlsFollower(const TlsFollower&) = delete;
   TlsFollower& operator=(const TlsFollower&) = delete;
 
+  // What the server has now.
+  [[nodiscard]] const TlsServerConfig& current() const { return now_; }
+
  private:
   void poll();
   void look();

@@ -131,6 +131,15 @@ TEST_CASE("the uplink and its rate") {
                       "eth1\t00000000\t0100A8C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\n" +
                       "eth2\t0000A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n") == "eth1");
   CHECK(!defaultDevice(head));
+  // A node without IPv4; the last line is what the kernel has where there is no way out.
+  const std::string none(32, '0');
+  const std::string way6 = none + " 00 " + none + " 00 fd000000000000000000000000000001 ";
+  const std::string refuses =
+      none + " 00 " + none + " 00 " + none + " ffffffff 00000001 00000000 00200200       lo\n";
+  CHECK(defaultDevice6(way6 + "00000400 00000003 00000000 00000003     eth0\n" + way6 +
+                       "00000064 00000003 00000000 00000003     eth1\n" + refuses)
+            .value() == "eth1");
+  CHECK(!defaultDevice6(refuses));
   CHECK(linkRate("25000\n") == 3'125'000'000u);
   CHECK(!linkRate("-1\n"));
   CHECK(parseRate("198mbit") == 24'750'000u);

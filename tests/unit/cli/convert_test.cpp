@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "cli/foreign_job.h"
 #include "codec/job.h"
 
 namespace trainyard::cli {
@@ -47,7 +48,9 @@ TEST_CASE("A PyTorchJob becomes a TrainingJob of master and workers") {
   REQUIRE(job.spec.elastic);
   CHECK(job.spec.elastic->minReplicas == 2);
   CHECK(job.spec.elastic->maxReplicas == 8);
-  CHECK(job.spec.run.suspend);
+  // Kueue had suspended it until its turn.
+  CHECK_FALSE(job.spec.run.suspend);
+  CHECK(notes(*converted, "runPolicy.suspend"));
   CHECK(notes(*converted, "ExitCode"));
   CHECK(notes(*converted, "rdzvBackend"));
   CHECK(converted->json.find("restartPolicy") == std::string::npos);
@@ -122,10 +125,78 @@ TEST_CASE("A TrainJob's metadata for pods and processes of a node are told") {
   for (const std::string& note : converted->notes) CHECK(note.find("\u2028") == std::string::npos);
 }
 
-TEST_CASE("Objects of Kubernetes itself stay as they are") {
+TEST_CASE("Volcano's MPI tasks become launcher and workers, whatever they were called") {
+  const auto converted = convertJob(
+      R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":"horovod"},"spec":{"plugins":{)"
+      R"("ssh":[],"svc":[],"mpi":["--master=boss","--worker=hands","--port=22"]},"tasks":[{"name":"boss","policies":[)"
+      R"({"event":"TaskCompleted","action":"CompleteJob","timeout":"1m"}],"template":{"spec":{"containers":[{"name":"m",)"
+      R"("image":"i","command":["sh","-c","mpiexec --host ${MPI_HOST} train"]}]}}},{"name":"hands","replicas":2,)"
+      R"("template":{"spec":{"containers":[{"name":"m","image":"i","command":["sh","-c","/usr/sbin/sshd -D"],)"
+      R"("resources":{"limits":{"nvidia.com/gpu":2}}}]}}}]}})");
+  REQUIRE(converted);
+  const model::Job job = read(*converted);
+  REQUIRE(job.spec.roles.size() == 2);
+  CHECK(job.spec.roles[0].name == "launcher");
+  CHECK(job.spec.roles[1].name == "worker");
+  CHECK(converted->json.find("sshd") == std::string::npos);
+  CHECK(converted->json.find(R"("success":{"roles":["launcher"]})") != std::string::npos);
+  CHECK(notes(*converted, "MPI_HOST"));
+  CHECK(notes(*converted, "sshd"));
+}
+
+TEST_CASE("A TrainJob that runs mpirun gets a launcher") {
+  const auto converted = convertJob(
+      R"({"apiVersion":"trainer.kubeflow.org/v1alpha1","kind":"TrainJob","metadata":{"name":"llama"},"spec":{)"
+      R"("runtimeRef":{"name":"deepspeed-distributed"},"trainer":{"image":"i","command":["mpirun","t.py"],"numNodes":4,)"
+      R"("resourcesPerNode":{"limits":{"nvidia.com/gpu":8}}}}})");
+  REQUIRE(converted);
+  const model::Job job = read(*converted);
+  REQUIRE(job.spec.roles.size() == 2);
+  CHECK(job.spec.roles[0].name == "launcher");
+  CHECK(job.spec.roles[0].replicas == 1);
+  CHECK(job.spec.roles[1].replicas == 4);
+  CHECK(converted->json.find(R"("framework":"MPI")") != std::string::npos);
+  CHECK(notes(*converted, "role launcher"));
+}
+
+TEST_CASE("What the operator would refuse of a template is taken out and told") {
+  const auto converted = convertJob(
+      R"({"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"bert","labels":{)"
+      R"("kueue.x-k8s.io/priority-class":"gold"}},"spec":{"elasticPolicy":{"minReplicas":1,"rdzvId":"x"},)"
+      R"("pytorchReplicaSpecs":{"Master":{"replicas":0},"Worker":{"replicas":2,"restartPolicy":"Never","template":{)"
+      R"("metadata":{"finalizers":["a/b"]},"spec":{"hostname":"h","subdomain":"s","nodeName":"n","priorityClassName":"high",)"
+      R"("containers":[{"name":"c","image":"i"}]}}}}}})");
+  REQUIRE(converted);
+  const model::Job job = read(*converted);
+  REQUIRE(job.spec.roles.size() == 1);
+  CHECK(converted->json.find(R"("priorityClassName":"high","roles")") != std::string::npos);
+  CHECK(converted->json.find(R"("failure":{"maxRestarts":0})") != std::string::npos);
+  for (const char* words : {"Master has no replicas", "finalizers", "hostname", "subdomain", "nodeName",
+                            "gold", "restartPolicy Never", "elasticPolicy.rdzvId"}) {
+    CAPTURE(words);
+    CHECK(notes(*converted, words));
+  }
+}
+
+TEST_CASE("Jobs that have ended are not begun anew") {
+  const std::string bert = R"({"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"bert")";
+  CHECK(whyLeftOut(bert + R"(},"status":{"conditions":[{"type":"Running","status":"True"}]}})").empty());
+  CHECK(whyLeftOut(bert + R"(},"status":{"conditions":[{"type":"Succeeded","status":"True"}]}})") ==
+        "PyTorchJob bert has ended: left out");
+  CHECK(whyLeftOut(bert + R"(,"deletionTimestamp":"2026-01-01T00:00:00Z"}})") ==
+        "PyTorchJob bert is being deleted: left out");
+  CHECK_FALSE(whyLeftOut(R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":"a"},)"
+                         R"("status":{"state":{"phase":"Completed"}}})")
+                  .empty());
+  CHECK(whyLeftOut(R"({"apiVersion":"v1","kind":"Pod","metadata":{"deletionTimestamp":"x"}})").empty());
+}
+
+TEST_CASE("Objects that are no jobs stay as they are") {
   CHECK(staysAsItIs(R"({"apiVersion":"v1","kind":"ConfigMap"})"));
   CHECK(staysAsItIs(R"({"apiVersion":"networking.k8s.io/v1","kind":"NetworkPolicy"})"));
+  CHECK(staysAsItIs(R"({"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue"})"));
   CHECK_FALSE(staysAsItIs(R"({"apiVersion":"kubeflow.org/v1","kind":"MPIJob"})"));
+  CHECK_FALSE(staysAsItIs(R"({"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob"})"));
   CHECK_FALSE(staysAsItIs(R"({"kind":"ConfigMap"})"));
 }
 

@@ -278,6 +278,17 @@ TEST_CASE("the chart's schema knows every ordering, and no other") {
   CHECK_THAT(schema, Catch::Contains("\"ordering\": {\"enum\": [" + listed + "]}"));
 }
 
+TEST_CASE("which resources are GPUs is read of a policy that is wrong elsewhere") {
+  const auto resources =
+      codec::decodeGpuResources("gpuResources: [amd.com/gpu]\nordering: best\nnoSuchKey: 1\n", "policy.yaml");
+  REQUIRE(resources);
+  CHECK(*resources == std::vector<std::string>{"amd.com/gpu"});
+  CHECK(codec::decodeGpuResources("", "policy.yaml").value() == model::Policy().gpuResources);
+  CHECK_THAT(codec::decodeGpuResources("gpuResources: 1\n", "policy.yaml").error().message,
+             Catch::Contains("policy.yaml:1: gpuResources"));
+  CHECK_FALSE(codec::decodeGpuResources("a: [\n", "policy.yaml"));
+}
+
 TEST_CASE("a policy may name the check of nodes") {
   const auto policy = codec::decodePolicy(
       "preflight:\n  image: check:1\n  command: [timeout, \"120\", check]\n", "policy.yaml");

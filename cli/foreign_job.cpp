@@ -1,0 +1,69 @@
+#include "cli/foreign_job.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/plain_text.h"
+
+namespace trainyard::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+// Empty where it is not there, or no text.
+std::string textAt(const Json& object, const char* path) {
+  const Json::json_pointer pointer(path);
+  return object.contains(pointer) && object[pointer].is_string() ? object[pointer].get<std::string>()
+                                                                 : std::string();
+}
+
+ForeignJob read(const Json& object) {
+  const std::string api = textAt(object, "/apiVersion");
+  const auto slash = api.find('/');
+  ForeignJob job{.kind = textAt(object, "/kind"),
+                 .group = slash == std::string::npos ? "" : api.substr(0, slash)};
+  job.known = (job.kind == "Job" && job.group == "batch.volcano.sh") ||
+              (job.kind == "PyTorchJob" && job.group == "kubeflow.org") ||
+              (job.kind == "TrainJob" && job.group == "trainer.kubeflow.org");
+  return job;
+}
+
+bool hasEnded(const Json& object) {
+  for (const char* phase : {"Completed", "Failed", "Aborted", "Terminated"}) {
+    if (textAt(object, "/status/state/phase") == phase) return true;
+  }
+  const Json::json_pointer conditions("/status/conditions");
+  if (!object.contains(conditions) || !object[conditions].is_array()) return false;
+  return std::any_of(object[conditions].begin(), object[conditions].end(), [](const Json& each) {
+    const std::string type = textAt(each, "/type");
+    return (type == "Succeeded" || type == "Failed" || type == "Complete") &&
+           textAt(each, "/status") == "True";
+  });
+}
+
+}  // namespace
+
+ForeignJob foreignJob(const std::string& json) { return read(Json::parse(json, nullptr, false)); }
+
+bool staysAsItIs(const std::string& json) {
+  const Json object = Json::parse(json, nullptr, false);
+  const ForeignJob job = read(object);
+  if (textAt(object, "/apiVersion").empty() || job.kind.empty() || job.known) return false;
+  const bool ofKubernetes = job.group.find('.') == std::string::npos || job.group.ends_with(".k8s.io");
+  return ofKubernetes || !job.kind.ends_with("Job");
+}
+
+std::string whyLeftOut(const std::string& json) {
+  const Json object = Json::parse(json, nullptr, false);
+  const ForeignJob job = read(object);
+  if (!job.known) return "";
+  const bool leaves = !textAt(object, "/metadata/deletionTimestamp").empty();
+  if (!leaves && !hasEnded(object)) return "";
+  return plainText(fmt::format("{} {} {}: left out", job.kind, textAt(object, "/metadata/name"),
+                               leaves ? "is being deleted" : "has ended"),
+                   false);
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+namespace trainyard::cli {
+
+// What `convert` has to know of an object before it reads all of it.
+struct ForeignJob {
+  std::string kind;
+  std::string group;   // empty: of Kubernetes itself
+  bool known = false;  // Volcano's Job, a PyTorchJob or a TrainJob
+};
+[[nodiscard]] ForeignJob foreignJob(const std::string& json);
+
+// What a file may hold beside jobs, and what stays as it is: kinds of Kubernetes' own API groups, which have
+// no dot or end with k8s.io, and others that are no jobs by their name. (A TFJob is one: who converts a file
+// is told that it is not known here.)
+[[nodiscard]] bool staysAsItIs(const std::string& json);
+
+// A line for who converts what a cluster has: a job that can be converted and has ended, or is being deleted,
+// would begin anew. Empty of any other object.
+[[nodiscard]] std::string whyLeftOut(const std::string& json);
+
+}  // namespace trainyard::cli
