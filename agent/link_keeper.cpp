@@ -40,7 +40,13 @@ LinkKeeper::~LinkKeeper() {
 
 void LinkKeeper::start() {
   lastShared_ = executor_.now();
-  metrics_.rate.set(static_cast<double>(options_.settings.bytesPerSecond));
+  setRate(options_.settings.bytesPerSecond);
+}
+
+void LinkKeeper::setRate(std::uint64_t bytesPerSecond) {
+  options_.settings.bytesPerSecond = bytesPerSecond;
+  metrics_.rate.set(static_cast<double>(bytesPerSecond));
+  metrics_.setMissing("LINK_RATE", bytesPerSecond == 0);
 }
 
 void LinkKeeper::setTraffic(NodeTraffic traffic) {
@@ -71,6 +77,8 @@ void LinkKeeper::schedule(base::Instant when) {
 
 std::vector<JobTraffic> LinkKeeper::jobsToOrder(const FoundLink& found) {
   const base::Instant now = executor_.now();
+  // What a predecessor knew the rate for goes.
+  if (options_.settings.bytesPerSecond == 0) return {};
   if (traffic_.jobs.size() >= 2) lastShared_ = now;
   const bool lingers = found.root == RootOwner::kOurs && now - lastShared_ < kLinger;
   std::vector<JobTraffic> jobs;

@@ -41,6 +41,9 @@ class LinkKeeper {
   // Nothing is changed before the first setTraffic(): what an agent before this one put up must not go for
   // want of a list.
   void start();
+  // Bytes a second of the link, from the next look on. 0: nobody knows; nothing is ordered until somebody
+  // does.
+  void setRate(std::uint64_t bytesPerSecond);
   // The node's pods are these now.
   void setTraffic(NodeTraffic traffic);
   // Takes away what is ours; true once nothing is left. Not before queues have drained, but `force`.

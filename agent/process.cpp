@@ -104,9 +104,11 @@ class Process {
                              {"device", link.device},
                              {"bytes_per_second", fmt::to_string(rate.value_or(0))}});
     }
+    device_ = link.device;
     keeper_ = std::make_unique<LinkKeeper>(*kernel_, loop_, log_, metrics_, std::move(link));
     if (!options_.removeOnly) probeKernel();
-    if (!rate) keeper_->setMissing("LINK_RATE", rate.error().message);
+    rateKnown_ = rate.has_value();
+    if (!rate) log_.warning("traffic is not ordered on this node", {{"error", rate.error().message}});
     return {};
   }
 
@@ -204,8 +206,19 @@ class Process {
     return {};
   }
 
+  // A link that was down, or has not settled its speed yet, knows it later.
+  void askForRate() {
+    if (rateKnown_) return;
+    const auto rate = readRate(device_);
+    if (!rate) return;
+    rateKnown_ = true;
+    log_.info("the link's rate is known now", {{"bytes_per_second", fmt::to_string(*rate)}});
+    keeper_->setRate(*rate);
+  }
+
   void housekeeping() {
     lastTurn_ = loop_.now();
+    askForRate();
     if (reflector_->synced())
       metrics_.silence.set(std::chrono::duration<double>(loop_.now() - reflector_->lastHeard()).count());
     loop_.postAfter(kHousekeeping, [this] { housekeeping(); });
@@ -239,6 +252,8 @@ class Process {
   kube::ObjectCache<model::TrafficPod> pods_;
   std::unique_ptr<Kernel> kernel_;
   std::unique_ptr<LinkKeeper> keeper_;
+  std::string device_;
+  bool rateKnown_ = true;
   std::unique_ptr<kube::ApiConnection> connection_;
   std::unique_ptr<kube::Reflector> reflector_;
   std::unique_ptr<telemetry::MetricsServer> server_;

@@ -1,6 +1,7 @@
 #include "cli/convert.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -9,11 +10,13 @@
 
 #include "cli/foreign_job.h"
 #include "cli/plain_text.h"
+#include "model/process_group.h"
 
 namespace trainyard::cli {
 namespace {
 
 constexpr std::size_t kRoleLetters = 16;
+const std::string kLauncher(model::kLauncherRole);
 constexpr const char* kApplied = "kubectl.kubernetes.io/last-applied-configuration";
 constexpr const char* kQueueLabel = "kueue.x-k8s.io/queue-name";
 constexpr const char* kPriorityLabel = "kueue.x-k8s.io/priority-class";
@@ -40,14 +43,15 @@ std::string textOf(const Json& value) { return value.is_string() ? value.get<std
 
 class Converter {
  public:
-  explicit Converter(const Json& source) : spec_(get(source, "spec")) {
+  explicit Converter(const Json& source)
+      : spec_(get(source, "spec")), aborted_(get(source, "status", "state", "phase") == "Aborted") {
     result_["apiVersion"] = "trainyard.dev/v1alpha1";
     result_["kind"] = "TrainingJob";
     Json meta = Json::object();
     for (const char* key : {"name", "generateName", "namespace", "labels", "annotations"}) {
       copy(get(source, "metadata"), key, meta, key);
     }
-    if (meta.contains("annotations")) meta["annotations"].erase(kApplied);
+    if (get(meta, "annotations").is_object()) meta["annotations"].erase(kApplied);
     if (get(meta, "annotations").empty()) meta.erase("annotations");
     static const re2::RE2 label("[a-z]([-a-z0-9]{0,61}[a-z0-9])?");
     if (const std::string name = textOf(get(meta, "name"));
@@ -90,7 +94,14 @@ class Converter {
 
   void fromPyTorchJob() {
     to_["framework"] = "PyTorch";
-    const Json replicas = get(spec_, "pytorchReplicaSpecs");
+    Json replicas = get(spec_, "pytorchReplicaSpecs");
+    const Json elastic = get(spec_, "elasticPolicy");
+    // Scaled to nothing, for the moment.
+    if (!elastic.is_null() && get(replicas, "Worker", "replicas") == 0) {
+      const Json least = get(elastic, "minReplicas");
+      replicas["Worker"]["replicas"] = least.is_number_integer() && least > 0 ? least : Json(1);
+      note("Worker.replicas is 0: the job begins with elasticPolicy.minReplicas");
+    }
     for (const char* name : {"Master", "Worker"}) {
       const Json one = get(replicas, name);
       if (one.is_null()) continue;
@@ -101,8 +112,8 @@ class Converter {
     }
     noteRest(spec_, "spec", {"pytorchReplicaSpecs", "elasticPolicy", "nprocPerNode", "runPolicy"});
     noteRest(replicas, "spec.pytorchReplicaSpecs", {"Master", "Worker"});
-    const Json elastic = get(spec_, "elasticPolicy");
-    if (!elastic.is_null()) addElastic(elastic, get(replicas, "Worker", "replicas"));
+    if (!elastic.is_null() && !get(replicas, "Worker").is_null())
+      addElastic(elastic, get(replicas, "Worker", "replicas"));
     if (!get(spec_, "nprocPerNode").is_null())
       note(
           "spec.nprocPerNode: torchrun is told one process for each GPU of the container "
@@ -113,9 +124,14 @@ class Converter {
 
   void fromTrainJob() {
     const std::string runtime = textOf(get(spec_, "runtimeRef", "name"));
-    const auto has = [&](const char* word) { return runtime.find(word) != std::string::npos; };
-    const bool overSsh = has("mpi") || has("deepspeed");
-    to_["framework"] = overSsh ? "MPI" : has("jax") ? "JAX" : has("torch") ? "PyTorch" : "Custom";
+    const auto has = [&](const char* words) {
+      return re2::RE2::PartialMatch(runtime, fmt::format("(^|[^a-z])({})([^a-z]|$)", words));
+    };
+    const bool overSsh = has("mpi|openmpi|intelmpi|mpich|deepspeed");
+    to_["framework"] = overSsh                          ? "MPI"
+                       : has("jax")                     ? "JAX"
+                       : has("torch|pytorch|torchtune") ? "PyTorch"
+                                                        : "Custom";
     const Json trainer = get(spec_, "trainer");
     Json container = Json::object();
     container["name"] = "node";
@@ -124,7 +140,7 @@ class Converter {
     if (overSsh) {
       Json launcher = container;
       for (const char* key : {"command", "args"}) copy(trainer, key, launcher, key);
-      addRole("launcher", 1, podOf(std::move(launcher)));
+      addRole(kLauncher, 1, podOf(std::move(launcher)));
       note(
           "role launcher runs the command and has no GPU; the workers' image needs sshd, which is started "
           "for "
@@ -167,12 +183,11 @@ class Converter {
   void fromVolcano() {
     const Json plugins = get(spec_, "plugins");
     to_["framework"] = framework(plugins);
+    readPluginArguments(plugins);
     const Json tasks = get(spec_, "tasks");
-    std::int64_t members = 0;
     for (const Json& task : tasks.is_array() ? tasks : Json::array()) {
-      const std::string role = addTask(task, plugins);
+      const std::string role = addTask(task);
       if (role.empty()) continue;
-      members += get(task, "replicas").is_number_integer() ? get(task, "replicas").get<std::int64_t>() : 1;
       if (!get(task, "dependsOn").is_null())
         note(fmt::format("task {}: dependsOn: all roles start together", role));
       for (const Json& policy : get(task, "policies")) addTaskPolicy(role, policy);
@@ -187,10 +202,14 @@ class Converter {
     copy(spec_, "queue", to_, "queue");
     copy(spec_, "priorityClassName", to_, "priorityClassName");
     const Json least = get(spec_, "minAvailable");
-    if (least.is_number_integer() && least.get<std::int64_t>() < members) to_["gang"]["minAvailable"] = least;
+    if (!least.is_null() && countOf(least) < members()) to_["gang"]["minAvailable"] = least;
     if (Json restarts = get(spec_, "maxRetry"); !restarts.is_null()) to_["failure"]["maxRestarts"] = restarts;
     if (Json life = get(spec_, "ttlSecondsAfterFinished"); !life.is_null())
       to_["run"]["ttlSecondsAfterFinished"] = life;
+    if (aborted_) {
+      to_["run"]["suspend"] = true;
+      note("it is aborted, until somebody resumes it: run.suspend");
+    }
     if (!get(spec_, "networkTopology").is_null())
       note("spec.networkTopology: say how close in spec.locality (required: rack, for example)");
     if (!get(spec_, "volumes").is_null()) note("spec.volumes: write them into the templates");
@@ -223,43 +242,61 @@ class Converter {
     return pod;
   }
 
-  // Volcano's MPI plug-in names a task that runs mpirun and one that serves ssh; here their roles have set
-  // names, and the workers' server is started by the operator.
-  std::string addTask(const Json& task, const Json& plugins) {
-    std::string name = textOf(get(task, "name"));
-    Json pod = get(task, "template");
-    if (plugins.contains("mpi")) {
-      std::string launcher = "master";
-      std::string worker = "worker";
-      const Json arguments = get(plugins, "mpi");
+  // Volcano's plug-ins name the tasks that have a part of their own; here their roles have set names.
+  void readPluginArguments(const Json& plugins) {
+    if (!plugins.is_object()) return;
+    for (const auto& [plugin, arguments] : plugins.items()) {
       for (const Json& each : arguments.is_array() ? arguments : Json::array()) {
-        static const re2::RE2 kTask("--(master|worker)=(.+)");
-        std::string which;
-        std::string value;
-        if (re2::RE2::FullMatch(textOf(each), kTask, &which, &value))
-          (which == "master" ? launcher : worker) = value;
+        static const re2::RE2 kTask("--(master|worker|chief|ps|evaluator)=(.+)");
+        std::string part;
+        std::string task;
+        if (!re2::RE2::FullMatch(textOf(each), kTask, &part, &task)) {
+          note(fmt::format("plugin {}: {}: not carried over", plugin, textOf(each)));
+          continue;
+        }
+        roleOfTask_[task] = plugin == "mpi" && part == "master" ? kLauncher : part;
       }
-      if (name == worker) {
-        name = "worker";
-        dropSshServer(pod);
-      } else if (name == launcher) {
-        name = "launcher";
-        if (pod.dump().find("MPI_HOST") != std::string::npos)
-          note(
-              "role launcher: MPI_HOST is not set: mpirun finds the hosts by itself, without --host "
-              "(docs/frameworks.md)");
+      if (plugin != "mpi") continue;
+      for (const auto& [task, role] :
+           {std::pair{"master", kLauncher}, std::pair{"worker", std::string("worker")}}) {
+        const bool told = std::any_of(roleOfTask_.begin(), roleOfTask_.end(),
+                                      [&](const auto& each) { return each.second == role; });
+        if (!told) roleOfTask_.try_emplace(task, role);
       }
     }
-    return addRole(name, get(task, "replicas"), std::move(pod));
+    // Nobody else's.
+    for (const auto& [task, role] : roleOfTask_) taken_.insert(role);
+  }
+
+  std::string addTask(const Json& task) {
+    const std::string name = textOf(get(task, "name"));
+    Json pod = get(task, "template");
+    const auto known = roleOfTask_.find(name);
+    if (known == roleOfTask_.end()) return addRole(name, get(task, "replicas"), std::move(pod));
+    const std::string role = known->second;
+    if (role != name) note(fmt::format("task {} is role {}", name, role));
+    taken_.erase(role);
+    if (to_["framework"] == "MPI" && role == "worker") dropSshServer(pod);
+    if (role == kLauncher && pod.dump().find("MPI_HOST") != std::string::npos)
+      note(
+          "role launcher: MPI_HOST is not set: mpirun finds the hosts by itself, without --host "
+          "(docs/frameworks.md)");
+    return addRole(role, get(task, "replicas"), std::move(pod));
   }
 
   void dropSshServer(Json& pod) {
-    if (get(pod, "spec", "containers").empty()) return;
-    Json& first = pod["spec"]["containers"][0];
-    const bool serves =
-        (get(first, "command").dump() + get(first, "args").dump()).find("sshd") != std::string::npos;
-    if (!serves) return;
-    for (const char* key : {"command", "args"}) first.erase(key);
+    const Json containers = get(pod, "spec", "containers");
+    if (!containers.is_array() || containers.empty()) return;
+    const auto serves = [](const Json& container) {
+      return (get(container, "command").dump() + get(container, "args").dump()).find("sshd") !=
+             std::string::npos;
+    };
+    if (!serves(containers[0])) {
+      if (std::any_of(containers.begin(), containers.end(), serves))
+        note("role worker: the operator has sshd started by the first container, not by another one");
+      return;
+    }
+    for (const char* key : {"command", "args"}) pod["spec"]["containers"][0].erase(key);
     note("role worker: its command, which began sshd, is left out: the operator has it started");
   }
 
@@ -279,6 +316,20 @@ class Converter {
     }
     to_["roles"] = std::move(roles);
     if (!priority.is_null()) to_["priorityClassName"] = std::move(priority);
+  }
+
+  // 1 where nothing, or no number that could be one, says how many.
+  static std::int64_t countOf(const Json& count) {
+    constexpr std::int64_t kMost = 1'000'000;
+    if (!count.is_number_integer()) return 1;
+    return std::clamp<std::int64_t>(
+        count.is_number_unsigned() && count > kMost ? kMost : count.get<std::int64_t>(), 0, kMost);
+  }
+
+  [[nodiscard]] std::int64_t members() {
+    std::int64_t all = 0;
+    for (const Json& role : to_["roles"]) all += countOf(get(role, "replicas"));
+    return all;
   }
 
   // Kueue suspends whoever waits for its turn; nobody would resume it.
@@ -402,10 +453,11 @@ class Converter {
     if (Json seconds = get(scheduling, "scheduleTimeoutSeconds"); !seconds.is_null())
       to_["scheduling"]["timeoutSeconds"] = seconds;
     if (const Json least = get(scheduling, "minAvailable"); !least.is_null()) {
-      if (get(to_, "elastic").is_null())
-        to_["gang"]["minAvailable"] = least;
-      else
+      if (get(to_, "elastic").is_null()) {
+        if (countOf(least) < members()) to_["gang"]["minAvailable"] = least;
+      } else {
         note("runPolicy.schedulingPolicy.minAvailable: spec.elastic says how small the job may be");
+      }
     }
     noteRest(run, "runPolicy",
              {"cleanPodPolicy", "ttlSecondsAfterFinished", "activeDeadlineSeconds", "suspend", "backoffLimit",
@@ -469,10 +521,12 @@ class Converter {
   }
 
   Json spec_;
+  bool aborted_;
   Json result_ = Json::object();
   Json to_ = Json::object();
   std::vector<std::string> notes_;
   std::set<std::string> taken_;
+  std::map<std::string, std::string> roleOfTask_;  // those that a plug-in names
   bool ofKueue_ = false;
   bool neverAgain_ = false;
 };
@@ -488,11 +542,17 @@ base::Result<Converted> convertJob(const std::string& json) {
                     "and TrainJob of trainer.kubeflow.org",
                     source.kind.empty() ? "an object without kind" : source.kind, source.group));
   }
-  Converter converter(Json::parse(json, nullptr, false));
-  if (source.kind == "PyTorchJob") converter.fromPyTorchJob();
-  if (source.kind == "TrainJob") converter.fromTrainJob();
-  if (source.kind == "Job") converter.fromVolcano();
-  return converter.finish();
+  try {
+    Converter converter(Json::parse(json, nullptr, false));
+    if (source.kind == "PyTorchJob") converter.fromPyTorchJob();
+    if (source.kind == "TrainJob") converter.fromTrainJob();
+    if (source.kind == "Job") converter.fromVolcano();
+    return converter.finish();
+  } catch (const Json::exception& error) {
+    // A list where an object belongs, for instance: its own API server would have refused it.
+    return base::fail(base::ErrorCode::kInvalid,
+                      fmt::format("{} is not well-formed: {}", source.kind, error.what()));
+  }
 }
 
 }  // namespace trainyard::cli

@@ -1,6 +1,8 @@
 #include "cli/foreign_job.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -31,7 +33,7 @@ ForeignJob read(const Json& object) {
 }
 
 bool hasEnded(const Json& object) {
-  for (const char* phase : {"Completed", "Failed", "Aborted", "Terminated"}) {
+  for (const char* phase : {"Completed", "Failed", "Terminated"}) {
     if (textAt(object, "/status/state/phase") == phase) return true;
   }
   const Json::json_pointer conditions("/status/conditions");
@@ -52,7 +54,9 @@ bool staysAsItIs(const std::string& json) {
   const ForeignJob job = read(object);
   if (textAt(object, "/apiVersion").empty() || job.kind.empty() || job.known) return false;
   const bool ofKubernetes = job.group.find('.') == std::string::npos || job.group.ends_with(".k8s.io");
-  return ofKubernetes || !job.kind.ends_with("Job");
+  static const std::set<std::string, std::less<>> kJobsOfOthers{
+      "AppWrapper", "JobSet", "RayCluster", "RayService", "ScheduledSparkApplication", "SparkApplication"};
+  return ofKubernetes || !(job.kind.ends_with("Job") || kJobsOfOthers.contains(job.kind));
 }
 
 std::string whyLeftOut(const std::string& json) {

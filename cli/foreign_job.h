@@ -13,8 +13,8 @@ struct ForeignJob {
 [[nodiscard]] ForeignJob foreignJob(const std::string& json);
 
 // What a file may hold beside jobs, and what stays as it is: kinds of Kubernetes' own API groups, which have
-// no dot or end with k8s.io, and others that are no jobs by their name. (A TFJob is one: who converts a file
-// is told that it is not known here.)
+// no dot or end with k8s.io, and others that are no jobs by their name. (A TFJob, a JobSet or a RayCluster is
+// one: who converts a file is told that it is not known here.)
 [[nodiscard]] bool staysAsItIs(const std::string& json);
 
 // A line for who converts what a cluster has: a job that can be converted and has ended, or is being deleted,

@@ -67,8 +67,8 @@ void addWaitCommand(CLI::App& app, const std::string& program, const Runner& run
   CLI::App* command = app.add_subcommand("wait", "until a job has ended, or is in a phase or condition");
   command->add_option("JOB", flags->job, "NAME or NAMESPACE/NAME")->required();
   command->add_option("--for", flags->until, "the phase or condition (Finished)")
-      ->check(CLI::IsMember({"Pending", "Admitted", "Charged", "Queued", "NodesRequested", "Scheduled",
-                             "Starting", "Running", "Ready", "Resizing", "Restarting", "Suspended", "Stalled",
+      ->check(CLI::IsMember({"Pending", "Admitted", "Queued", "NodesRequested", "Scheduled", "Starting",
+                             "Running", "Ready", "Resizing", "Restarting", "Suspended", "Stalled",
                              "Succeeded", "Failed", "Finished"}));
   command->add_option("--timeout", flags->timeoutSeconds, "seconds (0: without end)")
       ->check(CLI::Range(0, 1'000'000'000));

@@ -38,12 +38,13 @@ def report(at_once=False, **fields):
     global _last
     with _lock:
         now = time.monotonic()
-        _held.update(fields)
+        _held.update({name: dict(value) if isinstance(value, dict) else value
+                      for name, value in fields.items() if value is not None})
         if not at_once and now - _last < _EVERY:
             return
-        _last = now
-        said = {name: _usable(value) for name, value in _held.items() if value is not None}
-        _held.clear()
+        _last, said = now, dict(_held)
+        _held.clear()  # before anything can go wrong: one bad figure spoils one line
+        said = {name: _usable(value) for name, value in said.items()}
         line = json.dumps({name: value for name, value in said.items() if value is not None})
         sys.stdout.write(f"\ntrainyard-progress: {line}\n")  # its own line, whatever stands before
         sys.stdout.flush()

@@ -32,6 +32,17 @@ class Progress(unittest.TestCase):
         progress.report(at_once=True, step=4)
         self.assertEqual({"step": 4}, self.lines()[2])
 
+    def test_a_bad_figure_spoils_one_line(self):
+        ranks = {0: 0.2}
+        progress.report(step=1)
+        progress.report(step=2, grads=[1, 2])
+        with self.assertRaises(TypeError):
+            progress.report(at_once=True, step=3)
+        progress.report(step=4, ranks=ranks, loss=None)
+        ranks.clear()
+        progress.report(at_once=True, step=5)
+        self.assertEqual({"step": 5, "ranks": {"0": 0.2}}, self.lines()[-1])
+
     def test_what_is_no_figure_is_left_out(self):
         progress.report(loss=float("nan"), step=None, phase="warm", rate=float("inf"))
         self.assertEqual([{"phase": "warm"}], self.lines())

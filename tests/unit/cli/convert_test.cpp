@@ -144,6 +144,82 @@ TEST_CASE("Volcano's MPI tasks become launcher and workers, whatever they were c
   CHECK(notes(*converted, "sshd"));
 }
 
+TEST_CASE("What Volcano's plug-ins are told is kept or told, and the names they give are nobody else's") {
+  const std::string head =
+      R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":"a"},"spec":{"plugins":)";
+  const auto torch =
+      convertJob(head + R"({"pytorch":["--master=head","--worker=node","--port=29999"],"svc":["-x"]},)" +
+                 R"("tasks":[{"name":"node","replicas":2,"template":)" + kPod +
+                 R"(},{"name":"head","template":)" + kPod + "}]}}");
+  REQUIRE(torch);
+  const model::Job job = read(*torch);
+  REQUIRE(job.spec.roles.size() == 2);
+  CHECK(job.spec.roles[0].name == "worker");
+  CHECK(job.spec.roles[1].name == "master");
+  CHECK(notes(*torch, "--port=29999"));
+  CHECK(notes(*torch, "svc: -x"));
+  const auto mpi = convertJob(head + R"({"mpi":["--worker=w1"]},"tasks":[{"name":"worker","template":)" +
+                              kPod + R"(},{"name":"w1","template":)" + kPod + "}]}}");
+  REQUIRE(mpi);
+  const model::Job other = read(*mpi);
+  CHECK(other.spec.roles[0].name == "worker2");
+  CHECK(other.spec.roles[1].name == "worker");
+}
+
+TEST_CASE("An elastic job without workers for the moment begins with the fewest") {
+  const auto converted = convertJob(
+      std::string(
+          R"({"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"bert"},"spec":{)"
+          R"("runPolicy":{"schedulingPolicy":{"minAvailable":9}},"elasticPolicy":{"minReplicas":2,"maxReplicas":4},)"
+          R"("pytorchReplicaSpecs":{"Worker":{"replicas":0,"template":)") +
+      kPod + "}}}}");
+  REQUIRE(converted);
+  const model::Job job = read(*converted);
+  REQUIRE(job.spec.elastic);
+  CHECK(job.spec.roles[0].replicas == 2);
+  CHECK(notes(*converted, "Worker.replicas is 0"));
+}
+
+TEST_CASE("What no API server would take is refused, not fatal") {
+  const std::string head = R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":"a")";
+  const std::string task =
+      R"({"name":"worker","replicas":9223372036854775807,"template":)" + std::string(kPod) + "}";
+  CHECK(convertJob(head + R"(,"annotations":["x"]},"spec":{"tasks":[)" + task + "]}}"));
+  CHECK(convertJob(head + R"(},"spec":{"minAvailable":-3,"tasks":[)" + task + "," + task + "]}}"));
+  CHECK(convertJob(head + R"(},"spec":{"plugins":{"mpi":[]},"tasks":[{"name":"worker","template":{"spec":{)"
+                          R"("containers":{"a":"b"}}}}]}})"));
+  for (const char* spec :
+       {R"({"plugins":[],"tasks":[3]})", R"({"tasks":{"a":1},"policies":3})",
+        R"({"tasks":[{"policies":[[]],"template":{"spec":[],"metadata":3}}]})", "[]", "null"}) {
+    CAPTURE(spec);
+    (void)convertJob(head + "},\"spec\":" + spec + "}");  // whatever it says, it comes back
+  }
+}
+
+TEST_CASE("A job of Volcano that is aborted may be resumed") {
+  const auto converted = convertJob(
+      std::string(
+          R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":"a"},"status":{"state":{)"
+          R"("phase":"Aborted"}},"spec":{"tasks":[{"name":"w","template":)") +
+      kPod + "}]}}");
+  REQUIRE(converted);
+  CHECK(read(*converted).spec.run.suspend);
+}
+
+TEST_CASE("Words in the runtime's name count whole") {
+  const auto framework = [](const std::string& runtime) {
+    return convertJob(
+               R"({"apiVersion":"trainer.kubeflow.org/v1alpha1","kind":"TrainJob","metadata":{"name":"a"},"spec":)"
+               R"({"runtimeRef":{"name":")" +
+               runtime + R"("},"trainer":{"image":"i"}}})")
+        .value()
+        .json;
+  };
+  CHECK(framework("torch-compile").find(R"("framework":"PyTorch")") != std::string::npos);
+  CHECK(framework("openmpi-distributed").find(R"("framework":"MPI")") != std::string::npos);
+  CHECK(framework("jax2").find(R"("framework":"JAX")") != std::string::npos);
+}
+
 TEST_CASE("A TrainJob that runs mpirun gets a launcher") {
   const auto converted = convertJob(
       R"({"apiVersion":"trainer.kubeflow.org/v1alpha1","kind":"TrainJob","metadata":{"name":"llama"},"spec":{)"
@@ -197,6 +273,7 @@ TEST_CASE("Objects that are no jobs stay as they are") {
   CHECK(staysAsItIs(R"({"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue"})"));
   CHECK_FALSE(staysAsItIs(R"({"apiVersion":"kubeflow.org/v1","kind":"MPIJob"})"));
   CHECK_FALSE(staysAsItIs(R"({"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob"})"));
+  CHECK_FALSE(staysAsItIs(R"({"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet"})"));
   CHECK_FALSE(staysAsItIs(R"({"kind":"ConfigMap"})"));
 }
 
