@@ -379,4 +379,4 @@ def start_second_scheduler():
     port = cluster.spare_ports[0]
     argv = [cluster.tools["kube-scheduler"], f"--config={path}", "--bind-address=127.0.0.1",
             f"--secure-port={port}", "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics"]
-    cluster.run(SECOND_SCHEDULER, argv, ready=f"https://127.0.0.1:{port}/readyz", timeout=60)
+    cluster.run(SECOND_SCHEDULER, argv, ready=f"https://127.0.0.1:{port}/healthz", timeout=60)
