@@ -10,7 +10,12 @@ from support import GPU, GROUP, OPERATOR, VERSION, condition, core, custom, give
 CLUSTER = {"nodes": 8}  # of 8 GPUs, n0000 to n0003 in one rack, the others in the next
 POLICY = "ordering: fifo\npreemption: {minRuntime: 2s}\nchargeOtherPods: true\nusageHalfLife: 20s\n"
 QUEUES = "queues"
-URGENT = """{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: e2e-urgent}, value: 1000}"""
+URGENT = """
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: e2e-urgent}
+value: 1000
+"""
 
 
 def pending(jobs, key, reason=None):
