@@ -83,6 +83,10 @@ def _bring_up(cluster, nodes, shape, binaries, progress):
         if machines:
             machines.result()
 
+    if not options["api_only"]:
+        # The garbage collector asks which kinds there are when it starts, and then every half minute: of a kind that comes
+        # later the first deletion waits that long.
+        _install(cluster, binaries, progress)
     cluster.add(controlplane.controller_manager(cluster, options["fast_eviction"], options["api_only"]))
     if options["api_only"]:
         return _wait_api(cluster, progress)
@@ -92,11 +96,8 @@ def _bring_up(cluster, nodes, shape, binaries, progress):
     if cluster.plan:
         with progress.step("kubelets, kube-proxies and CoreDNS started"):
             realnodes.join(cluster, shape)
-    with ThreadPoolExecutor(1) as pool:
-        installed = pool.submit(_install, cluster, binaries, progress)
-        with progress.step(f"{nodes} nodes created"):
-            kwok.create_nodes(cluster.api, range(nodes), shape)
-        installed.result()
+    with progress.step(f"{nodes} nodes created"):
+        kwok.create_nodes(cluster.api, range(nodes), shape)
     with progress.step("kube-controller-manager, kube-scheduler, kwok ready"):
         for name in ("kube-controller-manager", "kube-scheduler", "kwok"):
             cluster.wait_ready(name, _READY_SECONDS)
