@@ -36,6 +36,7 @@ namespace {
 constexpr std::chrono::seconds kHousekeeping{5};
 constexpr std::chrono::milliseconds kSyncPoll{50};
 constexpr std::chrono::milliseconds kGather{100};
+constexpr std::chrono::seconds kLoopBeat{2};
 // A loop that does not turn for so long will not turn again.
 constexpr std::chrono::seconds kLoopStuck{30};
 constexpr std::chrono::milliseconds kDrainPoll{50};
@@ -189,7 +190,7 @@ class Process {
   base::Result<void> listenForMetrics() {
     registry_.setBuildInfo(TRAINYARD_VERSION);
     telemetry::addProcessMetrics(registry_);
-    loopWatch_ = std::make_unique<telemetry::LoopWatch>(registry_, loop_);
+    loopWatch_ = std::make_unique<telemetry::LoopWatch>(registry_, loop_, kLoopBeat);
     health_.addReadinessCheck("pods", [this]() -> base::Result<void> {
       if (synced_) return {};
       return base::fail(base::ErrorCode::kUnavailable, "the node's pods have not been read yet");

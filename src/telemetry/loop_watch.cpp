@@ -10,11 +10,12 @@ const std::vector<double> kDelayBounds = {0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0
 
 }  // namespace
 
-LoopWatch::LoopWatch(MetricsRegistry& registry, base::Executor& executor)
+LoopWatch::LoopWatch(MetricsRegistry& registry, base::Executor& executor, base::Instant::duration every)
     : executor_(executor),
-      delay_(registry.histogram("trainyard_loop_delay_seconds",
-                                "How late a timer of the event loop ran, looked at ten times a second.",
-                                kDelayBounds)),
+      beat_(every),
+      delay_(registry.histogram(
+          "trainyard_loop_delay_seconds",
+          "How late a timer of the event loop ran: ten times a second, an agent's every two.", kDelayBounds)),
       stalls_(registry.counter("trainyard_loop_stalls_total",
                                "Timers of the event loop that ran more than a second late.")) {
   // Not at once: until the loop runs for the first time nothing of it is late.
@@ -24,7 +25,7 @@ LoopWatch::LoopWatch(MetricsRegistry& registry, base::Executor& executor)
 LoopWatch::~LoopWatch() { executor_.cancel(timer_); }
 
 void LoopWatch::beat() {
-  due_ = executor_.now() + kBeat;
+  due_ = executor_.now() + beat_;
   timer_ = executor_.postAt(due_, [this] {
     const base::Instant::duration late = executor_.now() - due_;
     delay_.observe(std::chrono::duration<double>(late).count());
