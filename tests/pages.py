@@ -37,7 +37,7 @@ def check_reasons():
 
 def check_policy_example():
     """Every key that the chart takes stands in the example, if only as a comment."""
-    schema = json.loads((ROOT / "helm/trainyard/values.schema.json").read_text(encoding="utf-8"))["properties"]["policy"]
+    schema = json.loads((ROOT / "helm/trainyard/values.schema.json").read_text(encoding="utf-8"))
     lines = (ROOT / "examples/policy.yaml").read_text(encoding="utf-8").splitlines()
 
     def keys_below(section):
@@ -51,9 +51,9 @@ def check_policy_example():
         return found
 
     def resolved(part):
-        return schema_all["definitions"][part["$ref"].rpartition("/")[2]] if "$ref" in part else part
-    schema_all = json.loads((ROOT / "helm/trainyard/values.schema.json").read_text(encoding="utf-8"))
-    for name, part in schema["properties"].items():
+        return schema["definitions"][part["$ref"].rpartition("/")[2]] if "$ref" in part else part
+
+    for name, part in schema["properties"]["policy"]["properties"].items():
         below = keys_below(name)
         for key in resolved(part).get("properties", {}):
             check(key in below, f"examples/policy.yaml does not have {name}.{key}")
