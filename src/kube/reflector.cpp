@@ -16,6 +16,12 @@ using base::ErrorCode;
 constexpr std::chrono::milliseconds kListTimeout{60'000};
 // Bookmarks come about every minute; a watch that is silent for two has lost its server.
 constexpr std::chrono::milliseconds kWatchSilence{120'000};
+// But of a kind that nobody changes no bookmark comes, unless etcd is told to send its progress (kubeadm does).
+// So a watch is long only where the one before it had a bookmark; the others are over before their silence
+// could mean anything, and their planned end is the sign of life. Both spread, so that the watches of many
+// clients do not end together.
+constexpr std::pair<int, int> kLongWatchSeconds{300, 600};
+constexpr std::pair<int, int> kShortWatchSeconds{60, 100};
 constexpr base::Instant::duration kTooShort = std::chrono::seconds(1);
 // Expiry says nothing about the server's load, so a list that is not a repeated one need not back off; the
 // short random delay keeps the clients of a restarted server apart.
@@ -144,8 +150,9 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
     request.query.emplace_back("watch", "1");
     request.query.emplace_back("resourceVersion", resourceVersion_);
     request.query.emplace_back("allowWatchBookmarks", "true");
-    // Spread, so that the watches of many clients do not end together.
-    request.query.emplace_back("timeoutSeconds", fmt::to_string(rng_.between(300, 600)));
+    const auto [least, most] = bookmarked_ ? kLongWatchSeconds : kShortWatchSeconds;
+    request.query.emplace_back("timeoutSeconds", fmt::to_string(rng_.between(least, most)));
+    bookmarked_ = false;
     watchBegan_ = executor_.now();
     lines_ = 0;
     watch_ = api_.watch(std::move(request),
@@ -173,7 +180,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
       case codec::WatchEventType::kAdded:
       case codec::WatchEventType::kModified: sink_.upsert(event->object); break;
       case codec::WatchEventType::kDeleted: sink_.remove(event->object); break;
-      case codec::WatchEventType::kBookmark:
+      case codec::WatchEventType::kBookmark: bookmarked_ = true; break;
       case codec::WatchEventType::kError: break;
     }
   }
@@ -188,6 +195,8 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
       watchLater(backoff_.next(executor_.now()));
       return;
     }
+    lastHeard_ = executor_.now();
+    failedWatches_ = 0;
     watch();
   }
 
@@ -266,6 +275,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
   std::string resourceVersion_;
   base::Instant watchBegan_{};
   int lines_ = 0;
+  bool bookmarked_ = false;  // by the current watch, or by the last one between two
   int failedWatches_ = 0;
 };
 

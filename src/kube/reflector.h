@@ -56,7 +56,7 @@ class Reflector {
   void stop();
   // True once the first list has been delivered.
   [[nodiscard]] bool synced() const;
-  // How long ago the server was last heard of: an event, a bookmark or a list.
+  // When the server was last heard of: an event, a bookmark, a list, or the planned end of a watch.
   [[nodiscard]] base::Instant lastHeard() const;
 
  private:

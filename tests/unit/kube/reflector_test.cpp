@@ -70,6 +70,8 @@ struct Fixture {
     sink.calls.clear();
   }
   [[nodiscard]] std::string target() const { return http.streams.back()->request.target; }
+  // For how long the server was asked to keep the watch open.
+  [[nodiscard]] int seconds() const { return std::stoi(target().substr(target().rfind('=') + 1)); }
   [[nodiscard]] bool watchesFrom(int version) const {
     return target().find(fmt::format("resourceVersion={}&", version)) != std::string::npos;
   }
@@ -89,9 +91,32 @@ TEST_CASE_METHOD(Fixture, "lists in pages, then watches from the list's version"
   CHECK(target().starts_with(
       "/api/v1/"
       "pods?labelSelector=a%3Db&watch=1&resourceVersion=10&allowWatchBookmarks=true&timeoutSeconds="));
-  const int timeout = std::stoi(target().substr(target().rfind('=') + 1));
-  CHECK(timeout >= 300);
-  CHECK(timeout <= 600);
+}
+
+TEST_CASE_METHOD(Fixture, "a watch is long only where the one before it had a bookmark") {
+  settle();
+  // Nobody changes this kind, and the server has no progress to tell: the watch is over before its silence
+  // would look like a lost server, and its planned end is a sign of life.
+  for (int i = 0; i < 10; ++i) {
+    CHECK(seconds() >= 60);
+    CHECK(seconds() <= 100);
+    CHECK(http.lastStream().request.timeout > std::chrono::seconds(seconds()));
+    loop.runFor(std::chrono::seconds(seconds()));
+    http.lastStream().end(answer(200));
+    loop.runFor(0s);
+    CHECK(reflector->lastHeard() == loop.now());
+  }
+  http.lastStream().line(event("BOOKMARK", "", 40));
+  http.lastStream().end(answer(200));
+  loop.runFor(2s);
+  CHECK(seconds() >= 300);
+  CHECK(seconds() <= 600);
+  loop.runFor(30s);
+  http.lastStream().end(broken(ErrorCode::kOutcomeUnknown));
+  loop.runFor(2s);
+  CHECK(seconds() <= 100);
+  CHECK(http.streams.size() == 13);
+  CHECK(http.sent.size() == 1);
 }
 
 TEST_CASE_METHOD(Fixture, "events reach the sink, bookmarks only move the version") {
