@@ -16,10 +16,10 @@ using base::ErrorCode;
 constexpr std::chrono::milliseconds kListTimeout{60'000};
 // Bookmarks come about every minute; a watch that is silent for two has lost its server.
 constexpr std::chrono::milliseconds kWatchSilence{120'000};
-// But of a kind that nobody changes no bookmark comes, unless etcd is told to send its progress (kubeadm does).
-// So a watch is long only where the one before it had a bookmark; the others are over before their silence
-// could mean anything, and their planned end is the sign of life. Both spread, so that the watches of many
-// clients do not end together.
+// But of a kind that nobody changes no bookmark comes, unless etcd is told to send its progress (kubeadm
+// does). So a watch is long only where the one before it had a bookmark; the others are over before their
+// silence could mean anything, and their planned end is the sign of life. Both spread, so that the watches of
+// many clients do not end together.
 constexpr std::pair<int, int> kLongWatchSeconds{300, 600};
 constexpr std::pair<int, int> kShortWatchSeconds{60, 100};
 constexpr base::Instant::duration kTooShort = std::chrono::seconds(1);
