@@ -142,7 +142,7 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
     const auto expiry = observedAt_ + std::chrono::seconds(record.leaseDurationSeconds);
     const bool foreign = !record.holderIdentity.empty() && record.holderIdentity != options_.identity;
     if (foreign && now() < expiry) {
-      attemptOver();
+      lookAgain();
       return;
     }
     write(recordToWrite(), false);
@@ -245,13 +245,18 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
     attemptOver();
   }
 
-  void attemptOver() {
+  // A candidate that only looks does so three times a period: a Lease that is handed back is not left lying.
+  // (A watch would tell at once, but is one more stream that has to be proved alive.)
+  void lookAgain() { attemptAgain(options_.retryPeriod / 3); }
+
+  void attemptAgain(base::Instant::duration delay) {
     busy_ = false;
-    base::Instant::duration delay = options_.retryPeriod;
-    // Candidates spread out, 1 to 2.2 periods, so that they do not all meet at the expiry.
+    // Candidates spread out, 1 to 2.2 times that, so that they do not all meet at the expiry.
     if (state_ == State::kCandidate) delay += delay * rng_.between(0, 1200) / 1000;
     nextTimer_ = executor_.postAfter(delay, current([](Impl& self) { self.attempt(); }));
   }
+
+  void attemptOver() { attemptAgain(options_.retryPeriod); }
 
   void stepDown(const std::string& why) {
     log_.warning("no longer leading", {{"identity", options_.identity}, {"term", term_}, {"why", why}});

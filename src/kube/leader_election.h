@@ -20,7 +20,7 @@ struct LeaseOptions {
   std::string identity;  // of this process alone, see uniqueIdentity()
   std::chrono::seconds leaseDuration{10};
   std::chrono::milliseconds renewDeadline{7'000};
-  std::chrono::milliseconds retryPeriod{1'500};
+  std::chrono::milliseconds retryPeriod{1'500};  // of the leader; who waits looks three times as often
 };
 
 // kInvalid unless leaseDuration > renewDeadline > 1.2 × retryPeriod and the names are there.

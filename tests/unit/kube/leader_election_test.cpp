@@ -129,9 +129,9 @@ TEST_CASE_METHOD(Fixture, "a second candidate waits, and takes over when the lea
   a.cutOff = true;
   const auto cut = loop.now();
   REQUIRE(loop.runUntilTrue([&] { return b.election->isLeader(); }, 30s));
-  // The lease of 10 s since b last saw a change, then at most one wait of 3.3 s.
+  // The lease of 10 s since b saw the last change, with a look of at most 1.1 s before and after.
   CHECK(loop.now() - cut >= 8s);
-  CHECK(loop.now() - cut <= 17s);
+  CHECK(loop.now() - cut <= 12300ms);
   CHECK(b.started == std::vector<std::int64_t>{1});
   REQUIRE(a.stopped.size() == 1);
   CHECK(a.stopped[0] - cut <= 7s);
@@ -292,7 +292,7 @@ TEST_CASE_METHOD(Fixture, "a released Lease is taken without waiting") {
   CHECK(server.record().holderIdentity.empty());
   CHECK(server.record().leaseDurationSeconds == 1);
   CHECK(server.record().leaseTransitions == 0);
-  loop.runFor(3400ms);
+  loop.runFor(1100ms);
   CHECK(b.started == std::vector<std::int64_t>{1});
 }
 
