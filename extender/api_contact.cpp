@@ -25,12 +25,19 @@ void ApiContact::start() {
 
 void ApiContact::tick() {
   const base::Instant now = executor_.now();
-  if (!lost_ && now - lastContact_ >= kLostAfter) {
-    lost_ = true;
-    listener_.lost();
-  }
+  const bool away = now - lastContact_ >= kLostAfter;
+  const bool lost = away || isDeaf();
+  const bool before = std::exchange(lost_, lost);
+  if (lost && !before)
+    listener_.lost(away ? "the API server cannot be reached" : "a watch of the API server's is silent");
+  if (before && !lost) listener_.regained();
   if (!probing_ && now >= nextProbe_) probe();
   timer_ = executor_.postAfter(kTick, [this] { tick(); });
+}
+
+bool ApiContact::isDeaf() const {
+  const auto heard = listener_.heard();
+  return heard && executor_.now() - *heard >= kDeafAfter;
 }
 
 void ApiContact::probe() {
@@ -41,14 +48,8 @@ void ApiContact::probe() {
   api_.request(std::move(request), [this, alive = alive_](const base::Result<kube::ApiResponse>& answer) {
     if (!*alive) return;
     probing_ = false;
-    if (answer) answered();
+    if (answer) lastContact_ = executor_.now();
   });
-}
-
-void ApiContact::answered() {
-  lastContact_ = executor_.now();
-  if (!std::exchange(lost_, false)) return;
-  listener_.regained();
 }
 
 }  // namespace trainyard::extender

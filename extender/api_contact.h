@@ -3,17 +3,19 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 #include "base/executor.h"
 #include "kube/api_client.h"
 
 namespace trainyard::extender {
 
-// Whether the API server can be reached. Watches alone tell that late: a quiet cluster's say nothing for a
-// minute, and a connection that is cut without a word looks the same. So it is asked for its version every
-// few seconds.
-//
-// Assumes: who is answered hears his watches as well, or they notice and list anew.
+// Whether the API server can be reached, and its watches still tell something. Watches alone tell late that
+// it cannot: a quiet cluster's say nothing for a minute, and a connection that is cut without a word looks
+// the same. So it is asked for its version every few seconds. Who is answered may still hear nothing of what
+// happens, as something between them may hold back streams alone: each watch has a sign of life every 100 s
+// (kube/reflector.cpp), and is made anew after 120 s without.
 //
 // Lives on the executor's loop.
 class ApiContact {
@@ -22,10 +24,14 @@ class ApiContact {
   // Three probes in vain. The operator releases members on a fresh view of its own at any time: the longer an
   // old view is answered from, the more of its places look free.
   static constexpr std::chrono::seconds kLostAfter{20};
+  // Of the watch that has been silent for longest: time for one that broke to be made anew, and no more.
+  static constexpr std::chrono::seconds kDeafAfter{150};
 
   struct Listener {
-    std::function<void()> lost;      // unheard of for kLostAfter
-    std::function<void()> regained;  // answers again
+    std::function<void(std::string_view why)> lost;  // unheard of for kLostAfter, or kDeafAfter
+    std::function<void()> regained;                  // answers and tells again
+    // When the watch was last heard that has been silent for longest; nothing before all have told something.
+    std::function<std::optional<base::Instant>()> heard;
   };
 
   ApiContact(kube::ApiClient& api, base::Executor& executor, Listener listener);
@@ -38,7 +44,7 @@ class ApiContact {
  private:
   void tick();
   void probe();
-  void answered();
+  [[nodiscard]] bool isDeaf() const;
 
   kube::ApiClient& api_;
   base::Executor& executor_;

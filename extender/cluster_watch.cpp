@@ -102,6 +102,11 @@ void ClusterWatch::build() {
   }
 }
 
+std::optional<base::Instant> ClusterWatch::heard() const {
+  if (!synced()) return std::nullopt;
+  return std::min({nodes_.lastHeard(), pods_.lastHeard(), jobs_.lastHeard()});
+}
+
 void ClusterWatch::reportMetrics() {
   const base::Instant now = executor_.now();
   const auto report = [now](const ExtenderMetrics::Resource& to, std::size_t objects,

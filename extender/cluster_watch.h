@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/executor.h"
@@ -42,6 +43,8 @@ class ClusterWatch {
   void publishAgain() { scheduleBuild(); }
   // Whether all three first lists are in and a view has been published. Safe from any thread.
   [[nodiscard]] bool published() const { return published_.load(); }
+  // When the watch was last heard that has been silent for longest; nothing before all first lists are in.
+  [[nodiscard]] std::optional<base::Instant> heard() const;
   // Sets the gauges of caches and watches, and of the view's age.
   void reportMetrics();
 

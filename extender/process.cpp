@@ -88,7 +88,9 @@ class Process {
     watch_->start();
     contact_ = std::make_unique<ApiContact>(
         connection_->api(), loop_,
-        ApiContact::Listener{.lost = [this] { contactLost(); }, .regained = [this] { contactRegained(); }});
+        ApiContact::Listener{.lost = [this](std::string_view why) { contactLost(why); },
+                             .regained = [this] { contactRegained(); },
+                             .heard = [this] { return watch_->heard(); }});
     contact_->start();
     housekeeping();
     return {};
@@ -107,15 +109,14 @@ class Process {
   }
 
   // Another replica may see what this one does not: kube-scheduler's pods wait, or ask there.
-  void contactLost() {
-    log_.error("the API server cannot be reached: nothing is answered from what was known before",
-               {{"seconds", std::to_string(ApiContact::kLostAfter.count())}});
+  void contactLost(std::string_view why) {
+    log_.error("nothing is answered from what was known before", {{"error", why}});
     service_.withdraw();
     stale_ = true;
   }
 
   void contactRegained() {
-    log_.info("the API server answers again");
+    log_.info("the API server answers and tells again");
     stale_ = false;
     watch_->publishAgain();
   }
@@ -189,9 +190,9 @@ class Process {
   void reportExpiry() {
     if (!tlsFollower_) return;
     const net::TlsServerConfig& now = tlsFollower_->current();
-    if (std::exchange(reported_, now.certificatePem + now.clientCaPem) ==
-        now.certificatePem + now.clientCaPem)
-      return;
+    std::pair pems(now.certificatePem, now.clientCaPem);
+    if (pems == reported_) return;
+    reported_ = std::move(pems);
     telemetry::noteCertificateExpiry(registry_, "server", now.certificatePem);
     telemetry::noteCertificateExpiry(registry_, "authority", now.clientCaPem);
   }
@@ -236,7 +237,7 @@ class Process {
   std::atomic<bool> stale_ = false;
   std::unique_ptr<net::HttpServer> server_;
   std::optional<net::TlsFollower> tlsFollower_;
-  std::string reported_;  // the certificates whose end is in the metrics
+  std::pair<std::string, std::string> reported_;  // the certificates whose end is in the metrics
   std::unique_ptr<telemetry::MetricsServer> metricsServer_;
 };
 

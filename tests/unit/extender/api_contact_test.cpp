@@ -31,7 +31,10 @@ TEST_CASE("who cannot reach the API server for twenty seconds is told so once, a
   Server server(loop);
   int lost = 0;
   int regained = 0;
-  ApiContact contact(server, loop, {.lost = [&] { ++lost; }, .regained = [&] { ++regained; }});
+  ApiContact contact(server, loop,
+                     {.lost = [&](std::string_view) { ++lost; },
+                      .regained = [&] { ++regained; },
+                      .heard = [] { return std::nullopt; }});
   contact.start();
   loop.runFor(120s);
   CHECK(server.probes >= 20);
@@ -47,6 +50,31 @@ TEST_CASE("who cannot reach the API server for twenty seconds is told so once, a
   CHECK(regained == 1);
   loop.runFor(60s);
   CHECK(lost == 1);
+}
+
+TEST_CASE("who is answered, but has been told nothing for longer than any watch is silent, is told so") {
+  base::VirtualLoop loop;
+  Server server(loop);
+  std::vector<std::string> lost;
+  int regained = 0;
+  std::optional<base::Instant> heard;
+  ApiContact contact(server, loop,
+                     {.lost = [&](std::string_view why) { lost.emplace_back(why); },
+                      .regained = [&] { ++regained; },
+                      .heard = [&] { return heard; }});
+  contact.start();
+  loop.runFor(300s);
+  CHECK(lost.empty());  // the first lists are not in yet
+  heard = loop.now();
+  loop.runFor(145s);
+  CHECK(lost.empty());
+  loop.runFor(10s);
+  CHECK(lost == std::vector<std::string>{"a watch of the API server's is silent"});
+  CHECK(regained == 0);
+  heard = loop.now();
+  loop.runFor(2s);
+  CHECK(regained == 1);
+  CHECK(lost.size() == 1);
 }
 
 }  // namespace
