@@ -65,8 +65,8 @@ soak: build ## an hour of a cluster's life: jobs of all kinds, crashing nodes, k
 monitoring: deps ## alert rules and dashboards against a real Prometheus (two minutes)
 	tools/test monitoring
 
-e2e-full: deps ## all that runs against a real control plane: e2e, real nodes, faults, Prometheus (an hour)
-	tools/test monitoring e2e real faults
+e2e-full: deps ## all that runs against a real control plane: e2e, real nodes, faults, Prometheus, Karpenter (an hour)
+	tools/test monitoring e2e foreign real faults
 
 sanitize: deps ## the tests under the address and undefined-behaviour sanitizers
 	cmake --preset asan

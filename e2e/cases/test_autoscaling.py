@@ -4,9 +4,10 @@ becomes of a request, and adds the nodes.
 import datetime
 
 import support
+from autoscaling_case import AutoscalingCase
 from support import GPU, condition, core, custom, given, job, kubectl, wait_phase
 
-from lib import helm, kwok
+from lib import kwok
 
 CLUSTER = {"nodes": 2}  # of 8 GPUs
 NODES = CLUSTER["nodes"]
@@ -35,32 +36,17 @@ DEFINITION = {
                                "spec": SPEC,
                                "status": {"type": "object", "properties": {
                                    "conditions": {"type": "array", "items": CONDITION}}}}}}}]}}
-POLICY = "provisioning: {{with: {}, after: 1s, giveUpAfter: 10m, retryAfter: 2s}}\n"
 
 
 def now():
     return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-class Autoscaling(support.Case):
+class Autoscaling(AutoscalingCase):
     def setUp(self):
         super().setUp()
         self.added = 0
         self.addCleanup(self.remove_nodes)
-
-    def ask_with(self, how):
-        """The policy and, as the chart has it, the right to follow it."""
-        rendered = helm.template(given().tools["helm"], {"policy": {"provisioning": {"with": how}}}, only=["rbac"])
-        kubectl("apply", "-f", "-", input=rendered)
-        file = given().dir / "policy.yaml"
-        self.addCleanup(self.write, file, file.read_text())
-        self.write(file, POLICY.format(how))
-
-    @staticmethod
-    def write(file, text):
-        fresh = file.with_suffix(".new")
-        fresh.write_text(text)
-        fresh.rename(file)
 
     def define(self):
         given().api.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION)
@@ -83,12 +69,6 @@ class Autoscaling(support.Case):
                 "lastTransitionTime": now()}
         custom().patch_namespaced_custom_object_status(GROUP, "v1", self.namespace, PLURAL, name,
                                                        {"status": {"conditions": [said]}})
-
-    def told(self, jobs, name, reason):
-        def found(all_):
-            said = condition(all_.get((self.namespace, name), {}), "NodesRequested")
-            return said if said and said["reason"] == reason else None
-        return jobs.wait(found, f"{name} is told: {reason}")
 
     def test_a_gang_starts_on_nodes_that_an_autoscaler_makes_for_it(self):
         self.define()

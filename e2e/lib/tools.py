@@ -41,6 +41,8 @@ REAL_RECIPES = {
 CASE_RECIPES = {
     "dashboards": {"dashboard-check": "."},
     "krew": {"kubectl-krew": "sigs.k8s.io/krew/cmd/krew"},
+    # With the provider whose machines are nodes that kwok plays.
+    "karpenter": {"karpenter": "sigs.k8s.io/karpenter/kwok"},
 }
 # tool -> (module, file, line, the line instead): what of a module is built otherwise.
 # kwok ends a pod by its name, at times twice, and the second call met the next pod of that name; a kubelet names the
@@ -72,6 +74,22 @@ def only(tool, progress=None):
     if not _complete(tool, folder):
         _build_locked(tool, folder, progress or Progress())
     return {name: folder / name for name in _recipe(tool)}
+
+
+def module_folder(tool, module):
+    """Where the module is unpacked of which `tool` is built: definitions and other files of it."""
+    return fetched(f"{module}@{_required_version(tool, module)}")
+
+
+def fetched(module):
+    """Where a module ("sigs.k8s.io/karpenter@v1.13.0") is unpacked; fetched where it is not."""
+    go = _find_go(module)
+    result = subprocess.run([go, "mod", "download", "-json", module], cwd=MODULES, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, text=True, check=False, env={**os.environ, "GOWORK": "off"})
+    said = json.loads(result.stdout or "{}")
+    if result.returncode != 0 or "Dir" not in said:
+        raise E2EError(f"cannot fetch {module}: {said.get('Error', 'go mod download said nothing')}")
+    return Path(said["Dir"])
 
 
 def missing(real=False):
@@ -137,11 +155,16 @@ def _required_version(tool, module):
     return match.group(1)
 
 
-def _build_locked(tool, folder, progress):
+def _find_go(tool):
     go = shutil.which("go")
     if not go:
         raise E2EError(f"the {tool} programs are not built yet and there is no go on PATH: "
                        "install Go 1.26 or later, then run e2e/tools/build")
+    return go
+
+
+def _build_locked(tool, folder, progress):
+    go = _find_go(tool)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open(folder.parent / f".{tool}.lock", "w") as lock:
         try:
