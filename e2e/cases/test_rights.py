@@ -216,6 +216,13 @@ class ChartTest(unittest.TestCase):
         "placeholders": {"policy": {"provisioning": {"with": "PlaceholderPods"}}},
         "both families": {"ipFamily": "DualStack"},
         "secure metrics": {"metrics": {"secure": True}},
+        "console inside of the pod": {"console": {"enabled": True}},
+        "console on the network": {"console": {"enabled": True, "tlsSecret": "console-tls",
+                                               "from": [{"namespaceSelector": {}}]},
+                                   "networkPolicy": {"enabled": True, "schedulerCIDRs": ["10.0.0.1/32"]}},
+        "agents": {"agent": {"enabled": True, "namespace": "default", "createNamespace": False}},
+        "asks for nodes": {"policy": {"provisioning": {"with": "ProvisioningRequest"}}},
+        "finalizers": {"admissionPolicy": {"podFinalizers": ["example.com/audit"]}},
         "one replica": {"operator": {"replicas": 1}, "extender": {"replicas": 1}},
         "existing": {"certificates": {"source": "existing", "existing": {"serverSecret": "s", "clientSecret": "c"}}},
         "bare": {"rbac": {"create": False}, "admissionPolicy": {"reserved": False, "priorityClasses": False}, "crds": {"install": False}, "metrics": {"annotations": False},
@@ -268,12 +275,12 @@ class ChartTest(unittest.TestCase):
     def test_common_labels_are_everywhere_and_select_nothing(self):
         text = helm.template(given().tools["helm"], {**self.VALUES["everything"], "commonLabels": {"cost-center": "42"}})
         for item in yaml.safe_load_all(text):
-            if not item or item["metadata"].get("annotations", {}).get("helm.sh/hook"):
+            if not item:
                 continue
             with self.subTest(f"{item['kind']} {item['metadata']['name']}"):
                 self.assertEqual("42", item["metadata"]["labels"]["cost-center"])
                 spec = item.get("spec", {})
-                if item["kind"] == "Deployment":
+                if item["kind"] in ("Deployment", "DaemonSet", "Job"):
                     self.assertEqual("42", spec["template"]["metadata"]["labels"]["cost-center"])
                 self.assertNotIn("cost-center", json.dumps(spec.get("selector", {})))
 

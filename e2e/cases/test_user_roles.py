@@ -147,6 +147,9 @@ class PoliciesTest(UserCase):
         self.refused("are the operator's", "admin", "label", pod, "trainyard.dev/index=7", "--overwrite")
         self.refused("trainyard.dev/membership", "admin", "annotate", pod, "trainyard.dev/membership=x")
         self.refused("trainyard.dev/network", "admin", "annotate", pod, 'trainyard.dev/network={"band":0}')
+        # It would hold the members' places after them, for ever.
+        keep = ["--type=merge", "-p", '{"metadata":{"finalizers":["example.com/keep"]}}']
+        self.refused("a finalizer on a gang's pod", "admin", "patch", pod, *keep)
         self.as_user("admin", "label", pod, "team=mine")
         self.as_user("admin", "annotate", pod, "note=mine")
         # Who may write its status may write labels and annotations on that way.
