@@ -40,7 +40,8 @@ class LargeConsoleTest(support.Case):
             spec["spec"]["roles"][0]["template"]["spec"]["tolerations"] = [
                 {"key": "node.kubernetes.io/not-ready", "operator": "Exists"}]
             support.create_job(self.namespace, spec)
-            page.wait("document.getElementById('totals').textContent.includes('512 of 40,000 GPUs')")
+            # kwok makes five thousand kubelets speak meanwhile.
+            page.wait("document.getElementById('totals').textContent.includes('512 of 40,000 GPUs')", 150)
             print(f"a gang of 64 nodes appears, longest task {page.run('Math.round(longest)')} ms", flush=True)
             page.run("document.querySelector('canvas').focus()")
             for key in ("ArrowRight", "ArrowDown"):

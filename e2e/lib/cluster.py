@@ -147,12 +147,14 @@ class Cluster:
         self.wait_ready(name, timeout)
 
     def kill(self, name, sig=signal.SIGKILL):
-        """Sends a signal; waits for the end where the signal is SIGKILL."""
+        """Sends a signal; waits for the end where the signal is SIGKILL, for the halt where it is SIGSTOP."""
         record = self._state.process(name)
         if not processes.send(record["pid"], record["ticks"], sig):
             raise E2EError(f"{name} is not running")
         if sig == signal.SIGKILL:
             processes.wait_gone(record["pid"], record["ticks"], _STOP_SECONDS)
+        if sig == signal.SIGSTOP:
+            processes.wait_stopped(record["pid"], record["ticks"])
 
     def stop(self, name, sig=None, timeout=_STOP_SECONDS):
         """Ends a process the way it likes; SIGKILL if it does not obey within timeout seconds."""

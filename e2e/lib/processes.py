@@ -124,6 +124,13 @@ def wait_gone(pid, ticks, timeout):
     return True
 
 
+def wait_stopped(pid, ticks):
+    """After SIGSTOP: returns when all threads stand still. The one that takes the signal has to be scheduled first, and
+    until then the others go on answering. Of a process that another one has started nothing tells."""
+    if (pid, ticks) in _children:
+        os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+
+
 def stop(pid, ticks, sig, timeout):
     """Signals, waits, and kills what does not obey within timeout seconds."""
     if send(pid, ticks, sig) and not wait_gone(pid, ticks, timeout):
