@@ -116,7 +116,7 @@ void PlanExecutor::checkTemplate(const StepPtr& step, const model::Role& role, s
 void PlanExecutor::templateAnswered(const StepPtr& step, const std::string& role, const Answer& answer) {
   TemplateAnswers& answers = step->templates;
   if (answer) {
-    const auto pod = codec::decodePod(answer->body);
+    const auto pod = codec::decodePodToSchedule(answer->body);
     const model::Role* asWritten = step->decision.job->spec.findRole(role);
     if (pod && asWritten != nullptr && !placeAlike(pod->shape, asWritten->shape))
       answers.shapes.emplace(role, pod->shape);

@@ -18,7 +18,7 @@ namespace trainyard::codec {
 template <typename Read>
 [[nodiscard]] auto decodeObject(std::string_view kind, std::string_view json, Read&& read)
     -> base::Result<decltype(read(std::declval<const Field&>()))> {
-  auto document = JsonDocument::parse(json);
+  auto document = JsonDocument::parseObject(json);
   if (!document) return base::fail(objectError(kind, {}, document.error().message));
   if (document->root().type() != JsonType::kObject)
     return base::fail(objectError(kind, {}, "expected an object"));

@@ -14,9 +14,6 @@ namespace {
 
 using model::Job;
 
-// A spec nests to level 4 before the template begins; a real template needs some 15 more.
-constexpr std::size_t kMaxJobDepth = 48;
-
 void readMetadata(const Field& meta, Job& job) {
   job.key = {meta["namespace"].string(), std::string(meta["name"].required())};
   job.uid = model::Uid(meta["uid"].text());
@@ -54,10 +51,10 @@ Job readJob(const Field& root) {
 }  // namespace
 
 base::Result<Job> decodeJob(std::string_view json) {
-  const auto pruned = pruneDeepValues(json, kMaxJobDepth);
+  const auto pruned = pruneDeepValues(json, kReadDepth);
   auto job = decodeObject("job", pruned ? std::string_view(*pruned) : json, readJob);
   if (job && pruned && job->specError.empty()) {
-    job->specError = fmt::format("spec: nested deeper than {} levels", kMaxJobDepth);
+    job->specError = fmt::format("spec: nested deeper than {} levels", kReadDepth);
   }
   return job;
 }

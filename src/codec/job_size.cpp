@@ -60,6 +60,16 @@ void checkAmounts(const Field& roles, const model::JobSpec& spec) {
   for (const auto& [name, amount] : sum.extendedAll()) check(name, amount);
 }
 
+// Of all roles together: each node is compared with all of it.
+void checkSelectors(const Field& roles, const model::JobSpec& spec) {
+  std::size_t words = 0;
+  for (const model::Role& role : spec.roles) words += model::selectorWords(role.shape);
+  if (words <= limits::kSelectorValues) return;
+  roles.complain(fmt::format(
+      "name {} labels and values in node selectors and required node affinity: at most {} together", words,
+      limits::kSelectorValues));
+}
+
 std::int64_t addressBytes(const model::Job& job, const model::Role& role) {
   return mostMembers(job.spec, role) * (longestHost(job, role) + kHostExtra);
 }
@@ -151,6 +161,7 @@ void checkHosts(const Field& roles, const model::Job& job) {
 void checkJobSize(const Field& roles, const model::Job& job) {
   if (job.spec.roles.empty()) return;
   checkAmounts(roles, job.spec);
+  checkSelectors(roles, job.spec);
   checkWritten(roles, job);
   checkHosts(roles, job);
 }

@@ -149,6 +149,13 @@ base::Result<JsonDocument> JsonDocument::parse(std::string_view text) {
   return document;
 }
 
+base::Result<JsonDocument> JsonDocument::parseObject(std::string_view text) {
+  auto document = parse(text);
+  if (document) return document;
+  const auto pruned = pruneDeepValues(text, kReadDepth);
+  return pruned ? parse(*pruned) : std::move(document);
+}
+
 std::optional<std::string> pruneDeepValues(std::string_view text, std::size_t maxDepth) {
   constexpr JsonLimits kLimits;
   if (text.size() > kLimits.maxBytes || checkJsonLimits(text, {kLimits.maxBytes, maxDepth}))

@@ -68,6 +68,9 @@ class JsonDocument {
  public:
   // kInvalid when the text is not JSON, larger than 16 MiB or nested deeper than 64 levels.
   [[nodiscard]] static base::Result<JsonDocument> parse(std::string_view text);
+  // The same of an object of the API server's, whose depth is nobody's choice: what is below kReadDepth is
+  // null.
+  [[nodiscard]] static base::Result<JsonDocument> parseObject(std::string_view text);
   ~JsonDocument();
   JsonDocument(JsonDocument&&) noexcept;
   JsonDocument& operator=(JsonDocument&&) noexcept;
@@ -81,8 +84,13 @@ class JsonDocument {
   JsonValue root_;
 };
 
+// What an object has that is read by anybody lies far above this: a job nests to level 4 before its template
+// begins, and a real template needs some 15 more.
+inline constexpr std::size_t kReadDepth = 48;
+
 // The text with every value below `maxDepth` levels replaced by null; absent when nothing is that deep. What
-// users write into a template may nest without limit, and must not make the whole object unreadable.
+// users write into a template may nest without limit, and into a pod's managed fields nearly so; neither must
+// make the whole object unreadable: a pod that nobody sees holds its GPUs all the same.
 [[nodiscard]] std::optional<std::string> pruneDeepValues(std::string_view text, std::size_t maxDepth);
 
 }  // namespace trainyard::codec

@@ -25,7 +25,7 @@ void readController(JsonValue meta, ObjectMeta& out) {
 }  // namespace
 
 base::Result<ObjectMeta> decodeObjectMeta(std::string_view json) {
-  const auto document = JsonDocument::parse(json);
+  const auto document = JsonDocument::parseObject(json);
   if (!document) return refuse(document.error().message);
   const JsonValue meta = document->root().find("metadata");
   if (meta.type() != JsonType::kObject) return refuse("metadata is missing");

@@ -77,22 +77,35 @@ void readMetadata(const Field& meta, Pod& pod) {
   pod.member = readMember(meta["labels"].value());
 }
 
+// The only name that a term allows; empty where it allows several.
+std::string_view onlyNameOf(const Field& term) {
+  std::string_view only;
+  term["matchFields"].forEachElement([&](const Field& each) {
+    if (each["key"].text() != "metadata.name" || each["operator"].text() != "In") return;
+    int names = 0;
+    std::string_view name;
+    each["values"].forEachElement([&](const Field& value) {
+      ++names;
+      name = value.text();
+    });
+    if (names == 1) only = name;
+  });
+  return only;
+}
+
 // The one node that every required term allows by name.
-std::optional<model::NodeName> pinnedNode(const std::optional<std::vector<model::NodeSelectorTerm>>& terms) {
-  if (!terms) return std::nullopt;
-  const std::string* pinned = nullptr;
-  for (const model::NodeSelectorTerm& term : *terms) {
-    const std::string* here = nullptr;
-    for (const model::SelectorRequirement& field : term.fields) {
-      if (field.key == "metadata.name" && field.op == model::SelectorOperator::kIn &&
-          field.values.size() == 1) {
-        here = &field.values.front();
-      }
-    }
-    if (here == nullptr || (pinned != nullptr && *pinned != *here)) return std::nullopt;
-    pinned = here;
-  }
-  return pinned == nullptr ? std::nullopt : std::optional(model::NodeName(*pinned));
+std::optional<model::NodeName> pinnedNode(const Field& podSpec) {
+  const Field affinity = podSpec["affinity"];
+  if (!affinity.present()) return std::nullopt;
+  std::string_view pinned;
+  bool one = true;
+  affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+      .forEachElement([&](const Field& term) {
+        const std::string_view name = onlyNameOf(term);
+        one = one && !name.empty() && (pinned.empty() || pinned == name);
+        pinned = name;
+      });
+  return one && !pinned.empty() ? std::optional(model::NodeName(pinned)) : std::nullopt;
 }
 
 void readSpec(const Field& spec, const ContainerReports& reports, Pod& pod) {
@@ -104,10 +117,13 @@ void readSpec(const Field& spec, const ContainerReports& reports, Pod& pod) {
   pod.grace = readGracePeriod(spec);
   pod.priority = static_cast<int>(spec["priority"].integer(0, INT32_MIN, INT32_MAX));
   CountedNames names;
-  pod.shape = readPodShape(spec, reports, names);
+  pod.shape.requests = readPodRequests(spec, reports, names);
   addApartness(spec, pod.key.ns, names, pod.shape.requests);
   pod.uncountedResources = names.leftOut();
-  pod.pinned = pinnedNode(pod.shape.affinity);
+  pod.pinned = pinnedNode(spec);
+  // Its release writes this list anew, with the node.
+  if (pod.gangGated && pod.controllerKind == model::names::kTrainingJobKind)
+    pod.shape.affinity = readRequiredAffinity(spec);
 }
 
 // Also notes in `reports` that a resize is infeasible.
@@ -226,5 +242,16 @@ Pod readPod(const Field& root) {
 }  // namespace
 
 base::Result<Pod> decodePod(std::string_view json) { return decodeObject("pod", json, readPod); }
+
+base::Result<Pod> decodePodToSchedule(std::string_view json) {
+  return decodeObject("pod", json, [](const Field& root) {
+    Pod pod = readPod(root);
+    const model::Resources requests = std::move(pod.shape.requests);
+    CountedNames names;
+    pod.shape = readPodShape(root["spec"], {}, names);
+    pod.shape.requests = requests;
+    return pod;
+  });
+}
 
 }  // namespace trainyard::codec

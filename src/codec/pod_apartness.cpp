@@ -33,8 +33,25 @@ std::set<std::string> valuesOf(const Field& expression) {
   return values;
 }
 
+// More than a job may have. The API server takes a hundred thousand, and asks nobody whether it is one set.
+bool isLong(const Field& selector) {
+  std::size_t values = 0;
+  selector["matchExpressions"].forEachElement([&](const Field& each) {
+    ++values;
+    each["values"].forEachElement([&](const Field&) { ++values; });
+  });
+  return values > model::limits::kSelectorValues;
+}
+
+std::string hashed(std::string_view text) {
+  Fnv128 hash;
+  hash.add(text);
+  return hash.hex();
+}
+
 // Of a selector by labels alone, the same text for the same selector; empty where it selects nothing or all.
 std::string selectorText(const Field& selector) {
+  if (isLong(selector)) return fmt::format("long selector ({})", hashed(selector.value().minified()));
   std::vector<std::string> parts;
   const model::Labels labels = readLabels(selector["matchLabels"]);
   for (const auto& [key, value] : labels.entries()) parts.push_back(fmt::format("{}={}", key, value));
@@ -45,9 +62,7 @@ std::string selectorText(const Field& selector) {
   std::sort(parts.begin(), parts.end());
   std::string text = fmt::format("{}", fmt::join(parts, ","));
   if (text.size() <= kLongestSelector) return text;
-  Fnv128 hash;
-  hash.add(text);
-  return fmt::format("{}… ({})", base::cutText(text, kLongestSelector), hash.hex());
+  return fmt::format("{}… ({})", base::cutText(text, kLongestSelector), hashed(text));
 }
 
 bool meets(const Field& expression, const model::Labels& labels) {

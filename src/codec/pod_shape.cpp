@@ -42,14 +42,6 @@ std::vector<SelectorRequirement> readRequirements(const Field& list) {
   return requirements;
 }
 
-std::optional<std::vector<NodeSelectorTerm>> readRequiredAffinity(const Field& podSpec) {
-  const Field affinity = podSpec["affinity"];
-  if (!affinity.present()) return std::nullopt;
-  const Field required = affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
-  if (!required.present()) return std::nullopt;
-  return readNodeSelectorTerms(required["nodeSelectorTerms"]);
-}
-
 std::vector<std::string> readVolumeClaims(const Field& volumes) {
   std::vector<std::string> claims;
   volumes.forEachElement([&](const Field& volume) {
@@ -83,6 +75,14 @@ std::vector<NodeSelectorTerm> readNodeSelectorTerms(const Field& list) {
     terms.push_back({readRequirements(term["matchExpressions"]), readRequirements(term["matchFields"])});
   });
   return terms;
+}
+
+std::optional<std::vector<NodeSelectorTerm>> readRequiredAffinity(const Field& podSpec) {
+  const Field affinity = podSpec["affinity"];
+  if (!affinity.present()) return std::nullopt;
+  const Field required = affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
+  if (!required.present()) return std::nullopt;
+  return readNodeSelectorTerms(required["nodeSelectorTerms"]);
 }
 
 model::Labels readLabels(const Field& map) {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "codec/field.h"
 #include "codec/pod_requests.h"
@@ -25,6 +27,9 @@ namespace trainyard::codec {
 
 // A list of NodeSelectorTerms, of which one must hold.
 [[nodiscard]] std::vector<model::NodeSelectorTerm> readNodeSelectorTerms(const Field& list);
+
+// Of a pod's required node affinity; absent where it has none.
+[[nodiscard]] std::optional<std::vector<model::NodeSelectorTerm>> readRequiredAffinity(const Field& podSpec);
 
 [[nodiscard]] model::Labels readLabels(const Field& map);
 

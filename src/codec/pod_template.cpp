@@ -92,16 +92,32 @@ void checkContainers(const Field& spec) {
   if (containers == 0) spec["containers"].complain("needs at least one container");
 }
 
-// Keys and values of the terms' expressions.
+// Keys and values of expressions.
+std::size_t wordsIn(const JsonValue& expressions) {
+  std::size_t words = 0;
+  expressions.forEachElement([&](JsonValue expression) {
+    ++words;
+    expression.find("values").forEachElement([&](JsonValue) { ++words; });
+  });
+  return words;
+}
+
+// Of nodes' terms.
 std::size_t wordsOf(const JsonValue& terms) {
   std::size_t words = 0;
   terms.forEachElement([&](JsonValue term) {
-    for (const std::string_view list : {"matchExpressions", "matchFields"}) {
-      term.find(list).forEachElement([&](JsonValue expression) {
-        ++words;
-        expression.find("values").forEachElement([&](JsonValue) { ++words; });
-      });
-    }
+    for (const std::string_view list : {"matchExpressions", "matchFields"}) words += wordsIn(term.find(list));
+  });
+  return words;
+}
+
+// Of pods' terms.
+std::size_t wordsOfSelectors(const JsonValue& terms) {
+  std::size_t words = 0;
+  terms.forEachElement([&](JsonValue term) {
+    const JsonValue selector = term.find("labelSelector");
+    words += wordsIn(selector.find("matchExpressions"));
+    selector.find("matchLabels").forEachMember([&](std::string_view, JsonValue) { ++words; });
   });
   return words;
 }
@@ -117,6 +133,10 @@ void checkPodConstraints(const Field& spec) {
       spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
   checkAtMost(terms, elementsOf(terms) + wordsOf(terms.value()), model::limits::kSelectorValues,
               "terms, expressions and values");
+  const Field apart = spec["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
+  if (elementsOf(apart) <= model::limits::kResourceNames)  // otherwise refused for that
+    checkAtMost(apart, wordsOfSelectors(apart.value()), model::limits::kSelectorValues,
+                "expressions and values");
   std::size_t claims = 0;
   const Field volumes = spec["volumes"];
   volumes.value().forEachElement(

@@ -33,7 +33,7 @@ std::string encodeStrippingPatch(const model::Job& job) {
 }
 
 base::Result<std::string> encodeStrippingPatch(const model::Uid& uid, std::string_view pod) {
-  const auto document = JsonDocument::parse(pod);
+  const auto document = JsonDocument::parseObject(pod);
   if (!document) return base::fail(document.error());
   JsonWriter out;
   out.beginObject().key("metadata").beginObject();

@@ -20,4 +20,14 @@ const std::string* Labels::find(std::string_view key) const {
   return at != entries_.end() && at->first == key ? &at->second : nullptr;
 }
 
+std::size_t selectorWords(const PodShape& shape) {
+  std::size_t words = shape.nodeSelector.entries().size();
+  if (!shape.affinity) return words;
+  for (const NodeSelectorTerm& term : *shape.affinity) {
+    words += term.fields.size();
+    for (const SelectorRequirement& each : term.labels) words += 1 + each.values.size();
+  }
+  return words;
+}
+
 }  // namespace trainyard::model

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -72,5 +73,8 @@ struct PodShape {
   std::vector<std::vector<NodeSelectorTerm>> volumeAffinity = {};
   friend bool operator==(const PodShape&, const PodShape&) = default;
 };
+
+// Keys and values that a node's labels are compared with: of node selector and required node affinity.
+[[nodiscard]] std::size_t selectorWords(const PodShape& shape);
 
 }  // namespace trainyard::model

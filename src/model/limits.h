@@ -16,7 +16,9 @@ inline constexpr std::size_t kResourceEntries = 64;
 
 // Where a pod may go is compared with every node.
 inline constexpr std::size_t kTolerations = 128;
-inline constexpr std::size_t kSelectorValues = 1024;  // of node selector and required node affinity together
+// Of node selectors and required node affinity of all roles of a job together; and in the labels that a pod
+// keeps apart by.
+inline constexpr std::size_t kSelectorValues = 1024;
 inline constexpr std::size_t kVolumeClaims = 64;
 
 // Of the pods of a job together, as they are written: an eighth of what etcd holds unless told otherwise.

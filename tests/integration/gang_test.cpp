@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include "codec/pod.h"
 #include "lab.h"
 
 namespace trainyard::test {
@@ -284,6 +285,42 @@ std::optional<int> abortedBeforeSuccess(Lab& lab, const std::string& name) {
 }
 
 }  // namespace
+
+TEST_CASE("where its pods may go is kept from the template to the pods that are let go") {
+  Lab lab;
+  lab->startOperator();
+  lab.run(3s);
+  for (const char* node : {"n0001", "n0002", "n0003", "n0004", "n0005"}) {
+    REQUIRE(lab->request(net::Method::kPatch, fmt::format("/api/v1/nodes/{}", node),
+                         R"({"metadata":{"labels":{"disk":"ssd"}},
+                             "spec":{"taints":[{"key":"dedicated","value":"train","effect":"NoSchedule"}]}})",
+                         "application/merge-patch+json"));
+  }
+  REQUIRE(
+      lab->create(R"({"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","metadata":{"name":"picky"},
+    "spec":{"framework":"PyTorch","roles":[{"name":"worker","replicas":4,"template":{"spec":{
+      "nodeSelector":{"disk":"ssd"},
+      "tolerations":[{"key":"dedicated","value":"train","effect":"NoSchedule"}],
+      "affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
+        {"matchExpressions":[{"key":"kubernetes.io/hostname","operator":"NotIn","values":["n0001"]}]}]}}},
+      "containers":[{"name":"c","image":"train","resources":{"limits":{"nvidia.com/gpu":8}}}]}}}]}})"));
+  INFO(lab.describe());
+  REQUIRE(lab.waitPhase("picky", "Running", 60s));
+  CHECK(lab.job("picky")->status.gang.lastEpoch == 1);
+  std::set<std::string> nodes;
+  for (const auto& pod : lab.podsOf("picky")) {
+    nodes.insert(pod->node.str());
+    const auto text = lab->request(net::Method::kGet, fmt::format("{}/{}", kPods, pod->key.name));
+    REQUIRE(text);
+    const auto read = codec::decodePodToSchedule(*text);
+    REQUIRE(read);
+    REQUIRE(read->shape.affinity);
+    CHECK(read->shape.affinity->front().labels.front().values == std::vector<std::string>{"n0001"});
+    CHECK(read->pinned == pod->node);
+  }
+  CHECK(nodes == std::set<std::string>{"n0002", "n0003", "n0004", "n0005"});
+  lab.requireSound();
+}
 
 TEST_CASE("pods are planned as large as a LimitRange makes them") {
   Lab lab;

@@ -135,6 +135,10 @@ std::optional<model::Pending> refuseUse(const model::Job& job, const model::Snap
   return refuseClass(job, snapshot, queues);
 }
 
+bool mayHaveItsClass(const model::Job& job, const model::Snapshot& snapshot, const QueueTree& queues) {
+  return !queues.find(queues.askedQueueOf(job)) || !refuseClass(job, snapshot, queues);
+}
+
 Admission admit(const model::Job& job, const model::Snapshot& snapshot, const QueueTree& queues,
                 const JobFeedback& feedback) {
   if (auto refusal = refuseUse(job, snapshot, queues)) return {.refusal = std::move(refusal)};

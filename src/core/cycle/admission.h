@@ -27,6 +27,10 @@ struct Admission {
 [[nodiscard]] std::optional<model::Pending> refuseUse(const model::Job& job, const model::Snapshot& snapshot,
                                                       const QueueTree& queues);
 
+// Whether its PriorityClass is there and its queue allows it; true of a queue that is gone.
+[[nodiscard]] bool mayHaveItsClass(const model::Job& job, const model::Snapshot& snapshot,
+                                   const QueueTree& queues);
+
 // What the templates' check has to say; nothing when they are fine.
 [[nodiscard]] std::optional<Admission> admitTemplate(const JobFeedback& feedback);
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/cycle/admission.h"
 #include "core/cycle/cycle_phases.h"
 #include "core/cycle/user_scale.h"
 #include "core/gang/gang_proposals.h"
@@ -178,10 +179,12 @@ void Cycle::replaceLostMembers(const JobPtr& job, const std::vector<Member>& mem
 }
 
 // Not where it was suspended, edited and resumed while its pods were still ending: what it is now nobody
-// has admitted, to a queue that may not even be open to it. Nor where its places are promised to another one.
+// has admitted, to a queue that may not even be open to it. Nor with a class that was written while it ran
+// and that its queue does not allow, nor where its places are promised to another one.
 bool Cycle::mayStartAnewHere(const Job& job) const {
   return job.specError.empty() && !claimed_.contains(job.key) &&
-         model::sameToItsQueue(job, queues_.askedQueueOf(job));
+         model::sameToItsQueue(job, queues_.askedQueueOf(job)) &&
+         mayHaveItsClass(job, input_.snapshot, queues_);
 }
 
 Ground Cycle::ground() {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -145,6 +146,8 @@ class Ledger {
   void add(std::size_t node, Entry entry);
   void markChanged(std::size_t node);
   void addUpChanged();
+  enum class WhichEntries { kAll, kOfNoJob };
+  static void subtractAll(std::span<const Entry> entries, WhichEntries which, model::Resources& from);
   [[nodiscard]] const model::Pod* findPod(const model::ObjectKey& key) const;
   [[nodiscard]] const Owner* findOwner(const model::Uid& uid) const;
 

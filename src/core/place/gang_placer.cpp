@@ -66,7 +66,7 @@ base::WallTime GangPlacer::waitingSinceOf(const Job& job, std::size_t position) 
 std::size_t GangPlacer::attainable(const Job& job, std::uint32_t shape) {
   const auto [found, isNew] = cache_.attainable.try_emplace(shape, 0);
   if (isNew) {
-    budget_.spend(nodes());
+    spend(nodes());
     // Of the shape: what is closed is so to one queue.
     PlaceRequest asked = request(job, 0);
     asked.closed = nullptr;
@@ -80,7 +80,7 @@ bool GangPlacer::mayEverStart(const Job& job, std::uint32_t shape) {
   if (closedTo(job) != nullptr) return true;
   const auto [found, isNew] = cache_.mayEverStart.try_emplace({shape, snapshot_.policy.resize.enabled}, true);
   if (isNew) {
-    budget_.spend(nodes());
+    spend(nodes());
     const auto least = leastOf(job, snapshot_.policy);
     found->second = fitsWhenEmpty(request(least ? *least : job, 0), ledger_, domains_);
   }
@@ -166,7 +166,7 @@ std::optional<base::WallTime> claimsAgainFrom(const Job& job) {
 
 std::optional<Placement> GangPlacer::tryPlace(const PlaceRequest& request) {
   const auto find = [&](const PlaceRequest& asked) {
-    budget_.spend(nodes());
+    spend(nodes());
     return findPlaces(asked, ledger_, domains_);
   };
   if (auto preferred = placeOnPreferredType(request, find)) return preferred;
@@ -202,7 +202,7 @@ bool GangPlacer::keepsToOneType(const PlaceRequest& request) {
 PlacementFailure GangPlacer::failure(const Job& job, std::size_t widest) {
   // Two searches, and words about every node.
   constexpr std::int64_t kWordsCost = 8;
-  budget_.spend(kWordsCost * nodes());
+  spend(kWordsCost * nodes());
   auto placed = core::place(request(job, widest), ledger_, domains_);
   if (auto* failure = std::get_if<PlacementFailure>(&placed)) {
     const auto least =

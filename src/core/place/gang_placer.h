@@ -99,6 +99,8 @@ class GangPlacer {
                                                        const std::vector<model::NodeName>& failed);
   [[nodiscard]] const std::vector<model::NodeName>& suspects();
   [[nodiscard]] std::int64_t nodes() const { return static_cast<std::int64_t>(ledger_.nodes().size()) + 1; }
+  // With what the searches before have spent on long constraints.
+  void spend(std::int64_t nodes) { budget_.spend(nodes + cache_.refusals.takeWork()); }
 
   const model::Snapshot& snapshot_;
   const Ledger& ledger_;

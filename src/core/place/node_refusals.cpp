@@ -1,22 +1,42 @@
 #include "core/place/node_refusals.h"
 
-#include <utility>
-
 #include "core/ledger/fit.h"
+#include "core/place/place.h"
 #include "core/place/shape_key.h"
 
 namespace trainyard::core {
 namespace {
 
-// So many constraints are remembered; each costs a byte for each node.
+// So many constraints are remembered; each costs two bytes for each node.
 constexpr std::size_t kMost = 256;
+// Comparisons of a label with a word, that take as long as a node of the budget.
+constexpr std::size_t kWordsOfANode = 8;
 
 }  // namespace
 
+NodeRefusals::Answers::Answers(std::size_t nodes, const model::PodShape& shape, std::int64_t& work)
+    : known_(nodes, Known::kNo),
+      matching_(nodes, Known::kNo),
+      cost_(static_cast<std::int64_t>(model::selectorWords(shape) / kWordsOfANode)),
+      work_(&work) {}
+
 bool NodeRefusals::Answers::mayUse(std::size_t index, const model::Node& node, const model::PodShape& shape) {
   Known& known = known_[index];
-  if (known == Known::kNo) known = nodeRefusal(node, shape) ? Known::kRefuses : Known::kOpen;
-  return known == Known::kOpen;
+  if (known == Known::kNo) {
+    *work_ += cost_;
+    known = nodeRefusal(node, shape) ? Known::kRefuses : Known::kYes;
+  }
+  return known == Known::kYes;
+}
+
+bool NodeRefusals::Answers::mayBecomeOpen(std::size_t index, const model::Node& node,
+                                          const model::PodShape& shape) {
+  Known& known = matching_[index];
+  if (known == Known::kNo) {
+    *work_ += cost_;
+    known = node.deleting || !templateMatches(node, shape) ? Known::kRefuses : Known::kYes;
+  }
+  return known == Known::kYes;
 }
 
 void NodeRefusals::follow(const model::SharedList<model::Node>& nodes) {
@@ -34,7 +54,19 @@ void NodeRefusals::follow(const model::SharedList<model::Node>& nodes) {
 NodeRefusals::Answers& NodeRefusals::of(const model::PodShape& shape) {
   std::string key = constraintsKey(shape);
   if (byConstraints_.size() >= kMost && !byConstraints_.contains(key)) byConstraints_.clear();
-  return byConstraints_.try_emplace(std::move(key), nodes_.size()).first->second;
+  return byConstraints_.try_emplace(std::move(key), nodes_.size(), shape, work_).first->second;
+}
+
+NodeOpenness::NodeOpenness(const PlaceRequest& request, const model::PodShape& shape)
+    : shape_(shape), known_(request.refusals == nullptr ? nullptr : &request.refusals->of(shape)) {}
+
+bool NodeOpenness::mayUse(std::size_t index, const model::Node& node) const {
+  return known_ != nullptr ? known_->mayUse(index, node, shape_) : !nodeRefusal(node, shape_);
+}
+
+bool NodeOpenness::mayBecomeOpen(std::size_t index, const model::Node& node) const {
+  return known_ != nullptr ? known_->mayBecomeOpen(index, node, shape_)
+                           : !node.deleting && templateMatches(node, shape_);
 }
 
 }  // namespace trainyard::core

@@ -10,6 +10,7 @@
 
 #include "base/saturating.h"
 #include "core/ledger/fit.h"
+#include "core/place/node_refusals.h"
 #include "core/place/pack.h"
 #include "model/words.h"
 
@@ -142,10 +143,10 @@ class Explanation {
 
   std::vector<char> matchingNodes(const Kind& kind) const {
     std::vector<char> matching(nodeCount(), 0);
-    for (std::size_t position = 0; position < matching.size(); ++position) {
-      const model::Node& node = now_.node(position);
-      matching[position] = !node.deleting && templateMatches(node, *kind.shape) ? 1 : 0;
-    }
+    const NodeOpenness openness(now_.request(), *kind.shape);
+    for (std::size_t position = 0; position < matching.size(); ++position)
+      matching[position] =
+          openness.mayBecomeOpen(now_.domains().nodeAt(position), now_.node(position)) ? 1 : 0;
     return matching;
   }
 
@@ -156,10 +157,12 @@ class Explanation {
 
   std::vector<char> openNodes(const Kind& kind, const std::vector<char>& matching) const {
     std::vector<char> open = matching;
+    const NodeOpenness openness(now_.request(), *kind.shape);
     for (std::size_t position = 0; position < open.size(); ++position) {
       if (open[position] == 0) continue;
       const bool isOut = now_.avoided(position) || now_.closed(position);
-      open[position] = !isOut && !nodeRefusal(now_.node(position), *kind.shape) ? 1 : 0;
+      open[position] =
+          !isOut && openness.mayUse(now_.domains().nodeAt(position), now_.node(position)) ? 1 : 0;
     }
     return open;
   }

@@ -151,19 +151,16 @@ void PlaceProblem::readFits(Room room) {
   for (Kind& kind : kinds_) {
     kind.open.assign(domains_->nodeCount(), 0);
     kind.fits.assign(domains_->nodeCount(), 0);
-    NodeRefusals::Answers* known = request_->refusals == nullptr || room == Room::kEmpty
-                                       ? nullptr
-                                       : &request_->refusals->of(*kind.shape);
+    const NodeOpenness openness(*request_, *kind.shape);
     for (std::size_t position = 0; position < domains_->nodeCount(); ++position) {
       // Room first: it costs a few divisions, the constraints cost string comparisons.
       const std::int64_t fits = timesCovered(kind, roomAt(position), kind.count);
       if (fits == 0) continue;
       const bool left = room == Room::kFree && avoided_[position] != 0;
       if (left || closed_[position] != 0) continue;
-      const model::Node& where = node(position);
-      const bool open = known != nullptr       ? known->mayUse(domains_->nodeAt(position), where, *kind.shape)
-                        : room == Room::kEmpty ? !where.deleting && templateMatches(where, *kind.shape)
-                                               : !nodeRefusal(where, *kind.shape);
+      const std::size_t index = domains_->nodeAt(position);
+      const bool open = room == Room::kEmpty ? openness.mayBecomeOpen(index, node(position))
+                                             : openness.mayUse(index, node(position));
       if (!open) continue;
       kind.open[position] = 1;
       kind.fits[position] = fits;

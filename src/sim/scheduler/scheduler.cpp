@@ -75,7 +75,7 @@ bool counts(const SchedulerPod& each) { return each.pod.bound() && !each.pod.fin
 }  // namespace
 
 base::Result<SchedulerPod> decodeSchedulerPod(std::string_view json) {
-  auto pod = codec::decodePod(json);
+  auto pod = codec::decodePodToSchedule(json);
   if (!pod) return base::fail(pod.error());
   const auto document = parseJson(json);
   if (!document) return base::fail(document.error());

@@ -242,6 +242,54 @@ TEST_CASE("lists that the schema bounds are bounded where they are read") {
              Catch::Contains("spec.failure.rules"));
 }
 
+// What is compared, for each node or for each role, is bounded before it is.
+TEST_CASE("long selectors of a job are refused, and those of a pod cost no sorting") {
+  const auto values = [](int count) {
+    std::string all;
+    for (int i = 0; i < count; ++i) all += fmt::format(R"({}"v{}")", i == 0 ? "" : ",", i);
+    return all;
+  };
+  const auto apart = [&](int count) {
+    return fmt::format(
+        R"("affinity":{{"podAntiAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":[{{"labelSelector":
+             {{"matchExpressions":[{{"key":"trainyard.dev/role","operator":"In","values":["a",{}]}}]}},
+             "topologyKey":"kubernetes.io/hostname"}}]}}}})",
+        values(count));
+  };
+  const auto job = [&](const std::string& more, int roles = 1) {
+    std::string all;
+    for (int i = 0; i < roles; ++i)
+      all += fmt::format(R"({}{{"name":"{}","template":{{"spec":{{"containers":[{{"name":"c"}}],{}}}}}}})",
+                         i == 0 ? "" : ",", static_cast<char>('a' + i), more);
+    return refusal(fmt::format(
+        R"({{"metadata":{{"name":"a","namespace":"ml"}},"spec":{{"framework":"Custom","roles":[{}]}}}})",
+        all));
+  };
+  CHECK(job(apart(1'000)).empty());
+  CHECK_THAT(job(apart(200'000)),
+             Catch::EndsWith("has 200002 expressions and values: at most 1024 are allowed"));
+  const auto selecting = [&](int count) {
+    return fmt::format(R"("affinity":{{"nodeAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":
+        {{"nodeSelectorTerms":[{{"matchExpressions":[{{"key":"k","operator":"NotIn","values":[{}]}}]}}]}}}}}})",
+                       values(count));
+  };
+  CHECK(job(selecting(500), 2).empty());
+  CHECK(job(selecting(500), 3) ==
+        "spec.roles: name 1503 labels and values in node selectors and required node affinity: at most 1024 "
+        "together");
+
+  const auto name = [&](int count) {
+    const auto pod = codec::decodePod(fmt::format(
+        R"({{"metadata":{{"name":"p","namespace":"ml"}},"spec":{{"containers":[{{"name":"c"}}],{}}}}})",
+        apart(count)));
+    REQUIRE(pod);
+    return pod->shape.requests.extendedAll().front().first;
+  };
+  CHECK(name(200'000) == name(200'000));
+  CHECK(name(200'000) != name(199'999));
+  CHECK(name(200'000).size() < 300);
+}
+
 // Each term is compared with each role: what is refused for its length is not compared at all.
 TEST_CASE("anti-affinity of many terms and roles is refused before anything is compared") {
   const auto job = [](int terms, int roles) {

@@ -9,9 +9,11 @@
 #include "codec/json_value.h"
 #include "codec/member_pod.h"
 #include "codec/node.h"
+#include "codec/object_meta.h"
 #include "codec/pod.h"
 #include "codec/priority_class.h"
 #include "codec/queue.h"
+#include "codec/stripping.h"
 
 using namespace trainyard;
 
@@ -71,10 +73,24 @@ TEST_CASE("the job that the damage is done to is sound") {
   CHECK(job->specError.empty());
 }
 
-TEST_CASE("deep nesting is refused, and costs no stack") {
+TEST_CASE("deep nesting costs no stack, and hides no object") {
   for (const std::size_t depth : {65UL, 1'025UL, 100'000UL}) {
     CHECK_FALSE(codec::decodePod(nested(depth)));
-    CHECK_FALSE(codec::decodeNode(fmt::format(R"({{"metadata":{{"name":"n"}},"x":{}}})", nested(depth))));
+    CHECK(codec::decodeNode(fmt::format(R"({{"metadata":{{"name":"n"}},"x":{}}})", nested(depth)))->name ==
+          model::NodeName("n"));
+    // The API server keeps what managed fields say of fields that it does not know, and anybody may write it
+    // into his own pod: which holds its GPUs all the same, and whose end must be seen.
+    const std::string pod = fmt::format(
+        R"({{"metadata":{{"name":"p","namespace":"ml","uid":"u","managedFields":[{{"fieldsV1":{}}}]}},
+             "spec":{{"nodeName":"n1","containers":[{{"name":"c","resources":{{"limits":{{"nvidia.com/gpu":"8"}},
+             "requests":{{"nvidia.com/gpu":"8"}}}}}}]}}}})",
+        nested(depth));
+    const auto read = codec::decodePod(pod);
+    REQUIRE(read);
+    CHECK(read->node == model::NodeName("n1"));
+    CHECK(read->shape.requests.gpus() == 8);
+    CHECK(codec::decodeObjectMeta(pod)->uid == "u");
+    CHECK(codec::encodeStrippingPatch(model::Uid("u"), pod));
   }
   CHECK_FALSE(codec::decodePod(repeated("{\"a\":", 100'000)));
   CHECK_FALSE(codec::decodeJob(repeated("[", 100'000)));

@@ -68,7 +68,7 @@ TEST_CASE("a gated member is made from the template") {
       "affinity":{"podAffinity":{}},
       "schedulingGates":[{"name":"trainyard.dev/gang"}]}})json"));
 
-  const auto read = codec::decodePod(pod);
+  const auto read = codec::decodePodToSchedule(pod);
   REQUIRE(read);
   CHECK(read->gangGated);
   CHECK(read->member->index == 1);

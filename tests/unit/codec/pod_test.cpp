@@ -33,7 +33,7 @@ constexpr const char* kMemberPod = R"({"metadata":{"name":"bert-worker-1","names
    "lastTransitionTime":"2026-11-21T07:57:08Z","reason":"SchedulingGated","message":"gated"}],"qosClass":"Burstable"}})";
 
 model::Pod decoded(std::string_view json) {
-  auto pod = decodePod(json);
+  auto pod = codec::decodePodToSchedule(json);
   INFO((pod ? std::string() : pod.error().message));
   REQUIRE(pod);
   return *std::move(pod);
@@ -108,6 +108,33 @@ TEST_CASE("a gang member is projected") {
   CHECK(pod.shape.tolerations[0] ==
         model::Toleration{"node.kubernetes.io/not-ready", "", true, model::TaintEffect::kNoExecute});
   CHECK(pod.shape.tolerations[1] == model::Toleration{"gpu", "yes", false, std::nullopt});
+}
+
+TEST_CASE("where a pod may go is kept for who schedules it alone") {
+  std::string tolerations, nodes;
+  for (int i = 0; i < 10'000; ++i) {
+    tolerations += fmt::format(R"({}{{"key":"k{}","operator":"Exists"}})", i == 0 ? "" : ",", i);
+    nodes += fmt::format(R"({}"n{}")", i == 0 ? "" : ",", i);
+  }
+  const std::string json = fmt::format(
+      R"({{"metadata":{{"name":"p","namespace":"ml"}},"spec":{{"containers":[{{"name":"c","resources":{{"requests":
+           {{"cpu":"1"}}}}}}],"tolerations":[{}],"volumes":[{{"persistentVolumeClaim":{{"claimName":"data"}}}}],
+           "nodeSelector":{{"disk":"ssd"}},"affinity":{{"nodeAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":
+           {{"nodeSelectorTerms":[{{"matchExpressions":[{{"key":"a","operator":"In","values":[{}]}}],
+           "matchFields":[{{"key":"metadata.name","operator":"In","values":["n3"]}}]}}]}}}}}}}}}})",
+      tolerations, nodes);
+  const auto all = codec::decodePodToSchedule(json);
+  REQUIRE(all);
+  CHECK(all->shape.tolerations.size() == 10'000);
+  CHECK(all->shape.volumeClaims.size() == 1);
+  const auto pod = codec::decodePod(json);
+  REQUIRE(pod);
+  CHECK(pod->shape.requests == all->shape.requests);
+  CHECK(pod->pinned == all->pinned);
+  CHECK(pod->pinned == model::NodeName("n3"));
+  model::PodShape none;
+  none.requests = pod->shape.requests;
+  CHECK(pod->shape == none);
 }
 
 TEST_CASE("requests are counted as kube-scheduler counts them") {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include "core/cycle/cycle.h"
@@ -86,7 +87,34 @@ TEST_CASE("node refusals: a node that changed is asked anew, the others are not"
   CHECK(refusals.of(shape).mayUse(0, *cordoned, shape));  // remembered: it is not looked at
   CHECK_FALSE(refusals.of(shape).mayUse(1, *cordoned, shape));
 
+  CHECK(refusals.of(shape).mayBecomeOpen(1, *cordoned, shape));
+  auto tainted = std::make_shared<model::Node>(*cordoned);
+  tainted->taints.push_back({"dedicated", "others", model::TaintEffect::kNoSchedule});
+  CHECK(refusals.of(shape).mayBecomeOpen(1, *tainted, shape));  // remembered
+  model::Snapshot later = after;
+  later.nodes.edit()[1] = tainted;
+  refusals.follow(later.nodes);
+  CHECK_FALSE(refusals.of(shape).mayBecomeOpen(1, *tainted, shape));
+
   model::PodShape elsewhere;
   elsewhere.nodeSelector = model::Labels(std::vector<std::pair<std::string, std::string>>{{"pool", "other"}});
   CHECK_FALSE(refusals.of(elsewhere).mayUse(0, *after.nodes[0], elsewhere));
+}
+
+TEST_CASE("node refusals: long constraints cost as much of the cycle's bound as they are long, once") {
+  const model::Snapshot snapshot = cluster().add(node("n1")).add(node("n2")).build();
+  NodeRefusals refusals;
+  refusals.follow(snapshot.nodes);
+  model::PodShape shape;
+  CHECK(refusals.of(shape).mayUse(0, *snapshot.nodes[0], shape));
+  CHECK(refusals.takeWork() == 0);
+  shape.affinity.emplace(1);
+  for (int i = 0; i < 800; ++i)
+    shape.affinity->front().labels.push_back(
+        {fmt::format("k{}", i), model::SelectorOperator::kDoesNotExist, {}});
+  for (int again = 0; again < 3; ++again) {
+    for (std::size_t i = 0; i < 2; ++i) CHECK(refusals.of(shape).mayUse(i, *snapshot.nodes[i], shape));
+  }
+  CHECK(refusals.takeWork() == 200);
+  CHECK(refusals.takeWork() == 0);
 }

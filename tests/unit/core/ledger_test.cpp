@@ -50,6 +50,26 @@ TEST_CASE("every pod takes one of the node's pod slots") {
   CHECK(Ledger(snapshot).nodes()[0].free.pods == 1);
 }
 
+TEST_CASE("many pods with names of their own on one node are added up as few are") {
+  SnapshotBuilder snapshot = cluster().add(node("n1").pods(1'000).gpus(8));
+  for (int i = 0; i < 300; ++i) {
+    model::Pod one = pod(fmt::format("s/x{}", i)).on("n1").gpus(i == 0 ? 3 : 0);
+    for (int name = 0; name < 8; ++name)
+      one.shape.requests.setExtended(fmt::format("example.com/{}-{}", i, name), name + 1);
+    one.shape.requests.setExtended("example.com/shared", 2);
+    snapshot.add(one);
+  }
+  const model::Snapshot built = snapshot;
+  const Ledger ledger(built);
+  const model::Resources& free = ledger.nodes()[0].free;
+  CHECK(free.gpus() == 5);
+  CHECK(free.pods == 700);
+  CHECK(free.extended("example.com/shared") == -600);
+  CHECK(free.extended("example.com/299-7") == -8);
+  CHECK(free.extendedAll().size() == 300 * 8 + 2);
+  CHECK(ledger.freeWithoutJobs(0) == free);
+}
+
 TEST_CASE("a pod of a node that is gone counts nowhere") {
   CHECK(freeGpus(oneNode().add(pod("s/x").on("n9").gpus(3)), "n1") == 8);
 }
