@@ -24,7 +24,8 @@ class ApiContact {
   // Three probes in vain. The operator releases members on a fresh view of its own at any time: the longer an
   // old view is answered from, the more of its places look free.
   static constexpr std::chrono::seconds kLostAfter{20};
-  // Of the watch that has been silent for longest: time for one that broke to be made anew, and no more.
+  // Of the watch that has been silent for longest: time for one that broke unseen (120 s) to be made anew and
+  // to prove itself (10 s), and no more.
   static constexpr std::chrono::seconds kDeafAfter{150};
 
   struct Listener {

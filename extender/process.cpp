@@ -163,9 +163,10 @@ class Process {
   void addHealthChecks() {
     health_.addReadinessCheck("caches", [this]() -> base::Result<void> {
       if (service_.view()) return {};
-      return base::fail(base::ErrorCode::kUnavailable,
-                        stale_ ? "the API server cannot be reached, and what was known of it is too old"
-                               : "the first lists have not been read yet");
+      return base::fail(
+          base::ErrorCode::kUnavailable,
+          stale_ ? "the API server cannot be reached or its watches are silent, and what was known is too old"
+                 : "the first lists have not been read yet");
     });
     health_.addReadinessCheck("stopping", [this]() -> base::Result<void> {
       if (!draining_) return {};

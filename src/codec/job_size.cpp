@@ -61,9 +61,11 @@ void checkAmounts(const Field& roles, const model::JobSpec& spec) {
 }
 
 // Of all roles together: each node is compared with all of it.
-void checkSelectors(const Field& roles, const model::JobSpec& spec) {
+void checkSelectors(const Field& roles, const model::Job& job) {
+  // One that has its places got them when more was allowed.
+  if (job.status.gang.placed || job.status.gang.proposal) return;
   std::size_t words = 0;
-  for (const model::Role& role : spec.roles) words += model::selectorWords(role.shape);
+  for (const model::Role& role : job.spec.roles) words += model::selectorWords(role.shape);
   if (words <= limits::kSelectorValues) return;
   roles.complain(fmt::format(
       "name {} labels and values in node selectors and required node affinity: at most {} together", words,
@@ -161,7 +163,7 @@ void checkHosts(const Field& roles, const model::Job& job) {
 void checkJobSize(const Field& roles, const model::Job& job) {
   if (job.spec.roles.empty()) return;
   checkAmounts(roles, job.spec);
-  checkSelectors(roles, job.spec);
+  checkSelectors(roles, job);
   checkWritten(roles, job);
   checkHosts(roles, job);
 }

@@ -22,6 +22,8 @@ constexpr std::chrono::milliseconds kWatchSilence{120'000};
 // many clients do not end together.
 constexpr std::pair<int, int> kLongWatchSeconds{300, 600};
 constexpr std::pair<int, int> kShortWatchSeconds{60, 100};
+// After one that broke: whether this one lives is to be known soon, for who answers from what it tells.
+constexpr std::pair<int, int> kProvingWatchSeconds{5, 10};
 constexpr base::Instant::duration kTooShort = std::chrono::seconds(1);
 // Expiry says nothing about the server's load, so a list that is not a repeated one need not back off; the
 // short random delay keeps the clients of a restarted server apart.
@@ -82,6 +84,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
   // be answered from a watch cache that may be the very one that just failed us.
   void list() {
     beginRound();
+    bookmarked_ = false;
     unpaged_ = std::exchange(nextUnpaged_, false);
     listBegan_ = executor_.now();
     fetchPage("");
@@ -150,9 +153,11 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
     request.query.emplace_back("watch", "1");
     request.query.emplace_back("resourceVersion", resourceVersion_);
     request.query.emplace_back("allowWatchBookmarks", "true");
-    const auto [least, most] = bookmarked_ ? kLongWatchSeconds : kShortWatchSeconds;
+    const auto [least, most] = broke_        ? kProvingWatchSeconds
+                               : bookmarked_ ? kLongWatchSeconds
+                                             : kShortWatchSeconds;
     request.query.emplace_back("timeoutSeconds", fmt::to_string(rng_.between(least, most)));
-    bookmarked_ = false;
+    broke_ = bookmarked_ = false;
     watchBegan_ = executor_.now();
     lines_ = 0;
     watch_ = api_.watch(std::move(request),
@@ -203,6 +208,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
   // The watch broke, or was refused by its status or by an ERROR event.
   void refused(const base::Error& error) {
     failed("watch failed", error);
+    broke_ = true;
     if (error.code == ErrorCode::kExpired && executor_.now() - listBegan_ > kRecently) {
       listLater(std::chrono::milliseconds(rng_.between(0, kMaxSpreadMs)));
       return;
@@ -276,6 +282,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
   base::Instant watchBegan_{};
   int lines_ = 0;
   bool bookmarked_ = false;  // by the current watch, or by the last one between two
+  bool broke_ = false;       // that last one
   int failedWatches_ = 0;
 };
 

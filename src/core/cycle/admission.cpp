@@ -135,7 +135,10 @@ std::optional<model::Pending> refuseUse(const model::Job& job, const model::Snap
   return refuseClass(job, snapshot, queues);
 }
 
-bool mayHaveItsClass(const model::Job& job, const model::Snapshot& snapshot, const QueueTree& queues) {
+bool mayGoOnWithItsClass(const model::Job& job, const model::Snapshot& snapshot, const QueueTree& queues) {
+  const auto& charge = job.status.gang.charge;
+  const model::PriorityClass* known = Priorities(snapshot).classOf(job);
+  if (!charge || charge->priority == (known == nullptr ? 0 : known->value)) return true;
   return !queues.find(queues.askedQueueOf(job)) || !refuseClass(job, snapshot, queues);
 }
 

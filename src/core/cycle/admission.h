@@ -27,9 +27,10 @@ struct Admission {
 [[nodiscard]] std::optional<model::Pending> refuseUse(const model::Job& job, const model::Snapshot& snapshot,
                                                       const QueueTree& queues);
 
-// Whether its PriorityClass is there and its queue allows it; true of a queue that is gone.
-[[nodiscard]] bool mayHaveItsClass(const model::Job& job, const model::Snapshot& snapshot,
-                                   const QueueTree& queues);
+// Whether a gang that has its places may get new pods with the PriorityClass that its job names: the one that
+// it is charged as, whatever its queue allows by now, or another one that its queue allows.
+[[nodiscard]] bool mayGoOnWithItsClass(const model::Job& job, const model::Snapshot& snapshot,
+                                       const QueueTree& queues);
 
 // What the templates' check has to say; nothing when they are fine.
 [[nodiscard]] std::optional<Admission> admitTemplate(const JobFeedback& feedback);

@@ -184,7 +184,7 @@ void Cycle::replaceLostMembers(const JobPtr& job, const std::vector<Member>& mem
 bool Cycle::mayStartAnewHere(const Job& job) const {
   return job.specError.empty() && !claimed_.contains(job.key) &&
          model::sameToItsQueue(job, queues_.askedQueueOf(job)) &&
-         mayHaveItsClass(job, input_.snapshot, queues_);
+         mayGoOnWithItsClass(job, input_.snapshot, queues_);
 }
 
 Ground Cycle::ground() {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/cycle/admission.h"
 #include "core/cycle/unmet_wishes.h"
 #include "core/ledger/fit.h"
 #include "core/order/job_times.h"
@@ -82,7 +83,9 @@ class Resizes {
     // Below its wish it is its user who asks for more: core/cycle/user_scale.h.
     if (has < wish || (has == wish && job.spec.elastic->maxReplicas <= wish)) return false;
     // As it is now nobody has admitted it: core/cycle/user_scale.h.
-    if (!model::sameToItsQueue(job, in_.queues.askedQueueOf(job))) return false;
+    if (!model::sameToItsQueue(job, in_.queues.askedQueueOf(job)) ||
+        !mayGoOnWithItsClass(job, in_.snapshot, in_.queues))
+      return false;
     // To give anything back later would cost it all its work.
     return resizeWay(job.spec) != ResizeWay::kAnew || survivesStops(job.spec);
   }

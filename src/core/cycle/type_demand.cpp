@@ -43,6 +43,7 @@ const TypeDemand::Roles& TypeDemand::typesOf(const Job& job, std::uint32_t shape
   for (const model::Role& role : job.spec.roles) {
     auto& types = roles.emplace_back();
     if (role.shape.requests.gpus() <= 0) continue;
+    placer_.budget().spend(static_cast<std::int64_t>(typeOf_.size()) * lookCost(role.shape));
     for (std::size_t i = 0; i < typeOf_.size(); ++i) {
       const Ledger::NodeRoom& room = ledger_.nodes()[i];
       if (room.gpus <= 0 || room.node->deleting || types.contains(typeOf_[i])) continue;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/cycle/admission.h"
 #include "core/gang.h"
 #include "core/ledger.h"
 #include "core/place.h"
@@ -138,7 +139,8 @@ class UserScale {
     const int has = model::gangMembers(*job, roleOf(*job));
     const int more = *askedSize(*job) - has;
     const auto wants = [&] { return fmt::format("{} are asked for, it has {}", has + more, has); };
-    if (!model::sameToItsQueue(*job, request_.queues.askedQueueOf(*job)))
+    if (!model::sameToItsQueue(*job, request_.queues.askedQueueOf(*job)) ||
+        !mayGoOnWithItsClass(*job, request_.snapshot, request_.queues))
       return hold(
           *job,
           wants() + ": it was edited after it got its places, and grows when it has been admitted anew");
@@ -191,11 +193,16 @@ class UserScale {
   int roomFor(const Job& job, int more) {
     const model::PodShape& shape = roleOf(job).shape;
     std::int64_t room = 0;
+    std::int64_t compared = 0;
     for (const Ledger::NodeRoom& each : request_.ledger.nodes()) {
       if (room >= more) break;
-      if (!nodeRefusal(*each.node, shape)) room += each.free.timesCovered(shape.requests, more - room);
+      // Room first: constraints may be long.
+      const std::int64_t fits = each.free.timesCovered(shape.requests, more - room);
+      if (fits == 0) continue;
+      ++compared;
+      if (!nodeRefusal(*each.node, shape)) room += fits;
     }
-    budget_.spend(static_cast<std::int64_t>(request_.ledger.nodes().size()));
+    budget_.spend(static_cast<std::int64_t>(request_.ledger.nodes().size()) + compared * lookCost(shape));
     return static_cast<int>(std::min<std::int64_t>(room, more));
   }
 

@@ -3,22 +3,18 @@
 #include "core/ledger/fit.h"
 #include "core/place/place.h"
 #include "core/place/shape_key.h"
+#include "core/place/work_budget.h"
 
 namespace trainyard::core {
 namespace {
 
 // So many constraints are remembered; each costs two bytes for each node.
 constexpr std::size_t kMost = 256;
-// Comparisons of a label with a word, that take as long as a node of the budget.
-constexpr std::size_t kWordsOfANode = 8;
 
 }  // namespace
 
 NodeRefusals::Answers::Answers(std::size_t nodes, const model::PodShape& shape, std::int64_t& work)
-    : known_(nodes, Known::kNo),
-      matching_(nodes, Known::kNo),
-      cost_(static_cast<std::int64_t>(model::selectorWords(shape) / kWordsOfANode)),
-      work_(&work) {}
+    : known_(nodes, Known::kNo), matching_(nodes, Known::kNo), cost_(lookCost(shape)), work_(&work) {}
 
 bool NodeRefusals::Answers::mayUse(std::size_t index, const model::Node& node, const model::PodShape& shape) {
   Known& known = known_[index];

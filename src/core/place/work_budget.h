@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+
+#include "model/constraints.h"
 
 namespace trainyard::core {
 
@@ -21,5 +24,12 @@ class WorkBudget {
  private:
   std::int64_t left_;
 };
+
+// What it costs beside that to compare a node with the constraints of `shape`, eight words of them as much as
+// a node: most have none, and a job may have a thousand.
+[[nodiscard]] inline std::int64_t lookCost(const model::PodShape& shape) {
+  constexpr std::size_t kWordsOfANode = 8;
+  return static_cast<std::int64_t>(model::selectorWords(shape) / kWordsOfANode);
+}
 
 }  // namespace trainyard::core

@@ -114,8 +114,16 @@ TEST_CASE_METHOD(Fixture, "a watch is long only where the one before it had a bo
   loop.runFor(30s);
   http.lastStream().end(broken(ErrorCode::kOutcomeUnknown));
   loop.runFor(2s);
+  // Whether the new one lives is known soon.
+  CHECK(seconds() >= 5);
+  CHECK(seconds() <= 10);
+  loop.runFor(10s);
+  http.lastStream().end(answer(200));
+  loop.runFor(0s);
+  CHECK(reflector->lastHeard() == loop.now());
+  CHECK(seconds() >= 60);
   CHECK(seconds() <= 100);
-  CHECK(http.streams.size() == 13);
+  CHECK(http.streams.size() == 14);
   CHECK(http.sent.size() == 1);
 }
 
