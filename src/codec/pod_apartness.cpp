@@ -12,6 +12,7 @@
 #include "base/cut_text.h"
 #include "codec/fnv128.h"
 #include "codec/pod_shape.h"
+#include "codec/pod_template.h"
 #include "model/limits.h"
 #include "model/names.h"
 #include "model/one_a_node.h"
@@ -35,12 +36,7 @@ std::set<std::string> valuesOf(const Field& expression) {
 
 // More than a job may have. The API server takes a hundred thousand, and asks nobody whether it is one set.
 bool isLong(const Field& selector) {
-  std::size_t values = 0;
-  selector["matchExpressions"].forEachElement([&](const Field& each) {
-    ++values;
-    each["values"].forEachElement([&](const Field&) { ++values; });
-  });
-  return values > model::limits::kSelectorValues;
+  return wordsIn(selector["matchExpressions"].value()) > model::limits::kSelectorValues;
 }
 
 std::string hashed(std::string_view text) {

@@ -92,16 +92,6 @@ void checkContainers(const Field& spec) {
   if (containers == 0) spec["containers"].complain("needs at least one container");
 }
 
-// Keys and values of expressions.
-std::size_t wordsIn(const JsonValue& expressions) {
-  std::size_t words = 0;
-  expressions.forEachElement([&](JsonValue expression) {
-    ++words;
-    expression.find("values").forEachElement([&](JsonValue) { ++words; });
-  });
-  return words;
-}
-
 // Of nodes' terms.
 std::size_t wordsOf(const JsonValue& terms) {
   std::size_t words = 0;
@@ -123,6 +113,15 @@ std::size_t wordsOfSelectors(const JsonValue& terms) {
 }
 
 }  // namespace
+
+std::size_t wordsIn(const JsonValue& expressions) {
+  std::size_t words = 0;
+  expressions.forEachElement([&](JsonValue expression) {
+    ++words;
+    expression.find("values").forEachElement([&](JsonValue) { ++words; });
+  });
+  return words;
+}
 
 void checkPodConstraints(const Field& spec) {
   const Field tolerations = spec["tolerations"];

@@ -85,6 +85,7 @@ void sizesOfAll(benchmark::State& state) {
     Ledger ledger(snapshot);
     QueueTree tree(snapshot);
     FitCache fits;
+    NodeRefusals refusals;
     state.ResumeTiming();
     const ResizeAnswer answer =
         resizeGangs({.snapshot = snapshot,
@@ -94,7 +95,8 @@ void sizesOfAll(benchmark::State& state) {
                      .gangs = gangs,
                      .wanted = [](const model::Job&, const std::vector<model::Assignment>&) { return false; },
                      .takesPart = [](const model::Job&) { return false; },
-                     .fits = fits});
+                     .fits = fits,
+                     .refusals = refusals});
     if (!answer.terms) return state.SkipWithError("nobody could be resized");
     state.counters["used_permille"] = static_cast<double>(answer.terms->utilizationPermille);
     state.counters["resized"] = answer.terms->adjustments;

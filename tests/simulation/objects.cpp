@@ -11,19 +11,49 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr const char* kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+
+void askOfNodes(Json& pod, const JobPlan& plan) {
+  Json& spec = pod["spec"];
+  switch (plan.wish) {
+    case NodeWish::kNone: return;
+    case NodeWish::kRack: spec["nodeSelector"] = {{kRackLabel, "r0"}}; return;
+    case NodeWish::kOtherRack: {
+      const Json other = {{"key", kRackLabel}, {"operator", "NotIn"}, {"values", {"r0"}}};
+      const Json term = {{"matchExpressions", Json::array({other})}};
+      spec["affinity"]["nodeAffinity"][kRequired]["nodeSelectorTerms"] = Json::array({term});
+      return;
+    }
+    case NodeWish::kTolerates: {
+      const Json toleration = {{"key", kMaintenanceTaint}, {"operator", "Exists"}};
+      spec["tolerations"] = Json::array({toleration});
+      return;
+    }
+    case NodeWish::kApart: {
+      const Json own = {{"app", plan.name}};
+      const Json term = {{"labelSelector", {{"matchLabels", own}}},
+                         {"topologyKey", "kubernetes.io/hostname"}};
+      pod["metadata"]["labels"] = own;
+      spec["affinity"]["podAntiAffinity"][kRequired] = Json::array({term});
+    }
+  }
+}
+
 Json podTemplate(int gpus, const JobPlan& plan, const std::string& image, bool asksCpu) {
   Json resources = {{"requests", {{"memory", "1Gi"}}}};
   if (asksCpu) resources["requests"]["cpu"] = "1";
   if (gpus > 0) resources["limits"] = {{std::string(model::names::kGpuResource), std::to_string(gpus)}};
-  return {{"metadata",
-           {{"annotations",
-             {{"sim.trainyard.dev/leave-for", plan.leaveFor},
-              {"sim.trainyard.dev/run-for", std::to_string(plan.runFor.count()) + "ms"},
-              {"sim.trainyard.dev/exit-code", std::to_string(plan.exitCode)},
-              {"sim.trainyard.dev/log", plan.log}}}}},
-          {"spec",
-           {{"terminationGracePeriodSeconds", 5},
-            {"containers", {{{"name", "main"}, {"image", image}, {"resources", resources}}}}}}};
+  Json pod = {{"metadata",
+               {{"annotations",
+                 {{"sim.trainyard.dev/leave-for", plan.leaveFor},
+                  {"sim.trainyard.dev/run-for", std::to_string(plan.runFor.count()) + "ms"},
+                  {"sim.trainyard.dev/exit-code", std::to_string(plan.exitCode)},
+                  {"sim.trainyard.dev/log", plan.log}}}}},
+              {"spec",
+               {{"terminationGracePeriodSeconds", 5},
+                {"containers", {{{"name", "main"}, {"image", image}, {"resources", resources}}}}}}};
+  askOfNodes(pod, plan);
+  return pod;
 }
 
 Json roles(const JobPlan& plan, const std::string& image, bool asksCpu) {

@@ -7,6 +7,9 @@
 
 namespace trainyard::simulation {
 
+inline constexpr const char* kRackLabel = "cloud.provider.com/topology-rack";
+inline constexpr const char* kMaintenanceTaint = "example.com/maintenance";
+
 // Bodies as users send them. `asksCpu`: its containers ask for cpu, else only for memory and GPUs.
 [[nodiscard]] std::string jobJson(const JobPlan& plan, bool asksCpu);
 [[nodiscard]] std::string queueJson(const QueuePlan& plan);

@@ -21,6 +21,15 @@ struct RolePlan {
 // How a job of varying size gets another one: its framework finds out, its members are told, it starts anew.
 enum class ResizePlan { kFound, kTold, kAnew };
 
+// What its members ask of the nodes that they run on.
+enum class NodeWish {
+  kNone,
+  kRack,       // the first rack only
+  kOtherRack,  // any but the first
+  kTolerates,  // the taint of Trouble::kTaint
+  kApart       // no two on one node
+};
+
 struct JobPlan {
   std::string name;
   std::vector<RolePlan> roles;
@@ -34,6 +43,7 @@ struct JobPlan {
   int late = 0;          // so many of its last members may come later; of one that is not elastic
   std::string leaveFor;  // that a member takes to leave which is told to: "800ms", "never"
   std::string required;  // locality level, empty: anywhere
+  NodeWish wish = NodeWish::kNone;
   std::string queue;     // empty: the one that is there without an object
   std::string priority;  // name of a PriorityClass, empty: none
   bool preemptible = true;
@@ -112,6 +122,11 @@ struct Scenario {
   std::vector<JobPlan> jobs;
   std::vector<TroublePlan> troubles;  // by time
   FaultOdds odds;
+
+  // Nodes are called n0000, n0001 and so on, and fill one rack after the other.
+  [[nodiscard]] bool inFirstRack(const std::string& node) const {
+    return std::stoi(node.substr(1)) < nodesInRack;
+  }
 };
 
 // `contention`: with more gangs than fit, in queues and of priorities (contention_draw.h). Without, the same

@@ -21,7 +21,10 @@ using std::chrono::milliseconds;
 class Draw {
  public:
   Draw(std::uint64_t seed, bool contention, bool late)
-      : rng_(seed * 0x9E37'79B9'7F4A'7C15ULL + 1), contention_(contention), late_(late) {
+      : rng_(seed * 0x9E37'79B9'7F4A'7C15ULL + 1),
+        wishes_(seed * 0x9E37'79B9'7F4A'7C15ULL + 2),
+        contention_(contention),
+        late_(late) {
     scenario_.seed = seed;
   }
 
@@ -36,6 +39,7 @@ class Draw {
     // Lives that were arranged for one step stay as they are.
     if (contention_ && !arranged_) drawContention(scenario_, rng_.split());
     if (late_) lateMembers();
+    if (!arranged_) nodeWishes();
     std::stable_sort(scenario_.troubles.begin(), scenario_.troubles.end(),
                      [](const auto& a, const auto& b) { return a.at < b.at; });
     return std::move(scenario_);
@@ -85,6 +89,15 @@ class Draw {
   void lateMembers() {
     for (JobPlan& plan : scenario_.jobs) {
       if (!plan.elastic && rng_.chance(1, 2)) plan.late = static_cast<int>(rng_.between(1, 3));
+    }
+  }
+
+  // From chance of their own: what else a seed decides is the same as without them.
+  void nodeWishes() {
+    static constexpr NodeWish kWishes[] = {NodeWish::kRack, NodeWish::kOtherRack, NodeWish::kTolerates,
+                                           NodeWish::kApart};
+    for (JobPlan& plan : scenario_.jobs) {
+      if (wishes_.chance(1, 4)) plan.wish = kWishes[wishes_.below(std::size(kWishes))];
     }
   }
 
@@ -273,6 +286,7 @@ class Draw {
   }
 
   base::Rng rng_;
+  base::Rng wishes_;
   const bool contention_;
   const bool late_;
   Scenario scenario_;

@@ -45,6 +45,12 @@ std::string resizeWords(const JobPlan& job) {
                      job.leaveFor);
 }
 
+std::string_view wishWords(NodeWish wish) {
+  static constexpr std::string_view kWishWords[] = {"", ", in the first rack", ", not in the first rack",
+                                                    ", tolerates maintenance", ", one a node"};
+  return kWishWords[static_cast<std::size_t>(wish)];
+}
+
 }  // namespace
 
 std::string describe(const Scenario& scenario) {
@@ -69,9 +75,9 @@ std::string describe(const Scenario& scenario) {
   }
   for (const JobPlan& job : scenario.jobs) {
     text += fmt::format(
-        "  {:>6} ms job {} runs {} ms, exit {}, restarts {}{}{}{}{}{}{}{}{}:", job.submitAt.count(), job.name,
-        job.runFor.count(), job.exitCode, job.restartWhole ? "whole" : "pods", resizeWords(job),
-        job.required.empty() ? "" : ", within one " + job.required,
+        "  {:>6} ms job {} runs {} ms, exit {}, restarts {}{}{}{}{}{}{}{}{}{}:", job.submitAt.count(),
+        job.name, job.runFor.count(), job.exitCode, job.restartWhole ? "whole" : "pods", resizeWords(job),
+        job.required.empty() ? "" : ", within one " + job.required, wishWords(job.wish),
         job.queue.empty() ? "" : ", in " + job.queue, job.priority.empty() ? "" : ", " + job.priority,
         job.preemptible ? "" : ", cannot be stopped",
         job.estimate.count() == 0 ? "" : fmt::format(", says {} s", job.estimate.count()),

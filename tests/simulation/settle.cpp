@@ -24,6 +24,17 @@ int leastOf(const model::Job& job, const model::Role& role) {
 
 }  // namespace
 
+NodeWish World::wishOf(const model::Job& job) const {
+  const auto plan = std::find_if(scenario_.jobs.begin(), scenario_.jobs.end(),
+                                 [&](const JobPlan& each) { return each.name == job.key.name; });
+  return plan == scenario_.jobs.end() ? NodeWish::kNone : plan->wish;
+}
+
+bool World::mayUse(int node, NodeWish wish) const {
+  const bool first = node < scenario_.nodesInRack;
+  return wish == NodeWish::kRack ? first : wish != NodeWish::kOtherRack || !first;
+}
+
 // Whether the gang would fit the empty, healed cluster: counted one node at a time, without the product's
 // help.
 bool World::fits(const model::Job& job) const {
@@ -33,15 +44,18 @@ bool World::fits(const model::Job& job) const {
     members.insert(members.end(), static_cast<std::size_t>(leastOf(job, role)), gpus);
   }
   std::sort(members.rbegin(), members.rend());
+  const NodeWish wish = wishOf(job);
   const int size = job.spec.locality.required.empty() ? scenario_.nodes : scenario_.nodesInRack;
   for (int first = 0; first < scenario_.nodes; first += size) {
-    std::vector<int> free(static_cast<std::size_t>(std::min(size, scenario_.nodes - first)),
-                          scenario_.gpusOnNode);
+    std::vector<int> free;
+    for (int node = first; node < std::min(first + size, scenario_.nodes); ++node) {
+      if (mayUse(node, wish)) free.push_back(scenario_.gpusOnNode);
+    }
     // Sizes are powers of two: the largest first, each where it fits first, is as good as any packing.
     const bool all = std::all_of(members.begin(), members.end(), [&](int gpus) {
       const auto node = std::find_if(free.begin(), free.end(), [&](int left) { return left >= gpus; });
       if (node == free.end()) return false;
-      *node -= gpus;
+      *node = wish == NodeWish::kApart ? -1 : *node - gpus;
       return true;
     });
     if (all) return true;
@@ -95,6 +109,8 @@ void World::checkWaiting() {
     if (job->finished()) continue;
     const auto reason = job->status.pending->reason;
     if (!mayEver(*job) && (reason == kQuotaExceeded || reason == kWaitingForShare)) continue;
+    // All nodes are in the first rack.
+    if (reason == kNoMatchingNodes && !mayUse(scenario_.nodes - 1, wishOf(*job))) continue;
     if (reason == kTooLarge || reason == kWaitingForTopology || reason == kWaitingForTurn) continue;
     problem(fmt::format("job {} can never fit but says {}: {}", job->key, model::toString(reason),
                         job->status.pending->message));

@@ -199,10 +199,11 @@ void World::patchNode(const std::string& name, const std::string& patch, bool st
 
 // A merge patch writes the whole list; the node controller's own taints are put back by it.
 void World::setTaint(const std::string& name, bool on) {
-  patchNode(name,
-            on ? R"({"spec":{"taints":[{"key":"example.com/maintenance","effect":"NoSchedule"}]}})"
-               : R"({"spec":{"taints":null}})",
-            false);
+  patchNode(
+      name,
+      on ? fmt::format(R"({{"spec":{{"taints":[{{"key":"{}","effect":"NoSchedule"}}]}}}})", kMaintenanceTaint)
+         : R"({"spec":{"taints":null}})",
+      false);
 }
 
 void World::returnNode(const std::string& name) {

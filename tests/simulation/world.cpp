@@ -63,6 +63,13 @@ bool World::build() {
   }
   cluster_ = std::move(*created);
   laws_ = std::make_unique<ProtocolLaws>(cluster_->observer(), cluster_->loop());
+  const auto readPod = [this](const model::ObjectKey& key) {
+    return cluster_
+        ->request(net::Method::kGet, fmt::format("/api/v1/namespaces/{}/pods/{}", key.ns, key.name))
+        .value_or(std::string());
+  };
+  nodeWishes_ = std::make_unique<NodeWishLaws>(scenario_, cluster_->observer(), readPod,
+                                               [this](std::string what) { problem(std::move(what)); });
   chaos_.attach({.loop = cluster_->loop(),
                  .kill = [this](const std::string& client) { killAndReplace(numberOf(client)); },
                  .pause = [this](const std::string& client,

@@ -8,6 +8,7 @@
 
 #include "sim/cluster/cluster.h"
 #include "simulation/chaos.h"
+#include "simulation/node_wish_laws.h"
 #include "simulation/scenario.h"
 
 namespace trainyard::simulation {
@@ -69,6 +70,8 @@ class World {
   // settle.cpp
   void settle();
   [[nodiscard]] bool atRest() const;
+  [[nodiscard]] NodeWish wishOf(const model::Job& job) const;
+  [[nodiscard]] bool mayUse(int node, NodeWish wish) const;
   [[nodiscard]] bool fits(const model::Job& job) const;
   [[nodiscard]] bool mayEver(const model::Job& job) const;
   void checkWaiting();
@@ -88,6 +91,7 @@ class World {
   Chaos chaos_;
   std::unique_ptr<sim::SimulatedCluster> cluster_;
   std::unique_ptr<ProtocolLaws> laws_;
+  std::unique_ptr<NodeWishLaws> nodeWishes_;
   std::map<std::string, std::string> goneNodes_;  // name and body of nodes that were deleted
   std::set<std::string> submitted_;
   std::set<int> paused_;

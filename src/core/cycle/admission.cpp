@@ -8,6 +8,7 @@
 #include "core/queues/namespaces.h"
 #include "core/queues/priority.h"
 #include "core/resize.h"
+#include "model/charge.h"
 #include "model/names.h"
 #include "model/words.h"
 
@@ -135,7 +136,8 @@ std::optional<model::Pending> refuseUse(const model::Job& job, const model::Snap
   return refuseClass(job, snapshot, queues);
 }
 
-bool mayGoOnWithItsClass(const model::Job& job, const model::Snapshot& snapshot, const QueueTree& queues) {
+bool mayGetNewPods(const model::Job& job, const model::Snapshot& snapshot, const QueueTree& queues) {
+  if (!model::sameToItsQueue(job, queues.askedQueueOf(job))) return false;
   const auto& charge = job.status.gang.charge;
   const model::PriorityClass* known = Priorities(snapshot).classOf(job);
   if (!charge || charge->priority == (known == nullptr ? 0 : known->value)) return true;

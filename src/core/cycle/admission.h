@@ -27,10 +27,12 @@ struct Admission {
 [[nodiscard]] std::optional<model::Pending> refuseUse(const model::Job& job, const model::Snapshot& snapshot,
                                                       const QueueTree& queues);
 
-// Whether a gang that has its places may get new pods with the PriorityClass that its job names: the one that
-// it is charged as, whatever its queue allows by now, or another one that its queue allows.
-[[nodiscard]] bool mayGoOnWithItsClass(const model::Job& job, const model::Snapshot& snapshot,
-                                       const QueueTree& queues);
+// Whether a gang that has its places may get new pods by its spec as it is now, at a restart or to grow. Not
+// where it was edited while its pods were still ending: what it is now nobody has admitted, to a queue that
+// may not even be open to it. Nor with a PriorityClass that was written while it ran and that its queue does
+// not allow; the one that it is charged as it keeps, whatever its queue allows by now.
+[[nodiscard]] bool mayGetNewPods(const model::Job& job, const model::Snapshot& snapshot,
+                                 const QueueTree& queues);
 
 // What the templates' check has to say; nothing when they are fine.
 [[nodiscard]] std::optional<Admission> admitTemplate(const JobFeedback& feedback);

@@ -178,13 +178,9 @@ void Cycle::replaceLostMembers(const JobPtr& job, const std::vector<Member>& mem
   decision.events.push_back({true, "MemberLost", lost});
 }
 
-// Not where it was suspended, edited and resumed while its pods were still ending: what it is now nobody
-// has admitted, to a queue that may not even be open to it. Nor with a class that was written while it ran
-// and that its queue does not allow, nor where its places are promised to another one.
+// Not where its places are promised to another one.
 bool Cycle::mayStartAnewHere(const Job& job) const {
-  return job.specError.empty() && !claimed_.contains(job.key) &&
-         model::sameToItsQueue(job, queues_.askedQueueOf(job)) &&
-         mayGoOnWithItsClass(job, input_.snapshot, queues_);
+  return job.specError.empty() && !claimed_.contains(job.key) && mayGetNewPods(job, input_.snapshot, queues_);
 }
 
 Ground Cycle::ground() {

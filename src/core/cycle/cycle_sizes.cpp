@@ -26,7 +26,8 @@ void Cycle::scale(const Schedule& schedule) {
                                  [&](const Job& job, int priority, const auto& places) {
                                    return schedule.keptFor(job, priority, places, ledger_, queues_);
                                  },
-                             .unreached = cache_.schedule().notScaled};
+                             .unreached = cache_.schedule().notScaled,
+                             .refusals = cache_.schedule().refusals};
   ScaleAnswer answer = scaleAsAsked(request);
   wakeAt(answer.wakeAt);
   for (const Change& change : answer.changes) resize(change, model::SizeOwner::kSpec);

@@ -135,7 +135,8 @@ ScaleAnswer InstantCycle::scale(const Schedule& schedule, QueueTree& tree) {
                            [&](const Job& job, int priority, const auto& places) {
                              return schedule.keptFor(job, priority, places, cache_.ledger(), tree);
                            },
-                       .unreached = cache_.schedule().notScaled};
+                       .unreached = cache_.schedule().notScaled,
+                       .refusals = cache_.schedule().refusals};
   for (const JobPtr& job : cache_.notes().stoppable()) {
     const auto isOfIt = [&](const Change& each) { return each.job->key == job->key; };
     const bool asks = job->spec.elastic && resizable(*job) && asksForAnotherSize(*job);

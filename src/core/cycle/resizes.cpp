@@ -10,10 +10,10 @@
 
 #include "core/cycle/admission.h"
 #include "core/cycle/unmet_wishes.h"
-#include "core/ledger/fit.h"
 #include "core/order/job_times.h"
 #include "core/order/stop_cost.h"
 #include "core/place/more_places.h"
+#include "core/place/node_looks.h"
 #include "core/planner.h"
 #include "core/resize.h"
 #include "model/charge.h"
@@ -30,6 +30,7 @@ constexpr std::int64_t kWhole = 1'000'000'000;
 constexpr std::size_t kKinds = 3;  // GPUs, cpu, memory
 // Sizes of one gang that are told apart at once.
 constexpr int kMostSizes = 512;
+constexpr std::chrono::seconds kNextLooks{1};
 
 std::array<std::int64_t, kKinds> amountsOf(const model::Resources& amount) {
   return {amount.gpus(), amount.cpu.value, amount.memory.value};
@@ -37,7 +38,8 @@ std::array<std::int64_t, kKinds> amountsOf(const model::Resources& amount) {
 
 class Resizes {
  public:
-  explicit Resizes(const ResizeRequest& request) : in_(request) {}
+  explicit Resizes(const ResizeRequest& request)
+      : in_(request), looks_(request.refusals, request.snapshot.nodes) {}
 
   ResizeAnswer run() {
     for (const JobPtr& job : in_.gangs) {
@@ -50,10 +52,12 @@ class Resizes {
     }
     if (!missing_.empty() && !gangs_.empty()) giveBack();
     leaveOutWhoFitsNowhere();
+    makePools();
     if (gangs_.empty()) return std::move(answer_);
     describe();
     if (canChange()) {
       const SizeChoice choice = chooseSizes(problem_);
+      looks_.begin();
       for (std::size_t i = 0; i < gangs_.size(); ++i) change(gangs_[i], choice.sizes[i]);
       tell(choice);
     }
@@ -83,9 +87,7 @@ class Resizes {
     // Below its wish it is its user who asks for more: core/cycle/user_scale.h.
     if (has < wish || (has == wish && job.spec.elastic->maxReplicas <= wish)) return false;
     // As it is now nobody has admitted it: core/cycle/user_scale.h.
-    if (!model::sameToItsQueue(job, in_.queues.askedQueueOf(job)) ||
-        !mayGoOnWithItsClass(job, in_.snapshot, in_.queues))
-      return false;
+    if (!mayGetNewPods(job, in_.snapshot, in_.queues)) return false;
     // To give anything back later would cost it all its work.
     return resizeWay(job.spec) != ResizeWay::kAnew || survivesStops(job.spec);
   }
@@ -107,7 +109,7 @@ class Resizes {
   // have it, and nobody grows into such room.
   void giveBack() {
     const auto touched = static_cast<std::size_t>(mostTouched());
-    UnmetWishes wishes({in_.snapshot, in_.ledger, in_.domains, missing_, surplus_});
+    UnmetWishes wishes({in_.snapshot, in_.ledger, in_.domains, missing_, surplus_, looks_});
     std::erase_if(gangs_, [&](const JobPtr& job) {
       const int surplus = elasticMembers(*job) - wishedMembers(*job);
       if (surplus <= 0 || !wishes.couldUseAny(lastMembers(*job, surplus))) return false;
@@ -169,8 +171,7 @@ class Resizes {
         problem_.capacity[k] += isOpen(*room.node) ? all[k] : 0;
       }
     }
-    std::map<std::string, std::uint32_t> pools;
-    for (const JobPtr& job : gangs_) problem_.jobs.push_back(describe(*job, pools));
+    for (const JobPtr& job : gangs_) problem_.jobs.push_back(describe(*job));
     const model::ResizePolicy& policy = in_.snapshot.policy.resize;
     problem_.mostLoss =
         2 * static_cast<std::int64_t>(kKinds) * kWhole / kPermille * policy.fairnessLossPermille;
@@ -261,7 +262,7 @@ class Resizes {
     }
   }
 
-  SizeProblem::Job describe(const Job& job, std::map<std::string, std::uint32_t>& pools) {
+  SizeProblem::Job describe(const Job& job) {
     const model::Role& role = roleOf(job);
     SizeProblem::Job described;
     const auto demand = amountsOf(role.shape.requests);
@@ -279,21 +280,40 @@ class Resizes {
           described.places[static_cast<std::size_t>(index)] = static_cast<std::uint32_t>(*node);
       }
     }
-    const auto [pool, isNew] = pools.try_emplace(job.spec.templateHash + "/" + role.name,
-                                                 static_cast<std::uint32_t>(problem_.pools.size()));
-    if (isNew) {
-      problem_.pools.push_back(poolOf(role));
-      membersOnANode_.push_back(membersOnANode(role));
-    }
-    described.pool = pool->second;
+    described.pool = pools_.at(poolKey(job));
     value(job, described);
     return described;
   }
 
-  [[nodiscard]] std::vector<char> poolOf(const model::Role& role) const {
+  [[nodiscard]] std::string poolKey(const Job& job) const {
+    return job.spec.templateHash + "/" + roleOf(job).name;
+  }
+
+  // Whose nodes may not be compared any more keeps its size in this cycle.
+  void makePools() {
+    std::erase_if(gangs_, [&](const JobPtr& job) {
+      const model::Role& role = roleOf(*job);
+      const std::string key = poolKey(*job);
+      if (pools_.contains(key)) return false;
+      if (!looks_.mayCompare(role.shape)) return later();
+      pools_.emplace(key, static_cast<std::uint32_t>(problem_.pools.size()));
+      problem_.pools.push_back(poolOf(role));
+      membersOnANode_.push_back(membersOnANode(role));
+      return false;
+    });
+  }
+
+  [[nodiscard]] bool later() {
+    const base::WallTime next = in_.snapshot.now + kNextLooks;
+    answer_.wakeAt = answer_.wakeAt ? std::min(*answer_.wakeAt, next) : next;
+    return true;
+  }
+
+  [[nodiscard]] std::vector<char> poolOf(const model::Role& role) {
+    NodeRefusals::Answers& known = in_.refusals.of(role.shape);
     std::vector<char> pool;
-    for (const Ledger::NodeRoom& room : in_.ledger.nodes())
-      pool.push_back(nodeRefusal(*room.node, role.shape) ? 0 : 1);
+    for (std::size_t i = 0; i < in_.ledger.nodes().size(); ++i)
+      pool.push_back(known.mayUse(i, *in_.ledger.nodes()[i].node, role.shape) ? 1 : 0);
     return pool;
   }
 
@@ -370,9 +390,10 @@ class Resizes {
   }
 
   std::optional<Placement> placesFor(const Job& job, int more) {
+    if (!looks_.mayCompare(roleOf(job).shape)) return std::nullopt;
     const model::Policy& policy = in_.snapshot.policy;
     auto places = placeMore(job, roleOf(job), more, policy.mixGpuTypes ? std::string() : policy.gpuTypeLabel,
-                            in_.ledger, in_.domains, keptNames_);
+                            in_.ledger, in_.domains, in_.refusals, keptNames_);
     if (!places || in_.wanted(job, places->assignments)) return std::nullopt;
     const QueueTree::Index queue = in_.queues.queueOf(job);
     const QueueTree::Amounts held = in_.queues.heldBy(job, places->assignments);
@@ -406,6 +427,7 @@ class Resizes {
   }
 
   const ResizeRequest& in_;
+  NodeLooks looks_;
   ResizeAnswer answer_;
   std::vector<JobPtr> gangs_;
   std::vector<JobPtr> missing_;  // with less than their wish
@@ -414,7 +436,8 @@ class Resizes {
   std::vector<model::NodeName> keptNames_;
   std::int64_t elastic_ = 0;
   SizeProblem problem_;
-  std::vector<int> membersOnANode_;  // at most, by pool
+  std::map<std::string, std::uint32_t> pools_;  // of problem_, by poolKey()
+  std::vector<int> membersOnANode_;             // at most, by pool
 };
 
 }  // namespace

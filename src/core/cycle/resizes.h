@@ -9,6 +9,7 @@
 #include "core/ledger/domains.h"
 #include "core/ledger/ledger.h"
 #include "core/place/change.h"
+#include "core/place/node_refusals.h"
 #include "core/planner.h"
 #include "core/queues/queue_tree.h"
 #include "model/snapshot.h"
@@ -35,6 +36,7 @@ struct ResizeRequest {
   // Those that this plan changes or stops already, and those whose places somebody claims.
   std::function<bool(const model::Job&)> takesPart;
   FitCache& fits;
+  NodeRefusals& refusals;  // what is known of the snapshot's nodes
 };
 
 struct ResizeAnswer {
@@ -50,7 +52,8 @@ struct ResizeAnswer {
 // speed-up for a member where its curve is known (core/resize/speed_curve.h), which is tried at most to twice
 // the largest size that was ever measured, declared, or predicted by its profile (core/planner/size_plan.h).
 // To change it costs the policy's gain times the pause (core/resize/surplus.h), as part of the time until the
-// next look: the gang's cooldown, or what is left of its estimate. Gangs in their cooldown keep their size.
+// next look: the gang's cooldown, or what is left of its estimate. Gangs in their cooldown keep their size,
+// and so do those with long constraints once a cycle has compared enough (core/place/node_looks.h).
 // Wishes come first: as long as some gang has less than its wish, others give back what they have beyond
 // theirs on nodes that it may use, and do not grow there. As long as the fairness loss is above theta 1
 // nobody grows beyond its fair part, and where nothing is free for those below theirs, those with the most

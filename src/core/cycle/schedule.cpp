@@ -193,7 +193,8 @@ void Scheduler::resize() {
                     });
            },
        .takesPart = [&](const Job& job) { return changed.contains(&job) || claimed.contains(job.key); },
-       .fits = request_.cache.fits});
+       .fits = request_.cache.fits,
+       .refusals = placer_.refusals()});
   for (Change& each : answer.changes) schedule_.changes.push_back(std::move(each));
   schedule_.sizes = answer.terms;
   wakeAt(answer.wakeAt);

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "core/cycle/user_scale.h"
-#include "core/ledger/fit.h"
 #include "core/resize.h"
 
 namespace trainyard::core {
@@ -66,12 +65,14 @@ UnmetWishes::Pool UnmetWishes::makePool(const model::Role& role, const Home& hom
                                         Domains::Range domain) const {
   Pool pool;
   pool.each = role.shape.requests;
+  if (!in_.looks.mayCompare(role.shape)) return pool;
+  NodeRefusals::Answers& known = in_.looks.refusals().of(role.shape);
   for (std::size_t position = domain.begin; position < domain.end; ++position) {
     const std::uint32_t index = in_.domains.nodeAt(position);
     const model::Node& node = *in_.ledger.nodes()[index].node;
     const std::int64_t fits =
         isOpen(node) ? room_[index].timesCovered(pool.each, kMostMembers - pool.room) : 0;
-    if (fits <= 0 || !home.hasType(node) || nodeRefusal(node, role.shape)) continue;
+    if (fits <= 0 || !home.hasType(node) || !known.mayUse(index, node, role.shape)) continue;
     pool.room += fits;
     pool.nodes.push_back(index);
   }

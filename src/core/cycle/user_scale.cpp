@@ -30,7 +30,10 @@ constexpr std::chrono::seconds kNextWork{1};
 
 class UserScale {
  public:
-  explicit UserScale(const ScaleRequest& request) : request_(request), priorities_(request.snapshot) {}
+  explicit UserScale(const ScaleRequest& request) : request_(request), priorities_(request.snapshot) {
+    request_.refusals.follow(request_.snapshot.nodes);
+    static_cast<void>(request_.refusals.takeWork());  // of others
+  }
 
   ScaleAnswer run() {
     std::vector<JobPtr> growing;
@@ -139,8 +142,7 @@ class UserScale {
     const int has = model::gangMembers(*job, roleOf(*job));
     const int more = *askedSize(*job) - has;
     const auto wants = [&] { return fmt::format("{} are asked for, it has {}", has + more, has); };
-    if (!model::sameToItsQueue(*job, request_.queues.askedQueueOf(*job)) ||
-        !mayGoOnWithItsClass(*job, request_.snapshot, request_.queues))
+    if (!mayGetNewPods(*job, request_.snapshot, request_.queues))
       return hold(
           *job,
           wants() + ": it was edited after it got its places, and grows when it has been admitted anew");
@@ -192,17 +194,15 @@ class UserScale {
   // At most so many, wherever they lie.
   int roomFor(const Job& job, int more) {
     const model::PodShape& shape = roleOf(job).shape;
+    NodeRefusals::Answers& known = request_.refusals.of(shape);
     std::int64_t room = 0;
-    std::int64_t compared = 0;
-    for (const Ledger::NodeRoom& each : request_.ledger.nodes()) {
-      if (room >= more) break;
+    for (std::size_t i = 0; i < request_.ledger.nodes().size() && room < more; ++i) {
+      const Ledger::NodeRoom& each = request_.ledger.nodes()[i];
       // Room first: constraints may be long.
       const std::int64_t fits = each.free.timesCovered(shape.requests, more - room);
-      if (fits == 0) continue;
-      ++compared;
-      if (!nodeRefusal(*each.node, shape)) room += fits;
+      if (fits > 0 && known.mayUse(i, *each.node, shape)) room += fits;
     }
-    budget_.spend(static_cast<std::int64_t>(request_.ledger.nodes().size()) + compared * lookCost(shape));
+    budget_.spend(static_cast<std::int64_t>(request_.ledger.nodes().size()) + request_.refusals.takeWork());
     return static_cast<int>(std::min<std::int64_t>(room, more));
   }
 
@@ -212,7 +212,8 @@ class UserScale {
     budget_.spend(
         static_cast<std::int64_t>(request_.ledger.nodes().size() * request_.domains.levels().size()));
     auto places = placeMore(job, roleOf(job), count, policy.mixGpuTypes ? std::string() : policy.gpuTypeLabel,
-                            request_.ledger, request_.domains);
+                            request_.ledger, request_.domains, request_.refusals);
+    budget_.spend(request_.refusals.takeWork());
     if (!places) return std::nullopt;
     const QueueTree& tree = request_.queues;
     const QueueTree::Index queue = tree.queueOf(job);

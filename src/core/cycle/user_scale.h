@@ -12,6 +12,7 @@
 #include "core/ledger/domains.h"
 #include "core/ledger/ledger.h"
 #include "core/place/change.h"
+#include "core/place/node_refusals.h"
 #include "core/queues/queue_tree.h"
 #include "model/snapshot.h"
 
@@ -41,6 +42,7 @@ struct ScaleRequest {
       keptFor;
   // Whom the last cycle did not reach, its work spent; then this one.
   std::optional<model::ObjectKey>& unreached;
+  NodeRefusals& refusals;  // what is known of the snapshot's nodes
 };
 
 struct ScaleAnswer {

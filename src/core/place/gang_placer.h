@@ -92,6 +92,7 @@ class GangPlacer {
 
   [[nodiscard]] const Domains& domains() const { return domains_; }
   [[nodiscard]] WorkBudget& budget() { return budget_; }
+  [[nodiscard]] NodeRefusals& refusals() { return cache_.refusals; }
 
  private:
   [[nodiscard]] std::size_t attainable(const model::Job& job, std::uint32_t shape);

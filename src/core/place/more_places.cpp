@@ -13,9 +13,10 @@ namespace {
 class Joining {
  public:
   Joining(const model::Job& job, const model::Role& role, int count, const Home& home, const Ledger& ledger,
-          const Domains& domains, std::vector<model::NodeName> closed)
+          const Domains& domains, NodeRefusals& refusals, std::vector<model::NodeName> closed)
       : ledger_(ledger), domains_(domains), home_(home), barred_(std::move(closed)) {
     request_.job = &job;
+    request_.refusals = &refusals;
     std::vector<int> indices(static_cast<std::size_t>(count));
     std::iota(indices.begin(), indices.end(), model::gangMembers(job, role));
     request_.groups.push_back({&role, model::IndexSet(std::move(indices))});
@@ -83,10 +84,10 @@ bool Home::hasType(const model::Node& node) const {
 
 std::optional<Placement> placeMore(const model::Job& job, const model::Role& role, int count,
                                    const std::string& gpuType, const Ledger& ledger, const Domains& domains,
-                                   std::vector<model::NodeName> closed) {
+                                   NodeRefusals& refusals, std::vector<model::NodeName> closed) {
   const auto home = homeOf(job, role, gpuType, ledger, domains);
   if (!home) return std::nullopt;
-  return Joining(job, role, count, *home, ledger, domains, std::move(closed)).find();
+  return Joining(job, role, count, *home, ledger, domains, refusals, std::move(closed)).find();
 }
 
 }  // namespace trainyard::core

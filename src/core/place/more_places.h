@@ -33,10 +33,10 @@ struct Home {
 // of them is taken, by the rules of place(). Nodes that failed attempts are left out where that is possible.
 //
 // `count` members of the role, from its present size on, on none of the `closed` nodes. `gpuType` as for
-// homeOf(). Nothing where there is no room, or the gang has no home.
+// homeOf(), `refusals` of the ledger's nodes. Nothing where there is no room, or the gang has no home.
 [[nodiscard]] std::optional<Placement> placeMore(const model::Job& job, const model::Role& role, int count,
                                                  const std::string& gpuType, const Ledger& ledger,
-                                                 const Domains& domains,
+                                                 const Domains& domains, NodeRefusals& refusals,
                                                  std::vector<model::NodeName> closed = {});
 
 }  // namespace trainyard::core

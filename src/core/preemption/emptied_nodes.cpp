@@ -5,7 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "core/ledger/fit.h"
 #include "model/gang_size.h"
 
 namespace trainyard::core {
@@ -42,7 +41,7 @@ struct Emptied {
 class Emptying {
  public:
   Emptying(const model::Job& claimant, const std::vector<Concession>& candidates, const Chosen& together,
-           const Ledger& ledger)
+           const Ledger& ledger, NodeRefusals& refusals)
       : hardest_(hardestOf(claimant)), candidates_(candidates), nodes_(ledger.nodes().size()) {
     if (hardest_.role == nullptr) return;
     std::vector<model::Resources> freed(nodes_.size());
@@ -53,10 +52,11 @@ class Emptying {
         nodes_[node].cost += candidates[victim].cost;
       }
     }
+    NodeRefusals::Answers& known = refusals.of(hardest_.role->shape);
     for (std::size_t node = 0; node < nodes_.size(); ++node) {
       nodes_[node].node = node;
       const Ledger::NodeRoom& room = ledger.nodes()[node];
-      if (nodeRefusal(*room.node, hardest_.role->shape)) continue;
+      if (!known.mayUse(node, *room.node, hardest_.role->shape)) continue;
       model::Resources free = room.free;
       if (free.timesCovered(hardest_.role->shape.requests, hardest_.members) == hardest_.members)
         nodes_[node].victims.clear();
@@ -110,8 +110,8 @@ class Emptying {
 
 std::vector<Chosen> cheapestNodes(const model::Job& claimant, std::size_t widest,
                                   const std::vector<Concession>& candidates, const Chosen& together,
-                                  const Ledger& ledger, const Domains& domains) {
-  const Emptying emptying(claimant, candidates, together, ledger);
+                                  const Ledger& ledger, const Domains& domains, NodeRefusals& refusals) {
+  const Emptying emptying(claimant, candidates, together, ledger, refusals);
   const std::string& required = claimant.spec.locality.required;
   const std::size_t bound = required.empty() ? 0 : domains.findLevel(required).value_or(0);
   std::vector<std::tuple<std::size_t, std::int64_t, std::size_t, Chosen>> found;

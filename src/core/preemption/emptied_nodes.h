@@ -5,6 +5,7 @@
 
 #include "core/ledger/domains.h"
 #include "core/ledger/ledger.h"
+#include "core/place/node_refusals.h"
 #include "core/preemption/concession.h"
 
 namespace trainyard::core {
@@ -18,7 +19,8 @@ namespace trainyard::core {
 // domains the kMostDomains with the fewest gangs. Ties: earlier path.
 [[nodiscard]] std::vector<std::vector<std::size_t>> cheapestNodes(
     const model::Job& claimant, std::size_t widest, const std::vector<Concession>& candidates,
-    const std::vector<std::size_t>& together, const Ledger& ledger, const Domains& domains);
+    const std::vector<std::size_t>& together, const Ledger& ledger, const Domains& domains,
+    NodeRefusals& refusals);
 
 inline constexpr std::size_t kMostDomains = 3;
 

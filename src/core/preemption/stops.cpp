@@ -29,8 +29,8 @@ class Search {
     if (consider(together_)) {
       shortestRun(together_);
       shortestRun(mostFirst());
-      for (const Chosen& nodes :
-           cheapestNodes(in_.claimant, in_.widest, candidates_, together_, in_.ledger, in_.placer.domains()))
+      for (const Chosen& nodes : cheapestNodes(in_.claimant, in_.widest, candidates_, together_, in_.ledger,
+                                               in_.placer.domains(), in_.placer.refusals()))
         consider(nodes);
       spare();
     }

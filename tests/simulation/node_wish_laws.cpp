@@ -1,0 +1,89 @@
+#include "simulation/node_wish_laws.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "model/names.h"
+#include "simulation/objects.h"
+
+namespace trainyard::simulation {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kRequired = "/requiredDuringSchedulingIgnoredDuringExecution";
+
+// Whether anything in the list holds this text as one of its values, at whatever depth.
+bool names(const Json& part, const std::string& text) {
+  if (part.is_string()) return part.get<std::string>() == text;
+  return std::any_of(part.begin(), part.end(), [&](const Json& each) { return names(each, text); });
+}
+
+Json at(const Json& body, const std::string& pointer) {
+  const Json::json_pointer place(pointer);
+  return body.contains(place) ? body.at(place) : Json();
+}
+
+bool asks(const Json& body, NodeWish wish) {
+  switch (wish) {
+    case NodeWish::kNone: return true;
+    case NodeWish::kRack: return at(body, "/spec/nodeSelector").value(kRackLabel, "") == "r0";
+    case NodeWish::kOtherRack:
+      return names(at(body, std::string("/spec/affinity/nodeAffinity") + kRequired), kRackLabel);
+    case NodeWish::kTolerates: return names(at(body, "/spec/tolerations"), kMaintenanceTaint);
+    case NodeWish::kApart:
+      return names(at(body, std::string("/spec/affinity/podAntiAffinity") + kRequired),
+                   "kubernetes.io/hostname");
+  }
+  return false;
+}
+
+}  // namespace
+
+NodeWishLaws::NodeWishLaws(const Scenario& scenario, sim::ClusterObserver& truth, ReadPod read,
+                           Violated violated)
+    : scenario_(scenario), truth_(truth), read_(std::move(read)), violated_(std::move(violated)) {
+  for (const JobPlan& plan : scenario_.jobs) {
+    if (plan.wish != NodeWish::kNone) wishes_.emplace(plan.name, plan.wish);
+  }
+  if (wishes_.empty()) return;
+  truth_.cache().pods.onChange([this](const auto& before, const auto& after) {
+    const bool same = before && after && before->uid == after->uid;
+    if (after && after->bound() && !(same && before->bound())) podBound(*after);
+  });
+}
+
+void NodeWishLaws::podBound(const model::Pod& pod) {
+  if (pod.controllerKind != model::names::kTrainingJobKind || !pod.member) return;
+  const auto wish = wishes_.find(pod.member->jobName);
+  if (wish == wishes_.end()) return;
+  checkPod(pod, wish->second);
+  checkNode(pod, wish->second);
+  if (wish->second == NodeWish::kApart) checkAlone(pod);
+}
+
+void NodeWishLaws::checkPod(const model::Pod& pod, NodeWish wish) {
+  const Json body = Json::parse(read_(pod.key), nullptr, false);
+  if (!body.is_object()) return;  // of the moment of its end
+  if (!asks(body, wish))
+    violated_(fmt::format("pod {} no longer asks of nodes what its template does", pod.key));
+}
+
+void NodeWishLaws::checkNode(const model::Pod& pod, NodeWish wish) {
+  if (wish != NodeWish::kRack && wish != NodeWish::kOtherRack) return;
+  const bool first = scenario_.inFirstRack(pod.node.str());
+  if (first != (wish == NodeWish::kRack))
+    violated_(fmt::format("pod {} is bound to {}, which its template rules out", pod.key, pod.node));
+}
+
+void NodeWishLaws::checkAlone(const model::Pod& pod) {
+  for (const auto& other : truth_.cache().pods.all()) {
+    const bool beside = other->uid != pod.uid && other->member && other->controllerUid == pod.controllerUid &&
+                        other->node == pod.node && !other->finished();
+    if (beside) violated_(fmt::format("pods {} and {} are bound to {}", pod.key, other->key, pod.node));
+  }
+}
+
+}  // namespace trainyard::simulation

@@ -1,0 +1,108 @@
+#include "core/cycle/resizes.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+#include "core/place/node_looks.h"
+#include "model/conditions.h"
+#include "support/placing.h"
+
+using namespace trainyard;        // NOLINT(google-build-using-namespace): test
+using namespace trainyard::core;  // NOLINT(google-build-using-namespace): test
+using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
+
+namespace {
+
+constexpr int kNodes = 100;
+constexpr int kDear = 60;
+
+// One member of one GPU, which may have two.
+model::Job elastic(const std::string& name, const std::string& where) {
+  model::Job made = job(name).role("worker", 1, requests(1, 1)).placed(where, "worker", "0");
+  made.spec.preemptible = true;
+  made.spec.templateHash = name;
+  made.spec.checkpoint = model::Checkpoint{.mode = model::CheckpointMode::kHelper};
+  made.spec.elastic = model::Elastic{.role = "worker", .replicas = 1, .minReplicas = 1, .maxReplicas = 2};
+  model::Condition placedAt;
+  placedAt.type = model::conditions::kScheduled;
+  placedAt.status = model::ConditionStatus::kTrue;
+  placedAt.lastTransition = at(0);
+  made.status.conditions.push_back(std::move(placedAt));
+  return made;
+}
+
+// A thousand labels that no node may have, others for each job.
+model::Job dear(int number) {
+  model::Job made =
+      elastic(fmt::format("mallory/job-{:02}", number), fmt::format("gpu-{:02}", number % kNodes));
+  model::NodeSelectorTerm term;
+  for (int i = 0; i < 1'000; ++i)
+    term.labels.push_back({fmt::format("k{}-{}", number, i), model::SelectorOperator::kDoesNotExist, {}});
+  made.spec.roles.front().shape.affinity = {term};
+  return made;
+}
+
+struct Scene {
+  model::Snapshot snapshot = build();
+  std::vector<std::shared_ptr<const model::Job>> gangs{snapshot.jobs.begin(), snapshot.jobs.end()};
+  NodeRefusals refusals;
+
+  static model::Snapshot build() {
+    SnapshotBuilder builder = cluster();
+    for (int i = 0; i < kNodes; ++i) builder.add(node(fmt::format("gpu-{:02}", i)).gpus(8));
+    for (int i = 0; i < kDear; ++i) builder.add(dear(i));
+    builder.add(elastic("ml/bert", "gpu-99"));
+    return builder.now(10'000).build();
+  }
+
+  ResizeAnswer cycle() {
+    Ledger ledger(snapshot);
+    const Domains domains(snapshot.nodes, snapshot.policy.topology);
+    QueueTree tree(snapshot);
+    FitCache fits;
+    return resizeGangs({.snapshot = snapshot,
+                        .ledger = ledger,
+                        .domains = domains,
+                        .queues = tree,
+                        .gangs = gangs,
+                        .wanted = [](const auto&, const auto&) { return false; },
+                        .takesPart = [](const auto&) { return false; },
+                        .fits = fits,
+                        .refusals = refusals});
+  }
+};
+
+std::size_t grown(const ResizeAnswer& answer, const std::string& ns) {
+  return static_cast<std::size_t>(std::count_if(
+      answer.changes.begin(), answer.changes.end(),
+      [&](const Change& each) { return each.kind == ChangeKind::kGrow && each.job->key.ns == ns; }));
+}
+
+}  // namespace
+
+TEST_CASE("resizes: long constraints of others take nobody his growth, and a cycle compares a part of them") {
+  Scene scene;
+  scene.snapshot.policy.resize.touchedPermille = 1'000;
+  const std::int64_t one = kNodes * lookCost(scene.gangs.front()->spec.roles.front().shape);
+  REQUIRE(one * kDear > 2 * NodeLooks::kMost);
+
+  const ResizeAnswer first = scene.cycle();
+  CHECK(grown(first, "ml") == 1);
+  CHECK(static_cast<std::int64_t>(grown(first, "mallory")) == NodeLooks::kMost / one);
+  CHECK(first.wakeAt == at(10'001));
+
+  // What was compared is remembered: each cycle gets farther.
+  std::size_t reached = grown(first, "mallory");
+  for (int more = 0; more < 10 && reached < kDear; ++more) {
+    const ResizeAnswer next = scene.cycle();
+    CHECK(grown(next, "ml") == 1);
+    CHECK(grown(next, "mallory") > reached);
+    reached = grown(next, "mallory");
+  }
+  CHECK(reached == kDear);
+}
