@@ -1,8 +1,12 @@
+#include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -17,11 +21,15 @@ namespace trainyard::cli {
 namespace {
 
 constexpr const char* kLogLines = "5000";
+// There is an agent on each node: enough of them to see what is wrong with all or with some.
+constexpr std::size_t kMostAgents = 20;
+constexpr const char* kOurPods = "app.kubernetes.io/part-of=trainyard";
 
 struct Flags {
   ConnectFlags connect;
   std::string ns;  // of jobs; empty: all
   std::string system = "trainyard-system";
+  std::string agents = "trainyard-agent";
   std::string policy = "trainyard-policy";
   std::string file = "trainyard-support.tar";
 };
@@ -59,14 +67,18 @@ class Bundle {
                         std::move(clean));
   }
 
-  void addLogsOf(const std::string& ns) {
-    const auto body =
-        client_.read(kube::kPods.collection(ns), {{"labelSelector", "app.kubernetes.io/part-of=trainyard"}});
+  // Of so many at most, first those with trouble: not ready, or started more than once.
+  void addLogsOf(const std::string& ns, std::size_t most) {
+    const auto body = client_.read(kube::kPods.collection(ns), {{"labelSelector", kOurPods}});
     if (!body) return;
     const auto list = nlohmann::json::parse(*body, nullptr, false);
     if (!list.is_object()) return;
-    for (const auto& each : list.value("items", nlohmann::json::array())) {
-      const std::string pod = each["metadata"]["name"].get<std::string>();
+    std::vector<std::pair<bool, std::string>> pods;
+    for (const auto& each : list.value("items", nlohmann::json::array()))
+      pods.emplace_back(runsWell(each), each["metadata"]["name"].get<std::string>());
+    std::sort(pods.begin(), pods.end());
+    if (pods.size() > most) pods.resize(most);
+    for (const auto& [well, pod] : pods) {
       addLog(ns, pod, false);
       addLog(ns, pod, true);
     }
@@ -90,6 +102,14 @@ class Bundle {
   }
 
  private:
+  static bool runsWell(const nlohmann::json& pod) {
+    const nlohmann::json containers =
+        pod.value(nlohmann::json::json_pointer("/status/containerStatuses"), nlohmann::json::array());
+    return !containers.empty() && std::all_of(containers.begin(), containers.end(), [](const auto& each) {
+      return each.value("ready", false) && each.value("restartCount", 0) == 0;
+    });
+  }
+
   static std::string folder(const std::string& name) { return "trainyard-support/" + name; }
 
   ClusterClient& client_;
@@ -121,10 +141,12 @@ base::Result<std::string> collect(const Flags& flags) {
            {"system/pods", kube::kPods.collection(system)},
            {"system/policy", kube::kConfigMaps.object(system, flags.policy)},
            {"system/lease", kube::kLeases.object(system, "trainyard-operator")},
-           {"system/events", fmt::format("/api/v1/namespaces/{}/events", system)}}) {
+           {"system/events", fmt::format("/api/v1/namespaces/{}/events", system)},
+           {"agents/pods", kube::kPods.collection(flags.agents), {{"labelSelector", kOurPods}}}}) {
     bundle.add(each);
   }
-  bundle.addLogsOf(system);
+  bundle.addLogsOf(system, std::numeric_limits<std::size_t>::max());
+  if (flags.agents != system) bundle.addLogsOf(flags.agents, kMostAgents);
   return bundle.write(flags.file);
 }
 
@@ -136,6 +158,8 @@ void addSupportBundleCommand(CLI::App& app, const std::string& program, const Ru
       "support-bundle", "one tar file with all that somebody needs who is to help; secrets are removed");
   command->add_option("-n,--namespace", flags->ns, "jobs of this namespace only");
   command->add_option("--system-namespace", flags->system, "where Trainyard is installed (trainyard-system)");
+  command->add_option("--agent-namespace", flags->agents,
+                      "where its agents are, where there are any (trainyard-agent)");
   command->add_option("--policy-configmap", flags->policy,
                       "the policy's ConfigMap there, NAME-policy (trainyard-policy)");
   command->add_option("--file", flags->file, "the file (trainyard-support.tar)");

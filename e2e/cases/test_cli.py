@@ -146,12 +146,20 @@ class CommandsTest(support.Case):
         kubectl("apply", "-n", self.namespace, "-f", "-", input=json.dumps(body))
         with support.watch_jobs(self.namespace) as jobs:
             wait_phase(jobs, self.namespace, "secretive", "Running")
+        # As the chart makes it where agents are turned on.
+        kubectl("create", "namespace", "trainyard-agent")
+        self.addCleanup(kubectl, "delete", "namespace", "trainyard-agent", "--wait=false")
+        agent = {"apiVersion": "v1", "kind": "Pod",
+                 "metadata": {"name": "agent-x1", "namespace": "trainyard-agent", "labels": {"app.kubernetes.io/part-of": "trainyard"}},
+                 "spec": {"nodeName": "nowhere", "containers": [{"name": "agent", "image": "agent:1"}]}}
+        kubectl("create", "-f", "-", input=json.dumps(agent))
         path = given().dir / "bundle.tar"
         self.assertIn("files", trainyard("support-bundle", f"--file={path}"))
         with tarfile.open(path) as bundle:
             texts = {item.name: bundle.extractfile(item).read().decode() for item in bundle.getmembers()}
         self.assertIn("secretive", texts["trainyard-support/trainingjobs.json"])
         self.assertIn("secretive-worker-0", texts["trainyard-support/pods-of-jobs.json"])
+        self.assertIn("agent-x1", texts["trainyard-support/agents/pods.json"])
         for name, text in texts.items():
             self.assertNotIn("hunter22", text, name)
             if name.endswith(".json"):
