@@ -111,8 +111,10 @@ class Incidents(support.Case):
         names = [f"patient-{index}" for index in range(GPUS)]
         with self.incident("TrainyardApiFails"):
             self.proxy.rules(CLIENT, *({"kind": kind, "fault": "answer", "code": 500} for kind in ("write", "read", "event")))
+            # One a second: what fails is tried ever more seldom, and a window without a request shows no failure.
             for name in names:
                 create_job(self.namespace, job(name, replicas=1, gpus=1))
+                time.sleep(1)
         self.proxy.reset(CLIENT)
         for name in names:
             wait_phase(self.jobs, self.namespace, name, "Running", PATIENCE)

@@ -60,16 +60,22 @@ void checkAmounts(const Field& roles, const model::JobSpec& spec) {
   for (const auto& [name, amount] : sum.extendedAll()) check(name, amount);
 }
 
-// Of all roles together: each node is compared with all of it.
+// Of all roles together: each node is compared with all of it, once.
 void checkSelectors(const Field& roles, const model::Job& job) {
   // One that has its places got them when more was allowed.
   if (job.status.gang.placed || job.status.gang.proposal) return;
   std::size_t words = 0;
-  for (const model::Role& role : job.spec.roles) words += model::selectorWords(role.shape);
-  if (words <= limits::kSelectorValues) return;
+  for (auto role = job.spec.roles.begin(); role != job.spec.roles.end(); ++role) {
+    const bool again = std::any_of(job.spec.roles.begin(), role, [&](const model::Role& before) {
+      return before.shape.nodeSelector == role->shape.nodeSelector &&
+             before.shape.affinity == role->shape.affinity;
+    });
+    if (!again) words += model::selectorWords(role->shape);
+  }
+  if (words <= limits::kNodeWords) return;
   roles.complain(fmt::format(
       "name {} labels and values in node selectors and required node affinity: at most {} together", words,
-      limits::kSelectorValues));
+      limits::kNodeWords));
 }
 
 std::int64_t addressBytes(const model::Job& job, const model::Role& role) {

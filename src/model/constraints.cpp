@@ -20,13 +20,26 @@ const std::string* Labels::find(std::string_view key) const {
   return at != entries_.end() && at->first == key ? &at->second : nullptr;
 }
 
-std::size_t selectorWords(const PodShape& shape) {
-  std::size_t words = shape.nodeSelector.entries().size();
-  if (!shape.affinity) return words;
-  for (const NodeSelectorTerm& term : *shape.affinity) {
+namespace {
+
+std::size_t wordsOf(const std::vector<NodeSelectorTerm>& terms) {
+  std::size_t words = 0;
+  for (const NodeSelectorTerm& term : terms) {
     words += term.fields.size();
     for (const SelectorRequirement& each : term.labels) words += 1 + each.values.size();
   }
+  return words;
+}
+
+}  // namespace
+
+std::size_t selectorWords(const PodShape& shape) {
+  return shape.nodeSelector.entries().size() + (shape.affinity ? wordsOf(*shape.affinity) : 0);
+}
+
+std::size_t constraintWords(const PodShape& shape) {
+  std::size_t words = selectorWords(shape) + shape.tolerations.size();
+  for (const auto& terms : shape.volumeAffinity) words += wordsOf(terms);
   return words;
 }
 

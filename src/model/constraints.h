@@ -76,5 +76,7 @@ struct PodShape {
 
 // Keys and values that a node's labels are compared with: of node selector and required node affinity.
 [[nodiscard]] std::size_t selectorWords(const PodShape& shape);
+// The same with tolerations, and with what its volumes say of nodes.
+[[nodiscard]] std::size_t constraintWords(const PodShape& shape);
 
 }  // namespace trainyard::model

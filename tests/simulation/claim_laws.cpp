@@ -79,6 +79,9 @@ bool ClaimLaws::restless(const model::Uid& job) const {
 void ClaimLaws::jobChanged(const JobPtr& before, const JobPtr& after) {
   if (!after) return;
   if (!before || before->uid != after->uid) return;
+  if (before->spec.elastic && after->spec.elastic &&
+      before->spec.elastic->replicas != after->spec.elastic->replicas)
+    wishedAt_[after->uid] = executor_.now();
   const auto& was = before->status.gang.proposal;
   const auto& is = after->status.gang.proposal;
   const bool isNew = is && (!was || was->epoch != is->epoch);
@@ -142,7 +145,11 @@ void ClaimLaws::checkVictim(const model::Job& victim, const model::Job& claimant
     return 0;
   };
   // What a gang has beyond its user's wish belongs to whoever waits.
-  const bool beyondWish = victim.spec.elastic && victim.status.replicas > victim.spec.elastic->replicas;
+  // Whoever has just changed that wish may be judged by the one before.
+  const auto wished = wishedAt_.find(victim.uid);
+  const bool unsure = wished != wishedAt_.end() && executor_.now() - wished->second < kLag;
+  const bool beyondWish =
+      unsure || (victim.spec.elastic && victim.status.replicas > victim.spec.elastic->replicas);
   if (!beyondWish && victim.spec.queue == claimant.spec.queue && valueOf(victim) > valueOf(claimant))
     say("is of higher priority in the same queue");
   if (restless(victim.uid)) return;

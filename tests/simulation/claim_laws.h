@@ -54,6 +54,7 @@ class ClaimLaws {
   std::map<model::Uid, std::set<ClaimId>> claimedGangs_;  // jobs of such pods, since they were last stopped
   std::set<ClaimId> complete_;                            // whose pods have all existed
   std::map<model::Uid, base::Instant> jobChangedAt_;      // when what it wants or its record last changed
+  std::map<model::Uid, base::Instant> wishedAt_;          // when its user last asked for another size
   base::Instant lateUntil_{};                             // somebody plans on what is no longer true
 };
 

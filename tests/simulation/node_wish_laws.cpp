@@ -18,6 +18,7 @@ constexpr const char* kRequired = "/requiredDuringSchedulingIgnoredDuringExecuti
 // Whether anything in the list holds this text as one of its values, at whatever depth.
 bool names(const Json& part, const std::string& text) {
   if (part.is_string()) return part.get<std::string>() == text;
+  if (!part.is_structured()) return false;  // which a number would hold itself
   return std::any_of(part.begin(), part.end(), [&](const Json& each) { return names(each, text); });
 }
 
@@ -29,7 +30,7 @@ Json at(const Json& body, const std::string& pointer) {
 bool asks(const Json& body, NodeWish wish) {
   switch (wish) {
     case NodeWish::kNone: return true;
-    case NodeWish::kRack: return at(body, "/spec/nodeSelector").value(kRackLabel, "") == "r0";
+    case NodeWish::kRack: return at(body, "/spec/nodeSelector/cloud.provider.com~1topology-rack") == "r0";
     case NodeWish::kOtherRack:
       return names(at(body, std::string("/spec/affinity/nodeAffinity") + kRequired), kRackLabel);
     case NodeWish::kTolerates: return names(at(body, "/spec/tolerations"), kMaintenanceTaint);

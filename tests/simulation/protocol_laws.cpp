@@ -41,10 +41,12 @@ const model::NodeName* placeInRecord(const model::GangRecord& gang, const model:
   return nullptr;
 }
 
-// The pod of a gang of one stands for a record that is not written yet.
-bool isOwnRecord(const model::Job& job, const model::Pod& pod) {
+// The pod of a gang of one stands for a record that is not written yet. `wasOfOne`: lately, before it was
+// edited.
+bool isOwnRecord(const model::Job& job, const model::Pod& pod, bool wasOfOne) {
   const model::GangRecord& gang = job.status.gang;
-  const bool ofOne = job.spec.totalReplicas() == 1 || job.spec.elastic;  // or was, before it was scaled
+  const bool ofOne =
+      wasOfOne || job.spec.totalReplicas() == 1 || job.spec.elastic;  // or was, before it was scaled
   return !gang.proposal && !gang.placed && ofOne && pod.pinned && pod.member->epoch == gang.lastEpoch + 1;
 }
 
@@ -68,6 +70,11 @@ ProtocolLaws::ProtocolLaws(sim::ClusterObserver& truth, base::Executor& executor
       [this](const NodePtr& before, const NodePtr& after) { nodeChanged(before, after); });
 }
 
+bool ProtocolLaws::wasOfOne(const model::Job& job) const {
+  const auto enlarged = enlargedAt_.find(job.uid);
+  return enlarged != enlargedAt_.end() && executor_.now() - enlarged->second < kLongestLag;
+}
+
 void ProtocolLaws::violated(std::string what) {
   const auto at = std::chrono::duration_cast<std::chrono::milliseconds>(executor_.now().time_since_epoch());
   if (violations_.size() < 20) violations_.push_back(fmt::format("{} ms: {}", at.count(), what));
@@ -78,6 +85,8 @@ void ProtocolLaws::violated(std::string what) {
 
 void ProtocolLaws::jobChanged(const JobPtr& before, const JobPtr& after) {
   if (before && after && before->uid == after->uid) {
+    if (before->spec.totalReplicas() == 1 && after->spec.totalReplicas() > 1)
+      enlargedAt_[after->uid] = executor_.now();
     failures_.check(*before, *after);
     resizes_.checkRecord(*before, *after);
     return checkRecord(*before, *after);
@@ -203,7 +212,7 @@ void ProtocolLaws::checkLetGo(const model::Pod& pod, bool born) {
     return;
   }
   const model::NodeName* place = placeInRecord(job->status.gang, *pod.member);
-  if (place == nullptr && born && isOwnRecord(*job, pod)) return;
+  if (place == nullptr && born && isOwnRecord(*job, pod, wasOfOne(*job))) return;
   if (place == nullptr) {
     return violated(fmt::format("pod {} of epoch {} was let go, but the record does not name it", pod.key,
                                 pod.member->epoch));

@@ -65,6 +65,7 @@ class ProtocolLaws {
   void checkNode(const model::NodeName& node, const model::Pod& pod);
   void checkOpen(const model::Job& job, const model::Proposal& proposal, const model::Pod& pod);
   void checkForce(const net::HttpRequest& request);
+  [[nodiscard]] bool wasOfOne(const model::Job& job) const;
   void violated(std::string what);
 
   sim::ClusterObserver& truth_;
@@ -76,6 +77,7 @@ class ProtocolLaws {
   std::string holder_;               // of the Lease
   std::set<std::string> everBound_;  // "JOB-UID/EPOCH/POD"
   std::set<std::string> late_;  // names of pods whose creation was held up: they may come after everything
+  std::map<model::Uid, base::Instant> enlargedAt_;            // when a gang of one was edited to be more
   std::map<model::Uid, base::Instant> podLost_;               // when a job last lost a pod
   std::map<model::NodeName, std::int64_t> builtWith_;         // GPUs
   std::map<model::NodeName, base::Instant> closedSince_;      // gone, cordoned or not ready

@@ -109,8 +109,8 @@ void World::checkWaiting() {
     if (job->finished()) continue;
     const auto reason = job->status.pending->reason;
     if (!mayEver(*job) && (reason == kQuotaExceeded || reason == kWaitingForShare)) continue;
-    // All nodes are in the first rack.
-    if (reason == kNoMatchingNodes && !mayUse(scenario_.nodes - 1, wishOf(*job))) continue;
+    const bool oneRack = scenario_.nodes <= scenario_.nodesInRack;
+    if (reason == kNoMatchingNodes && oneRack && wishOf(*job) == NodeWish::kOtherRack) continue;
     if (reason == kTooLarge || reason == kWaitingForTopology || reason == kWaitingForTurn) continue;
     problem(fmt::format("job {} can never fit but says {}: {}", job->key, model::toString(reason),
                         job->status.pending->message));

@@ -128,7 +128,14 @@ void Cycle::awaitMove(const JobPtr& job) {
   const GangRecord& gang = job->status.gang;
   const auto& topology = input_.snapshot.policy.topology;
   StatusNews news;
-  if (evictions_.contains(job->key) && gang.proposal->kind == model::ProposalKind::kShrink) {
+  const JobPods& pods = podsOf(*job);
+  const bool claimed =
+      !job->deleting && !job->spec.run.suspend && isClaimedBy(*gang.proposal->movesFor, pods);
+  const bool runs = judge(*job, placedMembers(*job, *gang.placed, pods)).outcome == Outcome::kRunning;
+  // Who has ended meanwhile gives them up all the same: with its pods gone the claim stands, and a gang that
+  // starts anew with all that its record names would hold more than its queue may.
+  const bool begins = evictions_.contains(job->key) || (claimed && !runs);
+  if (begins && gang.proposal->kind == model::ProposalKind::kShrink) {
     const model::ObjectKey claimant = *gang.proposal->movesFor;
     GangRecord record = beginShrink(*job, author());
     const auto shrink = resizeUnderWay(job->spec, record);
@@ -150,10 +157,7 @@ void Cycle::awaitMove(const JobPtr& job) {
     return;
   }
   news.where = describePlaces(gang.placed->assignments, ledger_, topology);
-  const JobPods& pods = podsOf(*job);
-  const bool runs = judge(*job, placedMembers(*job, *gang.placed, pods)).outcome == Outcome::kRunning;
-  const bool wanted =
-      runs && !job->deleting && !job->spec.run.suspend && isClaimedBy(*gang.proposal->movesFor, pods);
+  const bool wanted = runs && claimed;
   write(job, wanted ? gang : withdrawMove(*job), {}, news);
   if (!wanted) plan_.decisions.back().urgency = Urgency::kNow;
 }

@@ -4,16 +4,20 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "core/cycle/admission.h"
+#include "core/cycle/long_constraints.h"
 #include "core/cycle/unmet_wishes.h"
 #include "core/order/job_times.h"
 #include "core/order/stop_cost.h"
 #include "core/place/more_places.h"
-#include "core/place/node_looks.h"
+#include "core/place/work_budget.h"
 #include "core/planner.h"
 #include "core/resize.h"
 #include "model/charge.h"
@@ -30,7 +34,6 @@ constexpr std::int64_t kWhole = 1'000'000'000;
 constexpr std::size_t kKinds = 3;  // GPUs, cpu, memory
 // Sizes of one gang that are told apart at once.
 constexpr int kMostSizes = 512;
-constexpr std::chrono::seconds kNextLooks{1};
 
 std::array<std::int64_t, kKinds> amountsOf(const model::Resources& amount) {
   return {amount.gpus(), amount.cpu.value, amount.memory.value};
@@ -38,26 +41,28 @@ std::array<std::int64_t, kKinds> amountsOf(const model::Resources& amount) {
 
 class Resizes {
  public:
-  explicit Resizes(const ResizeRequest& request)
-      : in_(request), looks_(request.refusals, request.snapshot.nodes) {}
+  explicit Resizes(const ResizeRequest& request) : in_(request) { in_.refusals.follow(in_.snapshot.nodes); }
 
   ResizeAnswer run() {
+    std::vector<JobPtr> elastic;
     for (const JobPtr& job : in_.gangs) {
-      if (!job->spec.elastic || !resizable(*job) || in_.takesPart(*job)) continue;
-      ++elastic_;
-      if (elasticMembers(*job) < wishedMembers(*job) && mayHaveMore(*job) && !backsOff(*job))
+      if (job->spec.elastic && resizable(*job) && !in_.takesPart(*job)) elastic.push_back(job);
+    }
+    elastic_ = static_cast<std::int64_t>(elastic.size());
+    leaveOutLong(elastic);
+    for (const JobPtr& job : elastic) {
+      if (elasticMembers(*job) < wishedMembers(*job) && mayHaveMore(*job) && !backsOff(*job) &&
+          !isLeftOut(*job))
         missing_.push_back(job);
       if (elasticMembers(*job) > wishedMembers(*job) && everChanges(*job)) surplus_.push_back(job);
       if (mayChange(*job)) gangs_.push_back(job);
     }
     if (!missing_.empty() && !gangs_.empty()) giveBack();
     leaveOutWhoFitsNowhere();
-    makePools();
     if (gangs_.empty()) return std::move(answer_);
     describe();
     if (canChange()) {
       const SizeChoice choice = chooseSizes(problem_);
-      looks_.begin();
       for (std::size_t i = 0; i < gangs_.size(); ++i) change(gangs_[i], choice.sizes[i]);
       tell(choice);
     }
@@ -109,7 +114,7 @@ class Resizes {
   // have it, and nobody grows into such room.
   void giveBack() {
     const auto touched = static_cast<std::size_t>(mostTouched());
-    UnmetWishes wishes({in_.snapshot, in_.ledger, in_.domains, missing_, surplus_, looks_});
+    UnmetWishes wishes({in_.snapshot, in_.ledger, in_.domains, missing_, surplus_, in_.refusals});
     std::erase_if(gangs_, [&](const JobPtr& job) {
       const int surplus = elasticMembers(*job) - wishedMembers(*job);
       if (surplus <= 0 || !wishes.couldUseAny(lastMembers(*job, surplus))) return false;
@@ -280,7 +285,15 @@ class Resizes {
           described.places[static_cast<std::size_t>(index)] = static_cast<std::uint32_t>(*node);
       }
     }
-    described.pool = pools_.at(poolKey(job));
+    const bool out = isLeftOut(job);
+    if (out) described.most = described.present;
+    const auto [pool, isNew] = pools_.try_emplace(out ? std::string() : poolKey(job),
+                                                  static_cast<std::uint32_t>(problem_.pools.size()));
+    if (isNew) {
+      problem_.pools.push_back(out ? std::vector<char>(in_.ledger.nodes().size(), 0) : poolOf(role));
+      membersOnANode_.push_back(membersOnANode(role));
+    }
+    described.pool = pool->second;
     value(job, described);
     return described;
   }
@@ -289,24 +302,19 @@ class Resizes {
     return job.spec.templateHash + "/" + roleOf(job).name;
   }
 
-  // Whose nodes may not be compared any more keeps its size in this cycle.
-  void makePools() {
-    std::erase_if(gangs_, [&](const JobPtr& job) {
-      const model::Role& role = roleOf(*job);
-      const std::string key = poolKey(*job);
-      if (pools_.contains(key)) return false;
-      if (!looks_.mayCompare(role.shape)) return later();
-      pools_.emplace(key, static_cast<std::uint32_t>(problem_.pools.size()));
-      problem_.pools.push_back(poolOf(role));
-      membersOnANode_.push_back(membersOnANode(role));
-      return false;
-    });
+  void leaveOutLong(const std::vector<JobPtr>& elastic) {
+    std::set<std::pair<std::string, std::string>> seen;
+    std::vector<ComparedTemplate> templates;
+    for (const JobPtr& job : elastic) {
+      const std::int64_t cost = lookCost(roleOf(*job).shape);
+      if (cost > 0 && seen.emplace(job->key.ns, poolKey(*job)).second)
+        templates.push_back({job->key.ns, poolKey(*job), cost});
+    }
+    if (!templates.empty()) leftOut_ = leftOut(std::move(templates), in_.ledger.nodes().size());
   }
 
-  [[nodiscard]] bool later() {
-    const base::WallTime next = in_.snapshot.now + kNextLooks;
-    answer_.wakeAt = answer_.wakeAt ? std::min(*answer_.wakeAt, next) : next;
-    return true;
+  [[nodiscard]] bool isLeftOut(const Job& job) const {
+    return !leftOut_.empty() && leftOut_.contains(poolKey(job));
   }
 
   [[nodiscard]] std::vector<char> poolOf(const model::Role& role) {
@@ -390,7 +398,6 @@ class Resizes {
   }
 
   std::optional<Placement> placesFor(const Job& job, int more) {
-    if (!looks_.mayCompare(roleOf(job).shape)) return std::nullopt;
     const model::Policy& policy = in_.snapshot.policy;
     auto places = placeMore(job, roleOf(job), more, policy.mixGpuTypes ? std::string() : policy.gpuTypeLabel,
                             in_.ledger, in_.domains, in_.refusals, keptNames_);
@@ -427,7 +434,6 @@ class Resizes {
   }
 
   const ResizeRequest& in_;
-  NodeLooks looks_;
   ResizeAnswer answer_;
   std::vector<JobPtr> gangs_;
   std::vector<JobPtr> missing_;  // with less than their wish
@@ -436,7 +442,8 @@ class Resizes {
   std::vector<model::NodeName> keptNames_;
   std::int64_t elastic_ = 0;
   SizeProblem problem_;
-  std::map<std::string, std::uint32_t> pools_;  // of problem_, by poolKey()
+  std::set<std::string> leftOut_;  // poolKey() of those that must not grow, as nobody looks where
+  std::map<std::string, std::uint32_t> pools_;  // of problem_, by poolKey(); of those left out, by none
   std::vector<int> membersOnANode_;             // at most, by pool
 };
 

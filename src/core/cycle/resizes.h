@@ -53,7 +53,8 @@ struct ResizeAnswer {
 // the largest size that was ever measured, declared, or predicted by its profile (core/planner/size_plan.h).
 // To change it costs the policy's gain times the pause (core/resize/surplus.h), as part of the time until the
 // next look: the gang's cooldown, or what is left of its estimate. Gangs in their cooldown keep their size,
-// and so do those with long constraints once a cycle has compared enough (core/place/node_looks.h).
+// and those with constraints so long that a cycle does not compare all of them with all nodes do not grow
+// (core/cycle/long_constraints.h).
 // Wishes come first: as long as some gang has less than its wish, others give back what they have beyond
 // theirs on nodes that it may use, and do not grow there. As long as the fairness loss is above theta 1
 // nobody grows beyond its fair part, and where nothing is free for those below theirs, those with the most

@@ -65,8 +65,7 @@ UnmetWishes::Pool UnmetWishes::makePool(const model::Role& role, const Home& hom
                                         Domains::Range domain) const {
   Pool pool;
   pool.each = role.shape.requests;
-  if (!in_.looks.mayCompare(role.shape)) return pool;
-  NodeRefusals::Answers& known = in_.looks.refusals().of(role.shape);
+  NodeRefusals::Answers& known = in_.refusals.of(role.shape);
   for (std::size_t position = domain.begin; position < domain.end; ++position) {
     const std::uint32_t index = in_.domains.nodeAt(position);
     const model::Node& node = *in_.ledger.nodes()[index].node;

@@ -9,7 +9,7 @@
 #include "core/ledger/domains.h"
 #include "core/ledger/ledger.h"
 #include "core/place/more_places.h"
-#include "core/place/node_looks.h"
+#include "core/place/node_refusals.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -34,7 +34,7 @@ class UnmetWishes {
     const Domains& domains;
     const std::vector<std::shared_ptr<const model::Job>>& missing;  // who may have more
     const std::vector<std::shared_ptr<const model::Job>>& surplus;  // who gives now, or later
-    NodeLooks& looks;
+    NodeRefusals& refusals;
   };
   // All of it outlives this.
   explicit UnmetWishes(const Gangs& gangs);
@@ -56,7 +56,6 @@ class UnmetWishes {
 
   void addUpRoom();
   Pool& poolOf(const model::Job& job, const model::Role& role, const Home& home);
-  // Without nodes where they may not be compared any more.
   [[nodiscard]] Pool makePool(const model::Role& role, const Home& home, Domains::Range domain) const;
   void takeFree();
 

@@ -8,8 +8,11 @@
 namespace trainyard::core {
 namespace {
 
-// So many constraints are remembered; each costs two bytes for each node.
+// So many constraints are remembered, each of which costs two bytes for each node, and so much text of them.
 constexpr std::size_t kMost = 256;
+constexpr std::size_t kMostText = 4U << 20U;
+// To write and compare so much of it takes as long as to look at a node.
+constexpr std::size_t kTextOfANode = 256;
 
 }  // namespace
 
@@ -37,7 +40,7 @@ bool NodeRefusals::Answers::mayBecomeOpen(std::size_t index, const model::Node& 
 
 void NodeRefusals::follow(const model::SharedList<model::Node>& nodes) {
   if (nodes.isSameAs(nodes_)) return;
-  if (nodes.size() != nodes_.size()) byConstraints_.clear();
+  if (nodes.size() != nodes_.size()) forgetAll();
   if (!byConstraints_.empty()) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       if (nodes[i] == nodes_[i]) continue;
@@ -47,9 +50,18 @@ void NodeRefusals::follow(const model::SharedList<model::Node>& nodes) {
   nodes_ = nodes;
 }
 
+void NodeRefusals::forgetAll() {
+  byConstraints_.clear();
+  text_ = 0;
+}
+
 NodeRefusals::Answers& NodeRefusals::of(const model::PodShape& shape) {
   std::string key = constraintsKey(shape);
-  if (byConstraints_.size() >= kMost && !byConstraints_.contains(key)) byConstraints_.clear();
+  work_ += static_cast<std::int64_t>(key.size() / kTextOfANode);
+  const auto known = byConstraints_.find(key);
+  if (known != byConstraints_.end()) return known->second;
+  if (byConstraints_.size() >= kMost || text_ + key.size() > kMostText) forgetAll();
+  text_ += key.size();
   return byConstraints_.try_emplace(std::move(key), nodes_.size(), shape, work_).first->second;
 }
 

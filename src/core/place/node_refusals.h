@@ -52,8 +52,11 @@ class NodeRefusals {
   [[nodiscard]] std::int64_t takeWork() { return std::exchange(work_, 0); }
 
  private:
+  void forgetAll();
+
   model::SharedList<model::Node> nodes_;
   std::unordered_map<std::string, Answers> byConstraints_;
+  std::size_t text_ = 0;  // of all keys
   std::int64_t work_ = 0;
 };
 

@@ -115,6 +115,9 @@ TEST_CASE("node refusals: long constraints cost as much of the cycle's bound as 
   for (int again = 0; again < 3; ++again) {
     for (std::size_t i = 0; i < 2; ++i) CHECK(refusals.of(shape).mayUse(i, *snapshot.nodes[i], shape));
   }
-  CHECK(refusals.takeWork() == 200);
+  // Beyond the first eight words each as much as a node; and for each question a little for their text.
+  const std::int64_t asked = refusals.takeWork();
+  CHECK(asked >= 2 * 792);
+  CHECK(asked < 2 * 792 + 6 * 60);
   CHECK(refusals.takeWork() == 0);
 }

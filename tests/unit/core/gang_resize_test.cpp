@@ -413,3 +413,34 @@ TEST_CASE("members that join keep to the level that their gang requires") {
   scene.pods.push_back(pod("other/a").on("n1").gpus(7));
   CHECK_FALSE(statusIn(planOf(scene)).gang.proposal);
 }
+
+// Both members have ended while the claim was on its way: its victim is gone, and so the claim stands.
+TEST_CASE("a gang that was to shrink for a claim gives those places up though it has ended meanwhile") {
+  Scene scene;
+  for (model::Pod& each : scene.pods) each.phase = model::PodPhase::kFailed;
+  scene.bert.status.gang =
+      proposeShrink(scene.bert, lastMembers(scene.bert, 1), key("ml/next"), scene.author());
+  CycleInput input{.snapshot = scene.snapshot()};
+  input.snapshot.jobs.push_back(std::make_shared<const model::Job>(
+      model::Job(job("ml/next")
+                     .role("worker", 1, gpus(1))
+                     .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
+                     .victim(scene.pods[1]))));
+  input.otherFeedback = scene.feedback;
+  const Plan plan = cycle(input);
+  const auto decided = std::find_if(plan.decisions.begin(), plan.decisions.end(),
+                                    [](const JobDecision& each) { return each.job->key == key("ml/bert"); });
+  REQUIRE(decided != plan.decisions.end());
+  REQUIRE(decided->status);
+  const auto& proposal = decided->status->gang.proposal;
+  REQUIRE(proposal);
+  CHECK(proposal->kind == model::ProposalKind::kShrink);
+  CHECK_FALSE(proposal->movesFor);
+
+  // Without the claim it keeps them.
+  input.snapshot.jobs.edit().pop_back();
+  const Plan without = cycle(input);
+  REQUIRE(without.decisions.size() == 1);
+  REQUIRE(without.decisions.front().status);
+  CHECK_FALSE(without.decisions.front().status->gang.proposal);
+}

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
-#include "core/place/node_looks.h"
+#include "core/cycle/long_constraints.h"
+#include "core/place/node_refusals.h"
 #include "model/conditions.h"
 #include "support/placing.h"
 
@@ -85,24 +87,31 @@ std::size_t grown(const ResizeAnswer& answer, const std::string& ns) {
 
 }  // namespace
 
-TEST_CASE("resizes: long constraints of others take nobody his growth, and a cycle compares a part of them") {
+TEST_CASE("resizes: long constraints of others take nobody his growth, and a part of them is compared") {
   Scene scene;
   scene.snapshot.policy.resize.touchedPermille = 1'000;
-  const std::int64_t one = kNodes * lookCost(scene.gangs.front()->spec.roles.front().shape);
-  REQUIRE(one * kDear > 2 * NodeLooks::kMost);
-
   const ResizeAnswer first = scene.cycle();
   CHECK(grown(first, "ml") == 1);
-  CHECK(static_cast<std::int64_t>(grown(first, "mallory")) == NodeLooks::kMost / one);
-  CHECK(first.wakeAt == at(10'001));
+  // As many as a million words on all nodes.
+  const std::size_t compared = grown(first, "mallory");
+  CHECK(compared == 1'000'000 / (kNodes * (1'000 - 8)));
+  CHECK_FALSE(first.wakeAt.has_value());
 
-  // What was compared is remembered: each cycle gets farther.
-  std::size_t reached = grown(first, "mallory");
-  for (int more = 0; more < 10 && reached < kDear; ++more) {
-    const ResizeAnswer next = scene.cycle();
-    CHECK(grown(next, "ml") == 1);
-    CHECK(grown(next, "mallory") > reached);
-    reached = grown(next, "mallory");
-  }
-  CHECK(reached == kDear);
+  // What is remembered changes no decision.
+  CHECK(grown(scene.cycle(), "mallory") == compared);
+}
+
+TEST_CASE("long constraints: a namespace with many takes none from one with a few") {
+  std::vector<ComparedTemplate> all;
+  for (int i = 0; i < 300; ++i) all.push_back({"mallory", fmt::format("{}", i), 900});
+  all.push_back({"ml", "bert", 400});
+  all.push_back({"zz", "gpt", 30});
+  all.push_back({"zz", "vit", 30});
+  const std::set<std::string> out = leftOut(all, 1'000);
+  CHECK(out.size() == 300);
+  CHECK_FALSE(out.contains("bert"));
+  CHECK_FALSE(out.contains("gpt"));
+  CHECK_FALSE(out.contains("vit"));
+  CHECK(leftOut(all, 10).size() == 300 - (1'000'000 - 10 * 460) / 9'000);
+  CHECK(leftOut({{"ml", "short", 0}}, 1'000'000).empty());
 }

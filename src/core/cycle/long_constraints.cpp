@@ -1,0 +1,39 @@
+#include "core/cycle/long_constraints.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace trainyard::core {
+namespace {
+
+// Nodes of a WorkBudget: two hundred words on 5,000 nodes.
+constexpr std::int64_t kMostWork = 1'000'000;
+
+}  // namespace
+
+std::set<std::string> leftOut(std::vector<ComparedTemplate> templates, std::size_t nodes) {
+  std::sort(templates.begin(), templates.end(), [](const ComparedTemplate& a, const ComparedTemplate& b) {
+    return std::tie(a.cost, a.ns, a.key) < std::tie(b.cost, b.ns, b.key);
+  });
+  using Turn = std::tuple<std::int64_t, std::string, std::string>;
+  std::map<std::string, std::int64_t> spentBy;
+  std::vector<std::pair<Turn, std::int64_t>> turns;
+  for (const ComparedTemplate& each : templates) {
+    const std::int64_t work = each.cost * static_cast<std::int64_t>(nodes);
+    if (work == 0) continue;
+    turns.emplace_back(Turn(spentBy[each.ns] += work, each.ns, each.key), work);
+  }
+  std::sort(turns.begin(), turns.end());
+  std::set<std::string> out;
+  std::int64_t left = kMostWork;
+  for (const auto& [turn, work] : turns) {
+    if (work > left)
+      out.insert(std::get<2>(turn));
+    else
+      left -= work;
+  }
+  return out;
+}
+
+}  // namespace trainyard::core

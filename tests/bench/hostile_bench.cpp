@@ -1,0 +1,100 @@
+// Cycles over what one tenant may write at most, in constraints that have to be compared with each node.
+#include <algorithm>
+#include <ctime>
+#include <string>
+
+#include <benchmark/benchmark.h>
+
+#include <fmt/format.h>
+
+#include "core/cycle/cycle.h"
+#include "model/conditions.h"
+#include "support/placing.h"
+
+namespace {
+
+using namespace trainyard;        // NOLINT(google-build-using-namespace): bench
+using namespace trainyard::test;  // NOLINT(google-build-using-namespace): bench
+
+constexpr int kNodes = 5'000;
+constexpr int kJobs = 300;   // that wait, and as many that run and are elastic
+constexpr int kWords = 255;  // of each, which no other one has: what a job may have at most
+constexpr int kCycles = 30;
+
+std::string nodeName(int i) { return fmt::format("gpu-{:05}", i); }
+
+// Each node meets all words but the last.
+std::vector<model::NodeSelectorTerm> longTerm(int number) {
+  model::NodeSelectorTerm term;
+  for (int i = 1; i < kWords; ++i)
+    term.labels.push_back({fmt::format("k{}-{}", number, i), model::SelectorOperator::kDoesNotExist, {}});
+  term.labels.push_back({fmt::format("k{}", number), model::SelectorOperator::kExists, {}});
+  return {term};
+}
+
+model::Job runs(int number) {
+  model::Job made = job(fmt::format("mallory/runs-{:03}", number))
+                        .role("worker", 1, requests(1, 1))
+                        .placed(nodeName(number), "worker", "0");
+  made.spec.roles.front().shape.affinity = longTerm(number);
+  made.spec.templateHash = made.key.name;
+  made.spec.preemptible = true;
+  made.spec.checkpoint = model::Checkpoint{.mode = model::CheckpointMode::kHelper};
+  // Half of them ask for more than they have, half may have more than they ask for.
+  made.spec.elastic =
+      model::Elastic{.role = "worker", .replicas = 1 + number % 2, .minReplicas = 1, .maxReplicas = 4};
+  model::Condition placedAt;
+  placedAt.type = model::conditions::kScheduled;
+  placedAt.status = model::ConditionStatus::kTrue;
+  placedAt.lastTransition = at(0);
+  made.status.conditions.push_back(std::move(placedAt));
+  return made;
+}
+
+core::CycleInput cluster() {
+  SnapshotBuilder builder = test::cluster();
+  for (int i = 0; i < kNodes; ++i)
+    builder.add(node(nodeName(i)).gpus(8).rack(fmt::format("rack-{:04}", i / 16)));
+  for (int i = 0; i < kJobs; ++i) {
+    const model::Job made = runs(i);
+    builder.add(pod("mallory/x")
+                    .memberOf(made, "worker", 0)
+                    .on(nodeName(i))
+                    .requests(requests(1, 1))
+                    .phase(model::PodPhase::kRunning));
+    builder.add(made);
+    builder.add(job(fmt::format("mallory/waits-{:03}", i))
+                    .role("worker", 1, requests(1, 1))
+                    .affinity(longTerm(kJobs + i)));
+  }
+  core::CycleInput input{.snapshot = builder.now(100'000).build()};
+  input.otherFeedback.templateError = "";
+  return input;
+}
+
+double cpuMilliseconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+}
+
+// The first cycles, from knowing nothing, and with a node that changes between any two of them.
+void cycleLongConstraints(benchmark::State& state) {
+  core::CycleInput input = cluster();
+  double longest = 0;
+  for (auto _ : state) {
+    core::CycleCache cache;
+    for (int i = 0; i < kCycles; ++i) {
+      auto& changed = input.snapshot.nodes.edit()[static_cast<std::size_t>(i)];
+      changed = std::make_shared<model::Node>(*changed);
+      input.snapshot.now += std::chrono::seconds(2);
+      const double before = cpuMilliseconds();
+      benchmark::DoNotOptimize(core::cycle(input, cache));
+      longest = std::max(longest, cpuMilliseconds() - before);
+    }
+  }
+  state.counters["longest_ms"] = longest;
+}
+BENCHMARK(cycleLongConstraints)->Unit(benchmark::kMillisecond)->Iterations(1);
+
+}  // namespace
