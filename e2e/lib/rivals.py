@@ -3,42 +3,35 @@ import time
 
 from .errors import E2EError
 from .eyes import Eyes
-from .measure import JOBS, PODS
+from .measure import JOBS
 
 _PATIENCE = 120
 
 
-def rivals(api, make, names, members):
-    """Seconds from the request for the first of the two make(name) until all members of one are bound, and from
-    the request that deletes that one until all of the other are. No member of the other may be bound before."""
-    bound = {name: set() for name in names}
+def rivals(api, make, names):
+    """Seconds from the request for the first of the two make(name) until one is told to be placed, which it is when all
+    its members are bound, and from the request that deletes that one until the other is. Only one may be before."""
+    placed = set()
 
-    def see(_, pod):
-        owner = pod["metadata"].get("labels", {}).get("trainyard.dev/job-name")
-        if owner in bound and pod["spec"].get("nodeName"):
-            bound[owner].add(pod["metadata"]["uid"])
+    def see(_, job):
+        if (job.get("status", {}).get("gang") or {}).get("placed"):
+            placed.add(job["metadata"]["name"])
 
-    def whole():
-        return next((name for name in names if len(bound[name]) == members), None)
+    def late():
+        return f"placed are {sorted(placed) or 'none'} of {', '.join(names)}"
 
-    eyes = Eyes(api, PODS, see)
+    eyes = Eyes(api, JOBS, see)
     try:
         begin = time.monotonic()
         for name in names:
             api.call("POST", JOBS, make(name))
-        eyes.wait(lambda: whole() is not None, _PATIENCE, lambda: f"bound are {counts(bound)}")
+        eyes.wait(lambda: placed, _PATIENCE, late)
         first = time.monotonic() - begin
-        winner = whole()
-        other = next(name for name in names if name != winner)
-        if bound[other]:
-            raise E2EError(f"bound are {counts(bound)}: the gang that does not fit has places")
+        if len(placed) > 1:
+            raise E2EError(f"both are placed: {late()}")
         begin = time.monotonic()
-        api.call("DELETE", f"{JOBS}/{winner}")
-        eyes.wait(lambda: len(bound[other]) == members, _PATIENCE, lambda: f"bound are {counts(bound)}")
+        api.call("DELETE", f"{JOBS}/{next(iter(placed))}")
+        eyes.wait(lambda: len(placed) == len(names), _PATIENCE, late)
         return first, time.monotonic() - begin
     finally:
         eyes.close()
-
-
-def counts(bound):
-    return ", ".join(f"{len(pods)} of {name}" for name, pods in bound.items())
