@@ -3,6 +3,7 @@ ordered there while they do, and nowhere else; killed agents and foreign changes
 import contextlib
 import os
 import re
+import tarfile
 import unittest
 
 import support
@@ -124,6 +125,16 @@ class Agents(support.Case):
             self.assertEqual(before, addresses(node), "the same classes for the same servers")
             running.await_ends()
         self.all_succeed()
+
+    def test_a_support_bundle_has_what_they_say(self):
+        path = given().dir / "bundle.tar"
+        done = support.run([support.program("trainyard"), "support-bundle", f"--file={path}"],
+                           environment={"KUBECONFIG": str(given().kubeconfig)})
+        self.assertEqual(0, done.returncode, done.stderr)
+        with tarfile.open(path) as bundle:
+            logs = {item.name for item in bundle.getmembers() if item.size}
+        for item in support.core().list_namespaced_pod(AGENTS).items:
+            self.assertIn(f"trainyard-support/logs/{item.metadata.name}.log", logs)
 
     def test_what_others_change_is_made_good(self):
         node = given().real_nodes[2]

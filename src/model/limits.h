@@ -18,8 +18,8 @@ inline constexpr std::size_t kResourceEntries = 64;
 inline constexpr std::size_t kTolerations = 128;
 // In what a template says of nodes, and in the labels that a pod keeps apart by.
 inline constexpr std::size_t kSelectorValues = 1024;
-// Of node selectors and required node affinity of a job's roles together; the same of several counts once. So
-// many take some 60 ms on 5,000 nodes, in which nothing else happens.
+// Of node selectors and required node affinity of a job's roles together; the same of several counts once. To
+// compare them with all nodes is one step, in which nothing else happens: `tools/bench hostile`.
 inline constexpr std::size_t kNodeWords = 256;
 inline constexpr std::size_t kVolumeClaims = 64;
 

@@ -1,7 +1,6 @@
 // A whole scheduling cycle on 5,000 nodes with 20,000 pods: 1,250 running jobs of 16 one-GPU members each.
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <map>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/cpu_time.h"
 #include "core/cycle/cycle.h"
 #include "support/builders.h"
 
@@ -151,12 +151,6 @@ void tell(core::CycleInput& input, const core::Plan& plan) {
       each = std::move(told);
     }
   }
-}
-
-double cpuMilliseconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
 }
 
 void report(benchmark::State& state, const std::string& prefix, std::vector<double>& milliseconds) {

@@ -1,14 +1,15 @@
 // Cycles over what one tenant may write at most, in constraints that have to be compared with each node.
 #include <algorithm>
-#include <ctime>
 #include <string>
 
 #include <benchmark/benchmark.h>
 
 #include <fmt/format.h>
 
+#include "bench/cpu_time.h"
 #include "core/cycle/cycle.h"
 #include "model/conditions.h"
+#include "model/limits.h"
 #include "support/placing.h"
 
 namespace {
@@ -17,8 +18,8 @@ using namespace trainyard;        // NOLINT(google-build-using-namespace): bench
 using namespace trainyard::test;  // NOLINT(google-build-using-namespace): bench
 
 constexpr int kNodes = 5'000;
-constexpr int kJobs = 300;   // that wait, and as many that run and are elastic
-constexpr int kWords = 255;  // of each, which no other one has: what a job may have at most
+constexpr int kJobs = 300;                         // that wait, and as many that run and are elastic
+constexpr int kWords = model::limits::kNodeWords;  // of each, which no other one has
 constexpr int kCycles = 30;
 
 std::string nodeName(int i) { return fmt::format("gpu-{:05}", i); }
@@ -33,21 +34,14 @@ std::vector<model::NodeSelectorTerm> longTerm(int number) {
 }
 
 model::Job runs(int number) {
+  // Half of them ask for more than they have, half may have more than they ask for.
   model::Job made = job(fmt::format("mallory/runs-{:03}", number))
                         .role("worker", 1, requests(1, 1))
-                        .placed(nodeName(number), "worker", "0");
-  made.spec.roles.front().shape.affinity = longTerm(number);
+                        .affinity(longTerm(number))
+                        .elastic(1 + number % 2, 1, 4)
+                        .placed(nodeName(number), "worker", "0")
+                        .condition(model::conditions::kScheduled);
   made.spec.templateHash = made.key.name;
-  made.spec.preemptible = true;
-  made.spec.checkpoint = model::Checkpoint{.mode = model::CheckpointMode::kHelper};
-  // Half of them ask for more than they have, half may have more than they ask for.
-  made.spec.elastic =
-      model::Elastic{.role = "worker", .replicas = 1 + number % 2, .minReplicas = 1, .maxReplicas = 4};
-  model::Condition placedAt;
-  placedAt.type = model::conditions::kScheduled;
-  placedAt.status = model::ConditionStatus::kTrue;
-  placedAt.lastTransition = at(0);
-  made.status.conditions.push_back(std::move(placedAt));
   return made;
 }
 
@@ -70,12 +64,6 @@ core::CycleInput cluster() {
   core::CycleInput input{.snapshot = builder.now(100'000).build()};
   input.otherFeedback.templateError = "";
   return input;
-}
-
-double cpuMilliseconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
 }
 
 // The first cycles, from knowing nothing, and with a node that changes between any two of them.

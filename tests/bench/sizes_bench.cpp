@@ -54,22 +54,13 @@ model::Snapshot manyElastic(int freePercent) {
         made.placed(fmt::format("gpu-{:03}", at), "worker", fmt::format("{}", members++));
     }
     if (members == 0) continue;
-    model::Job elastic = made;
     const int wish = rng.chance(1, 3) ? std::max(1, members / 2) : members;
+    model::Job elastic = made.elastic(wish, 1, 4 * wish).condition(model::conditions::kScheduled);
     elastic.spec.roles.front().replicas = members;
-    elastic.spec.preemptible = true;
     elastic.spec.templateHash = fmt::format("{}", each);
-    elastic.spec.checkpoint = model::Checkpoint{.mode = model::CheckpointMode::kHelper};
-    elastic.spec.elastic =
-        model::Elastic{.role = "worker", .replicas = wish, .minReplicas = 1, .maxReplicas = 4 * wish};
     if (rng.chance(1, 2)) {
       elastic.status.resize.speeds = speedsUpTo(members, static_cast<double>(rng.between(0, 30)) / 100);
     }
-    model::Condition placedAt;
-    placedAt.type = model::conditions::kScheduled;
-    placedAt.status = model::ConditionStatus::kTrue;
-    placedAt.lastTransition = at(0);
-    elastic.status.conditions.push_back(std::move(placedAt));
     builder.add(elastic);
   }
   constexpr std::int64_t kLater = 10'000;  // s: nobody rests any more

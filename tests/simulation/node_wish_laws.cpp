@@ -28,15 +28,14 @@ Json at(const Json& body, const std::string& pointer) {
 }
 
 bool asks(const Json& body, NodeWish wish) {
+  const std::string affinity = "/spec/affinity/";
   switch (wish) {
     case NodeWish::kNone: return true;
-    case NodeWish::kRack: return at(body, "/spec/nodeSelector/cloud.provider.com~1topology-rack") == "r0";
-    case NodeWish::kOtherRack:
-      return names(at(body, std::string("/spec/affinity/nodeAffinity") + kRequired), kRackLabel);
+    case NodeWish::kRack: return names(at(body, "/spec/nodeSelector"), "r0");
+    case NodeWish::kOtherRack: return names(at(body, affinity + "nodeAffinity" + kRequired), kRackLabel);
     case NodeWish::kTolerates: return names(at(body, "/spec/tolerations"), kMaintenanceTaint);
     case NodeWish::kApart:
-      return names(at(body, std::string("/spec/affinity/podAntiAffinity") + kRequired),
-                   "kubernetes.io/hostname");
+      return names(at(body, affinity + "podAntiAffinity" + kRequired), "kubernetes.io/hostname");
   }
   return false;
 }
@@ -73,9 +72,8 @@ void NodeWishLaws::checkPod(const model::Pod& pod, NodeWish wish) {
 }
 
 void NodeWishLaws::checkNode(const model::Pod& pod, NodeWish wish) {
-  if (wish != NodeWish::kRack && wish != NodeWish::kOtherRack) return;
-  const bool first = scenario_.inFirstRack(pod.node.str());
-  if (first != (wish == NodeWish::kRack))
+  // n0000, n0001 and so on.
+  if (!scenario_.mayUse(std::stoi(pod.node.str().substr(1)), wish))
     violated_(fmt::format("pod {} is bound to {}, which its template rules out", pod.key, pod.node));
 }
 

@@ -123,9 +123,10 @@ struct Scenario {
   std::vector<TroublePlan> troubles;  // by time
   FaultOdds odds;
 
-  // Nodes are called n0000, n0001 and so on, and fill one rack after the other.
-  [[nodiscard]] bool inFirstRack(const std::string& node) const {
-    return std::stoi(node.substr(1)) < nodesInRack;
+  // Whether members with this wish may run on that node, by its number: nodes fill one rack after the other.
+  [[nodiscard]] bool mayUse(int node, NodeWish wish) const {
+    const bool first = node < nodesInRack;
+    return wish == NodeWish::kRack ? first : wish != NodeWish::kOtherRack || !first;
   }
 };
 

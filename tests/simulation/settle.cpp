@@ -30,11 +30,6 @@ NodeWish World::wishOf(const model::Job& job) const {
   return plan == scenario_.jobs.end() ? NodeWish::kNone : plan->wish;
 }
 
-bool World::mayUse(int node, NodeWish wish) const {
-  const bool first = node < scenario_.nodesInRack;
-  return wish == NodeWish::kRack ? first : wish != NodeWish::kOtherRack || !first;
-}
-
 // Whether the gang would fit the empty, healed cluster: counted one node at a time, without the product's
 // help.
 bool World::fits(const model::Job& job) const {
@@ -49,7 +44,7 @@ bool World::fits(const model::Job& job) const {
   for (int first = 0; first < scenario_.nodes; first += size) {
     std::vector<int> free;
     for (int node = first; node < std::min(first + size, scenario_.nodes); ++node) {
-      if (mayUse(node, wish)) free.push_back(scenario_.gpusOnNode);
+      if (scenario_.mayUse(node, wish)) free.push_back(scenario_.gpusOnNode);
     }
     // Sizes are powers of two: the largest first, each where it fits first, is as good as any packing.
     const bool all = std::all_of(members.begin(), members.end(), [&](int gpus) {

@@ -71,7 +71,6 @@ class World {
   void settle();
   [[nodiscard]] bool atRest() const;
   [[nodiscard]] NodeWish wishOf(const model::Job& job) const;
-  [[nodiscard]] bool mayUse(int node, NodeWish wish) const;
   [[nodiscard]] bool fits(const model::Job& job) const;
   [[nodiscard]] bool mayEver(const model::Job& job) const;
   void checkWaiting();

@@ -269,6 +269,16 @@ JobBuilder& JobBuilder::suspended() {
   return *this;
 }
 
+JobBuilder& JobBuilder::elastic(int replicas, int minReplicas, int maxReplicas) {
+  job_.spec.preemptible = true;
+  job_.spec.checkpoint = model::Checkpoint{.mode = model::CheckpointMode::kHelper};
+  job_.spec.elastic = model::Elastic{.role = job_.spec.roles.back().name,
+                                     .replicas = replicas,
+                                     .minReplicas = minReplicas,
+                                     .maxReplicas = maxReplicas};
+  return *this;
+}
+
 JobBuilder& JobBuilder::condition(std::string_view type, bool value) {
   model::Condition condition;
   condition.type = std::string(type);

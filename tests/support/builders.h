@@ -88,6 +88,8 @@ class JobBuilder {
   JobBuilder& tolerate(std::string_view taint);  // Exists, every effect
   JobBuilder& affinity(std::vector<model::NodeSelectorTerm> terms);
 
+  // Of the role added last, stoppable, its members told of each size by the helper.
+  JobBuilder& elastic(int replicas, int minReplicas, int maxReplicas);
   JobBuilder& required(std::string_view level);
   JobBuilder& priority(std::string_view className);
   JobBuilder& queue(std::string_view name);

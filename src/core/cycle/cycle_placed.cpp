@@ -112,10 +112,8 @@ void Cycle::followFailed(const JobPtr& job, const std::vector<Member>& members, 
     add(job).actions.emplace_back(CollectEvidence{});
     return;
   }
-  // Nor where its queue is beyond its limit by now: places that a claim was to have of it may be taken.
-  const bool here = mayStartAnewHere(*job) && !queues_.beyondLimit(queues_.queueOf(*job), {});
-  FailedGang gang = followFailure(*job, members, verdict, checked ? *checked : *feedback_->failure, here,
-                                  ground(), author());
+  FailedGang gang = followFailure(*job, members, verdict, checked ? *checked : *feedback_->failure,
+                                  mayStartAnewHere(*job), ground(), author());
   follow(job, anew(*job, std::move(gang)));
 }
 

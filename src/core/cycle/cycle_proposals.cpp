@@ -129,12 +129,14 @@ void Cycle::awaitMove(const JobPtr& job) {
   const auto& topology = input_.snapshot.policy.topology;
   StatusNews news;
   const JobPods& pods = podsOf(*job);
+  const Outcome outcome = judge(*job, placedMembers(*job, *gang.placed, pods)).outcome;
   const bool claimed =
       !job->deleting && !job->spec.run.suspend && isClaimedBy(*gang.proposal->movesFor, pods);
-  const bool runs = judge(*job, placedMembers(*job, *gang.placed, pods)).outcome == Outcome::kRunning;
-  // Who has ended meanwhile gives them up all the same: with its pods gone the claim stands, and a gang that
-  // starts anew with all that its record names would hold more than its queue may.
-  const bool begins = evictions_.contains(job->key) || (claimed && !runs);
+  // Who has failed meanwhile gives its members up all the same: with their pods gone the claim stands, and a
+  // gang that starts anew with all that its record names would hold more than its queue may.
+  const bool fails = outcome == Outcome::kFailed || outcome == Outcome::kLost;
+  const bool fewer = memberCount(gang.proposal->add) < memberCount(gang.proposal->remove);
+  const bool begins = evictions_.contains(job->key) || (claimed && fails && fewer);
   if (begins && gang.proposal->kind == model::ProposalKind::kShrink) {
     const model::ObjectKey claimant = *gang.proposal->movesFor;
     GangRecord record = beginShrink(*job, author());
@@ -146,7 +148,7 @@ void Cycle::awaitMove(const JobPtr& job) {
     plan_.decisions.back().urgency = Urgency::kNow;
     return;
   }
-  if (evictions_.contains(job->key)) {
+  if (begins) {
     news.preemptedBy = gang.proposal->movesFor;
     news.where = describePlaces(gang.proposal->add, ledger_, topology);
     write(
@@ -157,7 +159,7 @@ void Cycle::awaitMove(const JobPtr& job) {
     return;
   }
   news.where = describePlaces(gang.placed->assignments, ledger_, topology);
-  const bool wanted = runs && claimed;
+  const bool wanted = claimed && outcome == Outcome::kRunning;
   write(job, wanted ? gang : withdrawMove(*job), {}, news);
   if (!wanted) plan_.decisions.back().urgency = Urgency::kNow;
 }

@@ -5,12 +5,6 @@
 #include <tuple>
 
 namespace trainyard::core {
-namespace {
-
-// Nodes of a WorkBudget: two hundred words on 5,000 nodes.
-constexpr std::int64_t kMostWork = 1'000'000;
-
-}  // namespace
 
 std::set<std::string> leftOut(std::vector<ComparedTemplate> templates, std::size_t nodes) {
   std::sort(templates.begin(), templates.end(), [](const ComparedTemplate& a, const ComparedTemplate& b) {
@@ -25,13 +19,16 @@ std::set<std::string> leftOut(std::vector<ComparedTemplate> templates, std::size
     turns.emplace_back(Turn(spentBy[each.ns] += work, each.ns, each.key), work);
   }
   std::sort(turns.begin(), turns.end());
-  std::set<std::string> out;
-  std::int64_t left = kMostWork;
+  std::set<std::string> compared;
+  std::int64_t left = kMostCompared;
   for (const auto& [turn, work] : turns) {
-    if (work > left)
-      out.insert(std::get<2>(turn));
-    else
-      left -= work;
+    const std::string& key = std::get<2>(turn);
+    if (work > left || !compared.insert(key).second) continue;
+    left -= work;
+  }
+  std::set<std::string> out;
+  for (const auto& [turn, work] : turns) {
+    if (!compared.contains(std::get<2>(turn))) out.insert(std::get<2>(turn));
   }
   return out;
 }

@@ -26,7 +26,7 @@ class WorkBudget {
 };
 
 // What it costs beside that to compare a node with the constraints of `shape`: a few words are free, as most
-// have none, and a job may have a thousand. Each further one is charged as a node, four times what it takes:
+// have none, and a job may have hundreds. Each further one is charged as a node, four times what it takes:
 // whoever writes long ones is looked at less often, and no cycle takes longer for it.
 [[nodiscard]] inline std::int64_t lookCost(const model::PodShape& shape) {
   constexpr std::size_t kFreeWords = 8;

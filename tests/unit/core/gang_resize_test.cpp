@@ -414,33 +414,38 @@ TEST_CASE("members that join keep to the level that their gang requires") {
   CHECK_FALSE(statusIn(planOf(scene)).gang.proposal);
 }
 
-// Both members have ended while the claim was on its way: its victim is gone, and so the claim stands.
-TEST_CASE("a gang that was to shrink for a claim gives those places up though it has ended meanwhile") {
+// The victims of a claim have ended while it was on its way: it stands, and whose they were holds less.
+TEST_CASE("a gang that was to shrink for a claim gives those places up though it has failed meanwhile") {
   Scene scene;
+  const bool anew = GENERATE(false, true);
+  if (anew) {
+    scene.bert.spec.framework = model::Framework::kJax;
+    scene.bert.spec.checkpoint->mode = model::CheckpointMode::kSignal;
+  }
   for (model::Pod& each : scene.pods) each.phase = model::PodPhase::kFailed;
   scene.bert.status.gang =
       proposeShrink(scene.bert, lastMembers(scene.bert, 1), key("ml/next"), scene.author());
-  CycleInput input{.snapshot = scene.snapshot()};
-  input.snapshot.jobs.push_back(std::make_shared<const model::Job>(
-      model::Job(job("ml/next")
-                     .role("worker", 1, gpus(1))
-                     .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
-                     .victim(scene.pods[1]))));
-  input.otherFeedback = scene.feedback;
-  const Plan plan = cycle(input);
-  const auto decided = std::find_if(plan.decisions.begin(), plan.decisions.end(),
-                                    [](const JobDecision& each) { return each.job->key == key("ml/bert"); });
-  REQUIRE(decided != plan.decisions.end());
-  REQUIRE(decided->status);
-  const auto& proposal = decided->status->gang.proposal;
+  const auto proposalIn = [&](bool claimed) {
+    CycleInput input{.snapshot = scene.snapshot()};
+    const model::Job next = job("ml/next")
+                                .role("worker", 1, gpus(1))
+                                .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
+                                .victim(scene.pods[1]);
+    if (claimed) input.snapshot.jobs.push_back(std::make_shared<const model::Job>(next));
+    input.otherFeedback = scene.feedback;
+    for (const JobDecision& each : cycle(input).decisions) {
+      if (each.job->key == key("ml/bert") && each.status) return each.status->gang.proposal;
+    }
+    FAIL("nothing was decided");
+    return std::optional<model::Proposal>();
+  };
+  const auto proposal = proposalIn(true);
   REQUIRE(proposal);
-  CHECK(proposal->kind == model::ProposalKind::kShrink);
+  CHECK(proposal->kind == (anew ? model::ProposalKind::kRestart : model::ProposalKind::kShrink));
   CHECK_FALSE(proposal->movesFor);
-
   // Without the claim it keeps them.
-  input.snapshot.jobs.edit().pop_back();
-  const Plan without = cycle(input);
-  REQUIRE(without.decisions.size() == 1);
-  REQUIRE(without.decisions.front().status);
-  CHECK_FALSE(without.decisions.front().status->gang.proposal);
+  CHECK_FALSE(proposalIn(false));
+  // One that has done its work is no member short: it ends.
+  for (model::Pod& each : scene.pods) each.phase = model::PodPhase::kSucceeded;
+  CHECK_FALSE(proposalIn(true));
 }

@@ -12,6 +12,7 @@
 #include "core/cycle/long_constraints.h"
 #include "core/place/node_refusals.h"
 #include "model/conditions.h"
+#include "model/limits.h"
 #include "support/placing.h"
 
 using namespace trainyard;        // NOLINT(google-build-using-namespace): test
@@ -25,16 +26,12 @@ constexpr int kDear = 60;
 
 // One member of one GPU, which may have two.
 model::Job elastic(const std::string& name, const std::string& where) {
-  model::Job made = job(name).role("worker", 1, requests(1, 1)).placed(where, "worker", "0");
-  made.spec.preemptible = true;
+  model::Job made = job(name)
+                        .role("worker", 1, requests(1, 1))
+                        .elastic(1, 1, 2)
+                        .placed(where, "worker", "0")
+                        .condition(model::conditions::kScheduled);
   made.spec.templateHash = name;
-  made.spec.checkpoint = model::Checkpoint{.mode = model::CheckpointMode::kHelper};
-  made.spec.elastic = model::Elastic{.role = "worker", .replicas = 1, .minReplicas = 1, .maxReplicas = 2};
-  model::Condition placedAt;
-  placedAt.type = model::conditions::kScheduled;
-  placedAt.status = model::ConditionStatus::kTrue;
-  placedAt.lastTransition = at(0);
-  made.status.conditions.push_back(std::move(placedAt));
   return made;
 }
 
@@ -92,9 +89,9 @@ TEST_CASE("resizes: long constraints of others take nobody his growth, and a par
   scene.snapshot.policy.resize.touchedPermille = 1'000;
   const ResizeAnswer first = scene.cycle();
   CHECK(grown(first, "ml") == 1);
-  // As many as a million words on all nodes.
+  // As many as fit into the words that a cycle compares.
   const std::size_t compared = grown(first, "mallory");
-  CHECK(compared == 1'000'000 / (kNodes * (1'000 - 8)));
+  CHECK(compared == kMostCompared / (kNodes * (1'000 - 8)));
   CHECK_FALSE(first.wakeAt.has_value());
 
   // What is remembered changes no decision.
@@ -112,6 +109,19 @@ TEST_CASE("long constraints: a namespace with many takes none from one with a fe
   CHECK_FALSE(out.contains("bert"));
   CHECK_FALSE(out.contains("gpt"));
   CHECK_FALSE(out.contains("vit"));
-  CHECK(leftOut(all, 10).size() == 300 - (1'000'000 - 10 * 460) / 9'000);
+  CHECK(leftOut(all, 10).size() == 300 - (kMostCompared - 10 * 460) / 9'000);
   CHECK(leftOut({{"ml", "short", 0}}, 1'000'000).empty());
+}
+
+TEST_CASE("long constraints: who copies another one's template takes nothing from it") {
+  std::vector<ComparedTemplate> all = {{"ml", "bert", 400}};
+  for (int i = 0; i < 300; ++i) all.push_back({"mallory", fmt::format("{}", i), 300});
+  all.push_back({"mallory", "bert", 400});
+  CHECK_FALSE(leftOut(all, 1'000).contains("bert"));
+  // Compared once, it costs once.
+  CHECK(leftOut({{"a", "x", 1'000}, {"b", "x", 1'000}, {"c", "y", 300}}, 1'000).empty());
+}
+
+TEST_CASE("long constraints: one job of as many words as there may be is compared with 5,000 nodes") {
+  CHECK(leftOut({{"ml", "bert", model::limits::kNodeWords}}, 5'000).empty());
 }

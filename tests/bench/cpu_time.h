@@ -1,0 +1,14 @@
+#pragma once
+
+#include <ctime>
+
+namespace trainyard::test {
+
+// Of this thread: what a cycle costs, whoever else uses the machine.
+[[nodiscard]] inline double cpuMilliseconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+}
+
+}  // namespace trainyard::test
