@@ -12,6 +12,7 @@
 #include "codec/framework_files.h"
 #include "codec/json_value.h"
 #include "codec/json_writer.h"
+#include "codec/managed_fields.h"
 #include "codec/membership.h"
 #include "codec/owned_object.h"
 #include "codec/preflight_pod.h"
@@ -352,7 +353,9 @@ base::Result<std::string> encodeMemberPod(const model::Job& job, const model::Ro
 std::string encodeReleasePatch(const model::Uid& uid, const model::PodShape& shape,
                                const model::NodeName& node) {
   JsonWriter out;
-  out.beginObject().key("metadata").beginObject().member("uid", uid.str()).endObject();
+  out.beginObject().key("metadata").beginObject().member("uid", uid.str());
+  forgetManagedFields(out);
+  out.endObject();
   out.key("spec").beginObject();
   out.key("affinity").beginObject().key("nodeAffinity").beginObject().key(kRequired).beginObject();
   out.key("nodeSelectorTerms").beginArray();

@@ -5,6 +5,7 @@
 
 #include "codec/json_value.h"
 #include "codec/json_writer.h"
+#include "codec/managed_fields.h"
 #include "model/names.h"
 
 namespace trainyard::codec {
@@ -15,11 +16,6 @@ namespace names = model::names;
 constexpr std::array kOfMembers = {names::kJobNameLabel, names::kJobUidLabel, names::kEpochLabel,
                                    names::kRoleLabel, names::kIndexLabel};
 
-void forgetWriters(JsonWriter& out) {
-  // One empty entry is the API server's word for none.
-  out.key("managedFields").beginArray().beginObject().endObject().endArray();
-}
-
 }  // namespace
 
 std::string encodeStrippingPatch(const model::Job& job) {
@@ -27,7 +23,7 @@ std::string encodeStrippingPatch(const model::Job& job) {
   out.beginObject().key("metadata").beginObject();
   out.member("uid", job.uid.str());
   out.key("labels").null().key("annotations").null();
-  forgetWriters(out);
+  forgetManagedFields(out);
   out.endObject().endObject();
   return std::move(out).take();
 }
@@ -43,7 +39,7 @@ base::Result<std::string> encodeStrippingPatch(const model::Uid& uid, std::strin
     if (std::find(kOfMembers.begin(), kOfMembers.end(), name) == kOfMembers.end()) out.key(name).null();
   });
   out.endObject().key("annotations").null();
-  forgetWriters(out);
+  forgetManagedFields(out);
   out.endObject().endObject();
   return std::move(out).take();
 }

@@ -18,79 +18,25 @@
 #include "kube/config.h"
 #include "kube/connection.h"
 #include "kube/reflector.h"
+#include "load_objects.h"
+#include "rivals.h"
 
 namespace {
 
 using namespace trainyard;  // NOLINT(google-build-using-namespace): a program of its own
+using bench::LoadOptions;
 
-constexpr std::string_view kRunLabel = "bench.trainyard.dev/run";
 constexpr base::Instant::duration kPoll = std::chrono::milliseconds(5);
-
-struct Options {
-  std::string kubeconfig;
-  std::string kind = "pods";
-  std::string run = "run";
-  std::string ns = "default";
-  int count = 1;
-  int gpus = 1;
-  int perNode = 4;  // of bound-pods
-  int connections = 32;
-  int timeoutSeconds = 300;
-  std::string runFor;  // of jobs' pods on simulated nodes; empty: until they are deleted
-};
-
-std::string podSpec(const Options& options, const std::string& node) {
-  // Pods of a node that nobody has called ready yet are welcome there: only the comparison with 5,000 nodes
-  // has such ones.
-  return fmt::format(
-      R"({{{}"restartPolicy":"Never","tolerations":[{{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoSchedule"}}],)"
-      R"("containers":[{{"name":"train","image":"registry.example.com/train:1","command":["python","train.py"],)"
-      R"("env":[{{"name":"NCCL_DEBUG","value":"WARN"}},{{"name":"OMP_NUM_THREADS","value":"8"}}],)"
-      R"("resources":{{"requests":{{"cpu":"1","memory":"4Gi"}},"limits":{{"nvidia.com/gpu":{}}}}}}}]}})",
-      node.empty() ? "" : fmt::format(R"("nodeName":"{}",)", node), options.gpus);
-}
-
-std::string pod(const Options& options, int index, const std::string& node) {
-  return fmt::format(
-      R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{0}-{1:05}","labels":{{"{2}":"{0}"}}}},"spec":{3}}})",
-      options.run, index, kRunLabel, podSpec(options, node));
-}
-
-std::string job(const Options& options, const std::string& name, int replicas) {
-  return fmt::format(
-      R"({{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","metadata":{{"name":"{}"}},)"
-      R"("spec":{{"framework":"Custom","roles":[{{"name":"worker","replicas":{},"template":)"
-      R"({{"metadata":{{"labels":{{"{}":"{}"}}{}}},"spec":{}}}}}]}}}})",
-      name, replicas, kRunLabel, options.run,
-      options.runFor.empty()
-          ? ""
-          : fmt::format(R"(,"annotations":{{"sim.trainyard.dev/run-for":"{}"}})", options.runFor),
-      podSpec(options, ""));
-}
-
-// As a kubelet would keep it, with 8 GPUs; the places in the network follow from the index.
-std::string node(const Options& options, int index) {
-  constexpr std::string_view kAmounts =
-      R"({"cpu":"96","memory":"1Ti","pods":"110","nvidia.com/gpu":"8","ephemeral-storage":"1Ti"})";
-  const int rack = index / 10;
-  return fmt::format(
-      R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"{0}-{1:05}","labels":{{"kubernetes.io/hostname":"{0}-{1:05}",)"
-      R"("kubernetes.io/os":"linux","kubernetes.io/arch":"amd64","nvidia.com/gpu.product":"NVIDIA-H100-80GB-HBM3",)"
-      R"("topology.kubernetes.io/zone":"z{2}","cloud.provider.com/topology-block":"b{3}","cloud.provider.com/topology-rack":"r{4}"}}}},)"
-      R"("status":{{"allocatable":{5},"capacity":{5},"conditions":[{{"type":"Ready","status":"True","reason":"KubeletReady",)"
-      R"("message":"ready","lastHeartbeatTime":"2026-01-01T00:00:00Z","lastTransitionTime":"2026-01-01T00:00:00Z"}}]}}}})",
-      options.run, index, rack / 125, rack / 5, rack, kAmounts);
-}
 
 class Load final : public kube::ReflectorSink {
  public:
-  Load(Options options, kube::ApiClient& api, base::EventLoop& loop, const base::Logger& log)
+  Load(LoadOptions options, kube::ApiClient& api, base::EventLoop& loop, const base::Logger& log)
       : options_(std::move(options)),
         api_(api),
         loop_(loop),
         log_(log),
         watch_({.type = kube::kPods,
-                .selectors = {{"labelSelector", fmt::format("{}={}", kRunLabel, options_.run)}}},
+                .selectors = {{"labelSelector", fmt::format("{}={}", bench::kRunLabel, options_.run)}}},
                api, loop, base::Rng(1), log, *this),
         gang_(options_.kind == "gang"),
         awaited_(options_.kind == "pods" || options_.kind == "jobs" || gang_ ? options_.count : 0),
@@ -148,13 +94,13 @@ class Load final : public kube::ReflectorSink {
   }
 
   [[nodiscard]] std::string bodyOf(int index) const {
-    if (options_.kind == "nodes") return node(options_, index);
+    if (options_.kind == "nodes") return bench::nodeBody(options_, index);
     if (options_.kind == "bound-pods") {
-      return pod(options_, index, fmt::format("n-{:05}", index / options_.perNode));
+      return bench::podBody(options_, index, fmt::format("n-{:05}", index / options_.perNode));
     }
-    if (options_.kind == "pods") return pod(options_, index, "");
-    return gang_ ? job(options_, options_.run, options_.count)
-                 : job(options_, fmt::format("{}-{:05}", options_.run, index), 1);
+    if (options_.kind == "pods") return bench::podBody(options_, index, "");
+    return gang_ ? bench::jobBody(options_, options_.run, options_.count)
+                 : bench::jobBody(options_, fmt::format("{}-{:05}", options_.run, index), 1);
   }
 
   void endIfDone() {
@@ -176,7 +122,7 @@ class Load final : public kube::ReflectorSink {
 
   [[nodiscard]] double elapsed() const { return std::chrono::duration<double>(loop_.now() - began_).count(); }
 
-  const Options options_;
+  const LoadOptions options_;
   kube::ApiClient& api_;
   base::EventLoop& loop_;
   const base::Logger& log_;
@@ -195,7 +141,7 @@ class Load final : public kube::ReflectorSink {
   bool good_ = false;
 };
 
-int run(const Options& options) {
+int run(const LoadOptions& options) {
   const auto sink = base::makeStderrSink();
   const base::Logger log(*sink, base::LogLevel::kWarning, "load-generator");
   const auto config = kube::loadConnectionConfig({.kubeconfig = options.kubeconfig});
@@ -212,23 +158,31 @@ int run(const Options& options) {
     log.error("no API server", {{"error", connection.error().message}});
     return 1;
   }
-  Load load(options, (*connection)->api(), loop, log);
-  load.start();
-  loop.run();
-  return load.good() ? 0 : 1;
+  const auto carryOut = [&loop](auto& load) {
+    load.start();
+    loop.run();
+    return load.good() ? 0 : 1;
+  };
+  kube::ApiClient& api = (*connection)->api();
+  if (options.kind == "rivals") {
+    bench::Rivals rivals(options, api, loop, log);
+    return carryOut(rivals);
+  }
+  Load load(options, api, loop, log);
+  return carryOut(load);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  Options options;
+  LoadOptions options;
   CLI::App app{"Creates objects as fast as the API server takes them; waits until all pods are bound."};
   app.add_option("--kubeconfig", options.kubeconfig)->required();
   app.add_option("--kind", options.kind,
                  "pods; jobs: TrainingJobs of one pod; waiting-jobs: such, without waiting for pods; gang: "
-                 "one TrainingJob; "
+                 "one TrainingJob; rivals: two of them, of which one fits; "
                  "nodes; bound-pods: on n-00000 …")
-      ->check(CLI::IsMember({"pods", "jobs", "waiting-jobs", "gang", "nodes", "bound-pods"}))
+      ->check(CLI::IsMember({"pods", "jobs", "waiting-jobs", "gang", "rivals", "nodes", "bound-pods"}))
       ->capture_default_str();
   app.add_option("--run", options.run, "prefix of names, and label of the pods")->capture_default_str();
   app.add_option("--namespace", options.ns)->capture_default_str();

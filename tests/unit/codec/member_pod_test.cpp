@@ -267,7 +267,7 @@ TEST_CASE("trainyard-launch is refused what it cannot start") {
 
 TEST_CASE("the release patch pins and opens the gate in one write") {
   CHECK(canonical(codec::encodeReleasePatch(model::Uid("p1"), {}, model::NodeName("n3"))) == canonical(R"({
-    "metadata":{"uid":"p1"},
+    "metadata":{"uid":"p1","managedFields":[{}]},
     "spec":{"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
         {"matchFields":[{"key":"metadata.name","operator":"In","values":["n3"]}]}]}}},
       "schedulingGates":[{"$patch":"delete","name":"trainyard.dev/gang"}]}})"));
@@ -281,7 +281,7 @@ TEST_CASE("the release patch keeps every term the pod has") {
                     {.labels = {}, .fields = {{"metadata.name", model::SelectorOperator::kIn, {"n3"}}}},
                     {}};
   CHECK(canonical(codec::encodeReleasePatch(model::Uid("p1"), shape, model::NodeName("n3"))) == canonical(R"({
-    "metadata":{"uid":"p1"},
+    "metadata":{"uid":"p1","managedFields":[{}]},
     "spec":{"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
         {"matchExpressions":[{"key":"rack","operator":"In","values":["r0","r1"]},{"key":"old","operator":"DoesNotExist"}],
          "matchFields":[{"key":"metadata.name","operator":"In","values":["n3"]}]},
