@@ -107,17 +107,26 @@ const model::GangRecord* SingleRecords::made(const model::ObjectKey& job) const 
 
 void SingleRecords::overlay(model::Snapshot& snapshot) {
   onTheirWay_ = 0;
+  // Both are sorted by key, and in a rush of jobs nearly each of them has an entry.
+  std::size_t next = 0;
   for (auto entry = entries_.begin(); entry != entries_.end();) {
     const auto& jobs = snapshot.jobs.items();
-    const auto at = std::lower_bound(jobs.begin(), jobs.end(), entry->first,
-                                     [](const auto& job, const auto& key) { return job->key < key; });
-    const bool found = at != jobs.end() && (*at)->key == entry->first;
-    auto job = found ? *at : nullptr;
+    const auto isNext = [&] { return next < jobs.size() && jobs[next]->key == entry->first; };
+    if (!isNext()) {
+      const auto from = jobs.begin() + static_cast<std::ptrdiff_t>(next);
+      const auto at = std::lower_bound(from, jobs.end(), entry->first,
+                                       [](const auto& job, const auto& key) { return job->key < key; });
+      next = static_cast<std::size_t>(at - jobs.begin());
+    }
+    auto job = isNext() ? jobs[next] : nullptr;
     if (!apply(entry->second, job, snapshot)) {
       entry = entries_.erase(entry);
       continue;
     }
-    if (job && job != *at) snapshot.jobs.edit()[static_cast<std::size_t>(at - jobs.begin())] = std::move(job);
+    if (job) {
+      if (job != jobs[next]) snapshot.jobs.edit()[next] = std::move(job);
+      ++next;
+    }
     const Entry& kept = entry->second;
     if (kept.made && kept.bound.empty() && snapshot.now - kept.madeAt < kOnItsWay) ++onTheirWay_;
     ++entry;

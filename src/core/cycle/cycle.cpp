@@ -14,6 +14,15 @@
 #include "model/managed_by.h"
 
 namespace trainyard::core {
+namespace {
+
+// The members of a gang that runs or starts, all of which its record is to keep. Null where some are to go.
+const std::vector<model::Assignment>* keptWhole(const model::GangRecord& gang) {
+  if (!gang.proposal) return gang.placed ? &gang.placed->assignments : nullptr;
+  return gang.placed || !gang.proposal->remove.empty() ? nullptr : &gang.proposal->add;
+}
+
+}  // namespace
 
 Cycle::Cycle(const CycleInput& input, CycleCache& cache)
     : input_(input),
@@ -111,16 +120,16 @@ void Cycle::decide(const JobPtr& job) {
 }
 
 // Pods that no record keeps any more hold their places until they are gone, and whoever they belong to is
-// charged for them: the queue that it was given its places by, or one that it may use. Where a gang runs in
-// peace it has none but strays.
+// charged for them: the queue that it was given its places by, or one that it may use. Where all that the
+// record names is kept or awaited, no more pods than that are none but its own.
 void Cycle::chargeLeaving(const Job& job) {
   if (model::leftToOthers(job)) return;
   const JobPods& pods = podsOf(job);
   if (pods.empty()) return;
   const GangRecord& gang = job.status.gang;
-  const bool atPeace =
-      gang.placed && !gang.proposal && !job.finished() && !job.deleting && !job.spec.run.suspend;
-  if (atPeace && static_cast<std::int64_t>(pods.size()) <= memberCount(gang.placed->assignments)) return;
+  const bool atPeace = !job.finished() && !job.deleting && !job.spec.run.suspend;
+  const auto* kept = keptWhole(gang);
+  if (atPeace && kept != nullptr && static_cast<std::int64_t>(pods.size()) <= memberCount(*kept)) return;
   if (!gang.charge && !queueOpenTo(queues_.askedQueueOf(job), job.key.ns, input_.snapshot)) return;
   queues_.chargeLeaving(queues_.queueOf(job), queues_.leavingOf(job, pods));
 }
