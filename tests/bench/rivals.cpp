@@ -1,5 +1,6 @@
 #include "rivals.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <utility>
@@ -54,10 +55,10 @@ void Rivals::upsert(std::string_view object) {
 
 void Rivals::remove(std::string_view object) {
   const auto pod = codec::decodePod(object);
-  if (!pod || !pod->member || pod->member->jobName != winner_) return;
-  auto& bound = bound_[winner_];
+  if (!pod || !pod->member) return;
+  auto& bound = bound_[pod->member->jobName];
   bound.erase(pod->key.name);
-  if (bound.empty()) goneSeconds_ = elapsed();
+  if (bound.empty() && pod->member->jobName == winner_) goneSeconds_ = elapsed();
 }
 
 // The watch comes first, lest a pod be bound before anybody looks.
@@ -77,7 +78,9 @@ void Rivals::begin() {
 }
 
 void Rivals::deleteWinner() {
-  if (bound_.size() > 1) return giveUp("pods of both are bound, and both do not fit");
+  const auto holds = [](const auto& job) { return !job.second.empty(); };
+  if (std::count_if(bound_.begin(), bound_.end(), holds) > 1)
+    return giveUp("pods of both are bound, and both do not fit");
   began_ = loop_.now();
   api_.remove(kube::kTrainingJobs.object(options_.ns, winner_), {},
               [this](const base::Result<kube::ApiResponse>& answer) {

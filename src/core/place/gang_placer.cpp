@@ -167,7 +167,9 @@ std::optional<base::WallTime> claimsAgainFrom(const Job& job) {
 std::optional<Placement> GangPlacer::tryPlace(const PlaceRequest& request) {
   const auto find = [&](const PlaceRequest& asked) {
     spend(nodes());
-    return findPlaces(asked, ledger_, domains_);
+    auto places = findPlaces(asked, ledger_, domains_);
+    spend(0);  // for constraints that it was the first to ask of nodes
+    return places;
   };
   if (auto preferred = placeOnPreferredType(request, find)) return preferred;
   return keepsToOneType(request) ? placeOnOneType(request, cache_.gpuTypes(snapshot_), find) : find(request);
