@@ -55,8 +55,9 @@ base::Result<std::string> canonicalQuantity(const std::string& text) {
   if (milli == 0) return std::string("0");
   const bool exponent = text.find_first_of("eE") != std::string::npos && text.back() != 'E';
   const bool binary = text.back() == 'i';
-  if (binary && (milli >= 1'024'000 || milli <= -1'024'000)) {
-    std::int64_t units = parsed->unitsRoundedUp();
+  const bool whole = milli % 1000 == 0;
+  if (binary && whole && (milli >= 1'024'000 || milli <= -1'024'000)) {
+    std::int64_t units = milli / 1000;
     const int power = reduce(units, 1024, 6);
     return fmt::format("{}{}", units, kBinary[power]);
   }
