@@ -119,6 +119,7 @@ void SingleRecords::overlay(model::Snapshot& snapshot) {
       next = static_cast<std::size_t>(at - jobs.begin());
     }
     auto job = isNext() ? jobs[next] : nullptr;
+    if (!job || job->uid != entry->second.uid) orphan(entry->first, entry->second);
     if (!apply(entry->second, job, snapshot)) {
       entry = entries_.erase(entry);
       continue;
@@ -131,6 +132,37 @@ void SingleRecords::overlay(model::Snapshot& snapshot) {
     if (kept.made && kept.bound.empty() && snapshot.now - kept.madeAt < kOnItsWay) ++onTheirWay_;
     ++entry;
   }
+  showOrphans(snapshot);
+}
+
+void SingleRecords::orphan(const model::ObjectKey& job, Entry& entry) {
+  if (!entry.made) return;
+  const model::Assignment& place = entry.made->proposal->add.front();
+  const int index = place.indices.values().front();
+  orphans_.push_back({{job.ns, model::podName(job.name, place.role, index)}, entry.uid, entry.madeAt});
+  entry.made.reset();
+}
+
+void SingleRecords::showOrphans(model::Snapshot& snapshot) {
+  std::erase_if(orphans_, [&](Orphan& orphan) {
+    const auto& pods = snapshot.pods.items();
+    const auto at = std::lower_bound(pods.begin(), pods.end(), orphan.pod,
+                                     [](const auto& pod, const auto& key) { return pod->key < key; });
+    const bool found = at != pods.end() && (*at)->key == orphan.pod && (*at)->controllerUid == orphan.owner;
+    // The reply to its creation may be on its way.
+    if (!found) return orphan.from != nullptr || snapshot.now - orphan.madeAt >= kOnItsWay;
+    const PodPtr& pod = *at;
+    if (pod->bound() || pod->finished() || !pod->pinned) return true;
+    if (orphan.from != pod) {
+      auto shown = std::make_shared<model::Pod>(*pod);
+      shown->node = *pod->pinned;
+      orphan.from = pod;
+      orphan.to = std::move(shown);
+    }
+    const auto index = static_cast<std::size_t>(at - pods.begin());
+    snapshot.pods.edit()[index] = orphan.to;
+    return false;
+  });
 }
 
 bool SingleRecords::apply(Entry& entry, std::shared_ptr<const model::Job>& job,

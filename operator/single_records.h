@@ -31,7 +31,8 @@ class SingleRecords {
   [[nodiscard]] std::size_t onTheirWay() const { return onTheirWay_; }
 
   // Gives the snapshot's jobs their records. The same object for the same job, pod and plan, so that it
-  // counts as a change once only.
+  // counts as a change once only. A pod that this leader made for a job that has gone since is shown where it
+  // may be bound at any time, until it is known to be, or gone.
   void overlay(model::Snapshot& snapshot);
 
  private:
@@ -50,8 +51,18 @@ class SingleRecords {
     } seenAs = {};
   };
 
+  // Made for a job that is gone; nothing else tells where it belongs.
+  struct Orphan {
+    model::ObjectKey pod;
+    model::Uid owner;
+    base::WallTime madeAt{};
+    PodPtr from = nullptr, to = nullptr;  // as the cache has it, and as it is shown
+  };
+
   void podChanged(const PodPtr& before, const PodPtr& after);
   void podGone(const model::ObjectKey& job, const model::Pod& pod);
+  void orphan(const model::ObjectKey& job, Entry& entry);
+  void showOrphans(model::Snapshot& snapshot);
   // False: nothing is left to be known of it.
   [[nodiscard]] bool apply(Entry& entry, std::shared_ptr<const model::Job>& job,
                            const model::Snapshot& snapshot) const;
@@ -61,6 +72,7 @@ class SingleRecords {
   kube::ClusterCache& cache_;
   core::Settings settings_;
   std::map<model::ObjectKey, Entry> entries_;  // by job
+  std::vector<Orphan> orphans_;
   std::size_t onTheirWay_ = 0;
 };
 

@@ -220,6 +220,44 @@ TEST_CASE(
   CHECK(seen()->recordUnwritten);
 }
 
+TEST_CASE("the pod of a job that is gone counts where it may be bound until it is known to be, or gone") {
+  Scene scene;
+  scene.putJob("u1");
+  scene.make("n1");
+  CHECK(scene.place() == "n1");
+  const bool another = GENERATE(false, true);  // of the same name
+  if (another) {
+    scene.putJob("u2");
+  } else {
+    scene.cache.jobs.forget(kJob, "u1");
+  }
+  const auto shown = [&] {
+    model::Snapshot snapshot = scene.cache.snapshot({});
+    scene.singles.overlay(snapshot);
+    return snapshot.pods.empty() ? nullptr : snapshot.pods.front();
+  };
+  CHECK(shown() == nullptr);  // the reply is not there yet
+  scene.putPod("p1", "u1", 1, "", "n1");
+  const auto once = shown();
+  REQUIRE(once);
+  CHECK(once->node.str() == "n1");
+  CHECK(shown() == once);
+  SECTION("of another owner") {
+    scene.putPod("p2", "u3", 1, "", "n1");
+    CHECK_FALSE(shown()->bound());
+  }
+  SECTION("bound") {
+    scene.putPod("p1", "u1", 1, "n2");
+    CHECK(shown()->node.str() == "n2");
+  }
+  SECTION("gone") {
+    scene.dropPod("p1");
+    CHECK(shown() == nullptr);
+    scene.putPod("p1", "u1", 1, "", "n1");
+    CHECK_FALSE(shown()->bound());
+  }
+}
+
 TEST_CASE("what is written ends it") {
   Scene scene;
   scene.putJob("u1");
