@@ -169,7 +169,6 @@ bool SingleRecords::apply(Entry& entry, std::shared_ptr<const model::Job>& job,
                           const model::Snapshot& snapshot) const {
   // The list of jobs may be behind that of pods.
   if (!job) {
-    entry.made.reset();
     entry.lost.reset();
     return !entry.bound.empty();
   }
@@ -179,9 +178,7 @@ bool SingleRecords::apply(Entry& entry, std::shared_ptr<const model::Job>& job,
     std::erase_if(entry.bound, [&](const PodPtr& each) { return !mayBeUnrecorded(*each, *job); });
     return !entry.bound.empty();
   }
-  const bool current =
-      entry.made && entry.uid == job->uid && entry.made->lastEpoch == job->status.gang.lastEpoch + 1;
-  if (!current) entry.made.reset();
+  if (entry.made && entry.made->lastEpoch != job->status.gang.lastEpoch + 1) entry.made.reset();
   if (entry.lost && !isNextPodOf(*entry.lost, *job)) entry.lost.reset();
   const auto at = std::find_if(entry.bound.begin(), entry.bound.end(),
                                [&](const PodPtr& each) { return isNextPodOf(*each, *job); });

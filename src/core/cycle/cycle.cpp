@@ -120,8 +120,8 @@ void Cycle::decide(const JobPtr& job) {
 }
 
 // Pods that no record keeps any more hold their places until they are gone, and whoever they belong to is
-// charged for them: the queue that it was given its places by, or one that it may use. Where all that the
-// record names is kept or awaited, no more pods than that are none but its own.
+// charged for them: the queue that it was given its places by, or one that it may use. Where nothing of the
+// record is to go, pods that are no more than it names are its own.
 void Cycle::chargeLeaving(const Job& job) {
   if (model::leftToOthers(job)) return;
   const JobPods& pods = podsOf(job);
