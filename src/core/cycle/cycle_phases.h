@@ -58,7 +58,8 @@ class Cycle {
   [[nodiscard]] static bool wantsRoom(const GangWait& wait);
   [[nodiscard]] bool staysHeld(const Job& job) const;
   void awaitMove(const JobPtr& job);
-  [[nodiscard]] bool isClaimedBy(const model::ObjectKey& claimant, const JobPods& pods) const;
+  [[nodiscard]] ClaimOnGang claimOf(const model::ObjectKey& claimant, const model::Job& gang,
+                                    const JobPods& pods) const;
 
   // cycle_placed.cpp: a gang that has its places: what has become of its members, and what follows.
   void watchPlaced(const JobPtr& job);

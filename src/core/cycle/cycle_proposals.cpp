@@ -130,13 +130,15 @@ void Cycle::awaitMove(const JobPtr& job) {
   StatusNews news;
   const JobPods& pods = podsOf(*job);
   const Outcome outcome = judge(*job, placedMembers(*job, *gang.placed, pods)).outcome;
-  const bool claimed =
-      !job->deleting && !job->spec.run.suspend && isClaimedBy(*gang.proposal->movesFor, pods);
-  // Who has failed meanwhile gives its members up all the same: with their pods gone the claim stands, and a
-  // gang that starts anew with all that its record names would hold more than its queue may.
+  ClaimOnGang claim;
+  if (!job->deleting && !job->spec.run.suspend) claim = claimOf(*gang.proposal->movesFor, *job, pods);
+  // Who has failed meanwhile gives its members up all the same, and so does a gang whose claimed members have
+  // ended by themselves: with their pods gone the claim has their places, and a gang that starts anew with
+  // all that its record names would hold more than its queue may.
   const bool fails = outcome == Outcome::kFailed || outcome == Outcome::kLost;
+  const bool gone = outcome == Outcome::kRunning && !claim.awaits;
   const bool fewer = memberCount(gang.proposal->add) < memberCount(gang.proposal->remove);
-  const bool begins = evictions_.contains(job->key) || (claimed && fails && fewer);
+  const bool begins = evictions_.contains(job->key) || (claim.names && (fails || gone) && fewer);
   if (begins && gang.proposal->kind == model::ProposalKind::kShrink) {
     const model::ObjectKey claimant = *gang.proposal->movesFor;
     GangRecord record = beginShrink(*job, author());
@@ -159,16 +161,17 @@ void Cycle::awaitMove(const JobPtr& job) {
     return;
   }
   news.where = describePlaces(gang.placed->assignments, ledger_, topology);
-  const bool wanted = claimed && outcome == Outcome::kRunning;
+  const bool wanted = claim.names && outcome == Outcome::kRunning;
   write(job, wanted ? gang : withdrawMove(*job), {}, news);
   if (!wanted) plan_.decisions.back().urgency = Urgency::kNow;
 }
 
-bool Cycle::isClaimedBy(const model::ObjectKey& claimant, const JobPods& pods) const {
+ClaimOnGang Cycle::claimOf(const model::ObjectKey& claimant, const Job& gang, const JobPods& pods) const {
   const auto& jobs = input_.snapshot.jobs;
   const auto at = std::lower_bound(jobs.begin(), jobs.end(), claimant,
                                    [](const JobPtr& each, const auto& wanted) { return each->key < wanted; });
-  return at != jobs.end() && (*at)->key == claimant && claimsAny(**at, pods);
+  if (at == jobs.end() || (*at)->key != claimant) return {};
+  return claimOn(gang, pods, **at);
 }
 
 }  // namespace trainyard::core

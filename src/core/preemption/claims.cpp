@@ -1,13 +1,26 @@
 #include "core/preemption/claims.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/saturating.h"
+#include "model/job.h"
 #include "model/words.h"
 
 namespace trainyard::core {
+namespace {
+
+std::set<std::string> podNamesOf(const std::string& job, const std::vector<model::Assignment>& places) {
+  std::set<std::string> names;
+  for (const model::Assignment& each : places) {
+    for (const int index : each.indices.values()) names.insert(model::podName(job, each.role, index));
+  }
+  return names;
+}
+
+}  // namespace
 
 std::map<model::ObjectKey, model::ObjectKey> claimedGangs(
     const std::vector<std::shared_ptr<const model::Job>>& proposing,
@@ -22,12 +35,22 @@ std::map<model::ObjectKey, model::ObjectKey> claimedGangs(
   return claimed;
 }
 
-bool claimsAny(const model::Job& claimant, const JobPods& pods) {
+ClaimOnGang claimOn(const model::Job& gang, const JobPods& pods, const model::Job& claimant) {
+  ClaimOnGang claim;
   const auto& proposal = claimant.status.gang.proposal;
-  if (!proposal || proposal->phase != model::ProposalPhase::kClaiming) return false;
-  return std::any_of(proposal->victims.begin(), proposal->victims.end(), [&](const model::Victim& victim) {
-    return std::any_of(pods.begin(), pods.end(), [&](const auto& pod) { return pod->uid == victim.uid; });
-  });
+  if (!proposal || proposal->phase != model::ProposalPhase::kClaiming) return claim;
+  const std::set<std::string> leaving = podNamesOf(gang.key.name, gang.status.gang.proposal->remove);
+  for (const model::Victim& victim : proposal->victims) {
+    const auto pod =
+        std::find_if(pods.begin(), pods.end(), [&](const auto& each) { return each->uid == victim.uid; });
+    if (pod != pods.end()) {
+      claim.names = true;
+      claim.awaits = claim.awaits || !(*pod)->finished();
+    } else if (victim.pod.ns == gang.key.ns && leaving.contains(victim.pod.name)) {
+      claim.names = true;
+    }
+  }
+  return claim;
 }
 
 std::vector<model::Victim> victimPods(const std::vector<std::shared_ptr<const model::Job>>& gangs,

@@ -17,8 +17,14 @@ namespace trainyard::core {
     const std::vector<std::shared_ptr<const model::Job>>& proposing,
     const model::SharedList<model::Pod>& pods);
 
-// Whether the job has a claim under way that names any of these pods.
-[[nodiscard]] bool claimsAny(const model::Job& claimant, const JobPods& pods);
+// What a claim under way has of a gang that is to give members up for it.
+struct ClaimOnGang {
+  bool names = false;   // pods of those members, though they be gone: one cycle sees them gone and the claim
+                        // about to have their places
+  bool awaits = false;  // one of them that has not ended
+};
+// `pods`: all of the gang's. Nothing where the claim's places are reserved already, or given up.
+[[nodiscard]] ClaimOnGang claimOn(const model::Job& gang, const JobPods& pods, const model::Job& claimant);
 
 // The gangs that a claim stops, as it names them: their pods that have not ended.
 [[nodiscard]] std::vector<model::Victim> victimPods(
