@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -84,7 +83,7 @@ class ObjectCache final : public ReflectorSink {
     if (!before && kind == WriteKind::kUpdate) return false;
     if (isGone(key, *decoded)) return false;
     if (before && versionNumber(before->resourceVersion).value_or(0) >= *version) return false;
-    written_.insert(key);
+    written_[key] = {};
     put(key, std::make_shared<const T>(std::move(*decoded)));
     return true;
   }
@@ -107,42 +106,25 @@ class ObjectCache final : public ReflectorSink {
   }
 
   void page(const std::vector<std::string>& objects, bool first) override {
-    if (first) {
-      listed_.clear();
-      listedVersion_ = 0;
-    }
+    if (first) listed_.clear();
     for (const std::string& text : objects) {
       auto decoded = decodeOrReport(text);
       if (!decoded) {
         keepOld(text, listed_);
         continue;
       }
-      listedVersion_ = std::max(listedVersion_, versionOf(*decoded));
       const Key key = Traits::keyOf(*decoded);
       listed_[key] = sharedWith(find(key), std::move(*decoded));
     }
   }
 
-  void listed() override {
+  void listed(std::string_view resourceVersion) override {
     // Numbers may start anew after a list: a server restored from a backup goes back in time.
-    delivered_ = std::exchange(listedVersion_, 0);
+    delivered_ = versionNumber(resourceVersion).value_or(0);
     auto next = std::exchange(listed_, {});
     dropGone(next);
-    std::erase_if(written_, [&](const Key& key) {
-      const auto delivered = next.find(key);
-      if (delivered == next.end()) return true;
-      const Pointer known = find(key);
-      if (!known || versionOf(*known) <= versionOf(*delivered->second)) return true;
-      delivered->second = known;
-      return false;
-    });
+    keepWritten(next);
     notifyDifferences(std::exchange(objects_, std::move(next)));
-  }
-
-  // The whole collection at once.
-  void replace(const std::vector<std::string>& objects) {
-    page(objects, true);
-    listed();
   }
 
   void upsert(std::string_view object) override {
@@ -198,6 +180,24 @@ class ObjectCache final : public ReflectorSink {
       return gone != gone_.end() && gone->second.uid == object.uid.str();
     } else {
       return false;
+    }
+  }
+
+  // A list whose answer comes late is older than what was written meanwhile: the watch from there on tells of
+  // it. The list after it is not: what that one does not show is gone, or a backup knows nothing of it.
+  void keepWritten(std::map<Key, Pointer>& listed) {
+    for (auto written = written_.begin(); written != written_.end();) {
+      const Pointer known = find(written->first);
+      const auto shown = listed.find(written->first);
+      const bool again = std::exchange(written->second.listed, true);
+      const bool older = shown != listed.end() ? versionOf(*shown->second) < versionOf(*known)
+                                               : delivered_ < versionOf(*known) && !again;
+      if (!older) {
+        written = written_.erase(written);
+        continue;
+      }
+      listed[written->first] = known;
+      ++written;
     }
   }
 
@@ -340,15 +340,17 @@ class ObjectCache final : public ReflectorSink {
   std::map<Key, Pointer> objects_;
   model::SharedList<T> list_;  // the same objects, in the same order
   mutable bool handedOut_ = false;
-  std::set<Key> written_;        // taken from a write of ours; the watch has not shown them yet
-  std::uint64_t delivered_ = 0;  // the newest version that list or watch delivered
+  struct Written {
+    bool listed = false;  // a list has come since
+  };
+  std::map<Key, Written> written_;  // taken from a write of ours; the watch has not shown them yet
+  std::uint64_t delivered_ = 0;     // the newest version that list or watch delivered
   struct Gone {
     std::string uid;
     bool listed = false;  // a list has shown it since
   };
   std::map<Key, Gone> gone_;       // ended by a write of ours; the watch has not told
   std::map<Key, Pointer> listed_;  // of the pages of a list under way
-  std::uint64_t listedVersion_ = 0;
   std::size_t undecodable_ = 0;
 };
 

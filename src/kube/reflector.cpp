@@ -124,7 +124,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
     failedWatches_ = 0;
     resourceVersion_ = page->resourceVersion;
     synced_ = true;
-    sink_.listed();
+    sink_.listed(resourceVersion_);
     if (round_ == round) watch();
   }
 

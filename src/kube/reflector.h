@@ -25,9 +25,9 @@ class ReflectorSink {
   virtual ~ReflectorSink() = default;
 
   // A list comes in pages, one at a time, `first` beginning anew whatever came before it. It counts once
-  // listed() says that it is whole: what is in none of its pages was deleted meanwhile.
+  // listed() says that it is whole, and its version: what is in none of its pages was not there then.
   virtual void page(const std::vector<std::string>& objects, bool first) = 0;
-  virtual void listed() = 0;
+  virtual void listed(std::string_view resourceVersion) = 0;
   virtual void upsert(std::string_view object) = 0;
   virtual void remove(std::string_view object) = 0;
 };

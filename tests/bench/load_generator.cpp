@@ -53,7 +53,7 @@ class Load final : public kube::ReflectorSink {
   void page(const std::vector<std::string>& objects, bool) override {
     for (const std::string& object : objects) upsert(object);
   }
-  void listed() override {}
+  void listed(std::string_view) override {}
   void upsert(std::string_view object) override {
     const auto pod = codec::decodePod(object);
     if (!pod || !pod->bound() || !bound_.insert(pod->key.name).second) return;

@@ -23,7 +23,7 @@ class Rivals final : public kube::ReflectorSink {
   [[nodiscard]] bool good() const { return good_; }
 
   void page(const std::vector<std::string>& objects, bool) override;
-  void listed() override {}
+  void listed(std::string_view) override {}
   void upsert(std::string_view object) override;
   void remove(std::string_view object) override;
 

@@ -1,7 +1,8 @@
 #include "core/preemption/claims.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -12,12 +13,17 @@
 namespace trainyard::core {
 namespace {
 
-std::set<std::string> podNamesOf(const std::string& job, const std::vector<model::Assignment>& places) {
-  std::set<std::string> names;
-  for (const model::Assignment& each : places) {
-    for (const int index : each.indices.values()) names.insert(model::podName(job, each.role, index));
+// The pods of the members that the gang's proposal takes away, by name; null for those that are gone.
+std::map<std::string, const model::Pod*> leavingPods(const model::Job& gang, const JobPods& pods) {
+  std::map<std::string, const model::Pod*> leaving;
+  for (const model::Assignment& each : gang.status.gang.proposal->remove) {
+    for (const int index : each.indices.values())
+      leaving.emplace(model::podName(gang.key.name, each.role, index), nullptr);
   }
-  return names;
+  for (const auto& pod : pods) {
+    if (const auto at = leaving.find(pod->key.name); at != leaving.end()) at->second = pod.get();
+  }
+  return leaving;
 }
 
 }  // namespace
@@ -39,16 +45,14 @@ ClaimOnGang claimOn(const model::Job& gang, const JobPods& pods, const model::Jo
   ClaimOnGang claim;
   const auto& proposal = claimant.status.gang.proposal;
   if (!proposal || proposal->phase != model::ProposalPhase::kClaiming) return claim;
-  const std::set<std::string> leaving = podNamesOf(gang.key.name, gang.status.gang.proposal->remove);
+  const auto leaving = leavingPods(gang, pods);
   for (const model::Victim& victim : proposal->victims) {
-    const auto pod =
-        std::find_if(pods.begin(), pods.end(), [&](const auto& each) { return each->uid == victim.uid; });
-    if (pod != pods.end()) {
-      claim.names = true;
-      claim.awaits = claim.awaits || !(*pod)->finished();
-    } else if (victim.pod.ns == gang.key.ns && leaving.contains(victim.pod.name)) {
-      claim.names = true;
-    }
+    const auto at = leaving.find(victim.pod.name);
+    if (victim.pod.ns != gang.key.ns || at == leaving.end()) continue;
+    const model::Pod* pod = at->second;
+    if (pod != nullptr && pod->uid != victim.uid) continue;
+    claim.names = true;
+    claim.awaits = claim.awaits || (pod != nullptr && !pod->finished());
   }
   return claim;
 }

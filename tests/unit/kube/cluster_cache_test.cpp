@@ -60,6 +60,10 @@ struct Fixture {
     });
   }
 
+  void list(const std::vector<std::string>& objects, int version) {
+    cache.pods.page(objects, true);
+    cache.pods.listed(std::to_string(version));
+  }
   std::vector<std::string> take() { return std::exchange(changes, {}); }
   std::string version(std::string_view name) const {
     const auto pod = cache.pods.find({"ml", std::string(name)});
@@ -71,7 +75,7 @@ using Changes = std::vector<std::string>;
 
 TEST_CASE("a list counts once it is whole, and its pages need not be there together") {
   Fixture f;
-  f.cache.pods.replace({object("a", "u1", 10), object("z", "u9", 10)});
+  f.list({object("a", "u1", 10), object("z", "u9", 10)}, 10);
   f.take();
   f.cache.pods.page({object("a", "u1", 12)}, true);
   // A list that broke off leaves nothing behind.
@@ -81,20 +85,20 @@ TEST_CASE("a list counts once it is whole, and its pages need not be there toget
   CHECK(f.cache.pods.applyWrite(object("b", "u2", 20), WriteKind::kCreate));
   f.cache.pods.page({object("c", "u3", 13)}, false);
   CHECK(f.take() == Changes{"- > b#u2@20"});
-  f.cache.pods.listed();
+  f.cache.pods.listed("13");
   CHECK(f.take() == Changes{"a#u1@10 > -", "- > c#u3@13", "z#u9@10 > -"});
   CHECK(f.version("b") == "20");
 }
 
 TEST_CASE("a list replaces what was there and tells every difference in order of names") {
   Fixture f;
-  f.cache.pods.replace({object("b", "u2", 11), object("a", "u1", 10)});
+  f.list({object("b", "u2", 11), object("a", "u1", 10)}, 11);
   CHECK(f.take() == Changes{"- > a#u1@10", "- > b#u2@11"});
 
   // a vanished, b changed, c is new; d of another incarnation arrives as one change.
-  f.cache.pods.replace({object("b", "u2", 12), object("c", "u3", 13)});
+  f.list({object("b", "u2", 12), object("c", "u3", 13)}, 13);
   CHECK(f.take() == Changes{"a#u1@10 > -", "b#u2@11 > b#u2@12", "- > c#u3@13"});
-  f.cache.pods.replace({object("b", "u9", 20), object("c", "u3", 13)});
+  f.list({object("b", "u9", 20), object("c", "u3", 13)}, 20);
   CHECK(f.take() == Changes{"b#u2@12 > b#u9@20"});
 }
 
@@ -142,10 +146,10 @@ TEST_CASE("the watch's repetition of a write is known without being decoded agai
 
 TEST_CASE("an object that cannot be decoded leaves what was known, and is counted and logged") {
   Fixture f;
-  f.cache.pods.replace({object("a", "u1", 10), object("b", "u2", 11)});
+  f.list({object("a", "u1", 10), object("b", "u2", 11)}, 11);
   f.cache.pods.upsert(object("a", "u1", 12, true));
   CHECK(f.version("a") == "10");
-  f.cache.pods.replace({object("a", "u1", 12, true), object("b", "u2", 13)});
+  f.list({object("a", "u1", 12, true), object("b", "u2", 13)}, 13);
   CHECK(f.version("a") == "10");
   CHECK(f.version("b") == "13");
   CHECK(f.cache.undecodable() == 2);
@@ -159,7 +163,7 @@ TEST_CASE("an object that cannot be decoded leaves what was known, and is counte
 
 TEST_CASE("the answer to an own write is seen at once, and the watch does not take it back") {
   Fixture f;
-  f.cache.pods.replace({object("a", "u1", 10)});
+  f.list({object("a", "u1", 10)}, 10);
   f.take();
   CHECK(f.cache.pods.applyWrite(object("a", "u1", 15)));
   CHECK(f.take() == Changes{"a#u1@10 > a#u1@15"});
@@ -172,7 +176,7 @@ TEST_CASE("the answer to an own write is seen at once, and the watch does not ta
 
 TEST_CASE("the answer to a write that the watch has overtaken is ignored") {
   Fixture f;
-  f.cache.pods.replace({object("a", "u1", 10)});
+  f.list({object("a", "u1", 10)}, 10);
   f.cache.pods.upsert(object("a", "u1", 20));
   CHECK_FALSE(f.cache.pods.applyWrite(object("a", "u1", 15)));
   CHECK(f.version("a") == "20");
@@ -193,7 +197,7 @@ TEST_CASE("an update does not bring back an object that is gone") {
 
 TEST_CASE("the deletion of an earlier incarnation does not remove a newly created one") {
   Fixture f;
-  f.cache.pods.replace({object("a", "u1", 10)});
+  f.list({object("a", "u1", 10)}, 10);
   CHECK(f.cache.pods.applyWrite(object("a", "u2", 15), WriteKind::kCreate));
   f.cache.pods.remove(object("a", "u1", 14));
   CHECK(f.version("a") == "15");
@@ -205,7 +209,7 @@ TEST_CASE("the deletion of an earlier incarnation does not remove a newly create
 TEST_CASE(
     "what a write of ours has ended is not brought back by a watch that begins again at an older version") {
   Fixture f;
-  f.cache.pods.replace({object("a", "u1", 10)});
+  f.list({object("a", "u1", 10)}, 10);
   SECTION("but what was only not found is") {
     CHECK(f.cache.pods.forget({"ml", "a"}, "u1"));
     f.cache.pods.upsert(object("a", "u1", 12));
@@ -217,10 +221,10 @@ TEST_CASE(
   CHECK(f.version("a").empty());
   CHECK_FALSE(f.cache.pods.applyWrite(object("a", "u1", 13), WriteKind::kCreate));
   SECTION("nor by a list that had begun before") {
-    f.cache.pods.replace({object("a", "u1", 12)});
+    f.list({object("a", "u1", 12)}, 12);
     CHECK(f.version("a").empty());
     SECTION("but by one after it: a backup was restored") {
-      f.cache.pods.replace({object("a", "u1", 12)});
+      f.list({object("a", "u1", 12)}, 12);
       CHECK(f.version("a") == "12");
     }
   }
@@ -240,10 +244,43 @@ TEST_CASE(
 
 TEST_CASE("a list older than an own write keeps the write") {
   Fixture f;
-  f.cache.pods.replace({object("a", "u1", 10)});
+  f.list({object("a", "u1", 10)}, 10);
   CHECK(f.cache.pods.applyWrite(object("a", "u1", 15)));
-  f.cache.pods.replace({object("a", "u1", 12)});
+  f.list({object("a", "u1", 12)}, 12);
   CHECK(f.version("a") == "15");
+}
+
+TEST_CASE("a list whose answer is late takes nothing away that was written after it") {
+  Fixture f;
+  f.list({object("a", "u1", 10)}, 10);
+  CHECK(f.cache.pods.applyWrite(object("b", "u2", 15), WriteKind::kCreate));
+  f.take();
+  SECTION("it is still there") {
+    f.list({object("a", "u1", 10)}, 12);
+    CHECK(f.take().empty());
+    SECTION("and what the watch tells after it is older") {
+      f.cache.pods.upsert(object("b", "u2", 14));
+      CHECK(f.version("b") == "15");
+      f.cache.pods.upsert(object("b", "u2", 16));
+      CHECK(f.version("b") == "16");
+    }
+    SECTION("until the watch tells that it went") {
+      f.cache.pods.remove(object("b", "u2", 17));
+      CHECK(f.version("b").empty());
+    }
+    SECTION("but the list after it has begun later: a backup was restored") {
+      f.list({object("a", "u1", 10)}, 12);
+      CHECK(f.version("b").empty());
+    }
+  }
+  // The newest object that is left says nothing of it.
+  SECTION("a list that is newer knows that it went") {
+    f.list({object("a", "u1", 10)}, 16);
+    CHECK(f.take() == Changes{"b#u2@15 > -"});
+    SECTION("and an answer to a write that is older than the list comes late") {
+      CHECK_FALSE(f.cache.pods.applyWrite(object("c", "u3", 14), WriteKind::kCreate));
+    }
+  }
 }
 
 TEST_CASE("versions that are no numbers are left to the watch") {

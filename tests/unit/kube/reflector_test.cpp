@@ -40,7 +40,11 @@ struct Calls final : ReflectorSink {
     for (const auto& each : objects) pages += " " + each.substr(21, each.find('"', 21) - 21);
     largestPage = std::max(largestPage, objects.size());
   }
-  void listed() override { add(pages); }
+  std::string listedAt;
+  void listed(std::string_view version) override {
+    listedAt = version;
+    add(pages);
+  }
   void upsert(std::string_view each) override { add("upsert " + std::string(each.substr(21, 1))); }
   void remove(std::string_view each) override { add("remove " + std::string(each.substr(21, 1))); }
 };
@@ -84,6 +88,7 @@ TEST_CASE_METHOD(Fixture, "lists in pages, then watches from the list's version"
   loop.runFor(10ms);
   CHECK(reflector->synced());
   CHECK(sink.calls == std::vector<std::string>{"replace a b c"});
+  CHECK(sink.listedAt == "10");
   REQUIRE(http.sent.size() == 2);
   CHECK(http.sent[0].request.target == "/api/v1/pods?labelSelector=a%3Db&limit=2");
   CHECK(http.sent[1].request.target == "/api/v1/pods?labelSelector=a%3Db&limit=2&continue=t1");
