@@ -185,6 +185,16 @@ class UsageTest(unittest.TestCase):
                 asked = f"{script}\nCOMP_WORDS=(trainyard wait --tim) COMP_CWORD=2; _trainyard; echo \"${{COMPREPLY[*]}}\""
                 self.assertEqual("--timeout\n", support.run(["bash", "-c", asked]).stdout)
 
+    def test_replays_give_the_figures_of_their_page(self):
+        page = (support.ROOT / "docs" / "replay.md").read_text()
+        for row, options in [("ours, nothing known", []), ("ours, durations known", ["--with-durations"])]:
+            figures = next(line for line in page.splitlines() if line.startswith(f"| {row} |")).split(" | ")[2:]
+            for trace, figure in zip((1, 3), figures):
+                told = json.loads(support.run([
+                    PROGRAM, "replay", "--format", "muri", "--jobs", support.ROOT / "tests" / "traces" / "muri" / f"trace{trace}.csv",
+                    "--cluster", "8x8", "--policy", "default", "--checkpoint", "share=1", "-o", "json", *options], timeout=120).stdout)
+                self.assertEqual(figure.split(" ")[0], f"{told['meanCompletionSeconds']:,.0f}", f"{row}, trace {trace}")
+
     def test_what_is_converted_is_what_the_api_server_takes(self):
         pod = {"spec": {"restartPolicy": "OnFailure", "containers": [
             {"name": "c", "image": "i", "resources": {"limits": {support.GPU: 8}}}]}}

@@ -93,18 +93,4 @@ TEST_CASE("The default order on trace 3 with durations") {
   CHECK(knowing.meanCompletionSeconds < published(3, "SRSF").mean);
 }
 
-// Twenty seconds of a release build: replay_tests "[long]".
-TEST_CASE("The default order on trace 1, and how far it is ahead of Tiresias-L on both", "[.][long]") {
-  ReplayOptions options = resumable(1);
-  const ReplayResult guessing = replay(options);
-  const double ratio1 = guessing.meanCompletionSeconds / published(1, "Tiresias_L").mean;
-  const double mean3 = replay(resumable(3)).meanCompletionSeconds;
-  CHECK(mean3 == Approx(273'207.8442).epsilon(1e-6).margin(0));
-  const double ratio3 = mean3 / published(3, "Tiresias_L").mean;
-  CHECK(std::sqrt(ratio1 * ratio3) < 0.61);
-  options.withDurations = true;
-  // Turns of half an hour cost more than the order wins there; SRSF by Muri's rules stops at every event.
-  CHECK(replay(options).meanCompletionSeconds < 1.01 * published(1, "SRSF").mean);
-}
-
 }  // namespace
