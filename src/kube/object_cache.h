@@ -119,8 +119,13 @@ class ObjectCache final : public ReflectorSink {
   }
 
   void listed(std::string_view resourceVersion) override {
-    // Numbers may start anew after a list: a server restored from a backup goes back in time.
-    delivered_ = versionNumber(resourceVersion).value_or(0);
+    const std::uint64_t version = versionNumber(resourceVersion).value_or(0);
+    // Only a server restored from a backup goes back in time: what was written to it before is no news there.
+    if (version < delivered_) {
+      written_.clear();
+      gone_.clear();
+    }
+    delivered_ = version;
     auto next = std::exchange(listed_, {});
     dropGone(next);
     keepWritten(next);
@@ -189,10 +194,8 @@ class ObjectCache final : public ReflectorSink {
     for (auto written = written_.begin(); written != written_.end();) {
       const Pointer known = find(written->first);
       const auto shown = listed.find(written->first);
-      const bool again = std::exchange(written->second.listed, true);
-      const bool older = shown != listed.end() ? versionOf(*shown->second) < versionOf(*known)
-                                               : delivered_ < versionOf(*known) && !again;
-      if (!older) {
+      const std::uint64_t version = shown == listed.end() ? delivered_ : versionOf(*shown->second);
+      if (std::exchange(written->second.listed, true) || versionOf(*known) <= version) {
         written = written_.erase(written);
         continue;
       }

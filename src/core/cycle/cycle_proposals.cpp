@@ -133,8 +133,8 @@ void Cycle::awaitMove(const JobPtr& job) {
   ClaimOnGang claim;
   if (!job->deleting && !job->spec.run.suspend) claim = claimOf(*gang.proposal->movesFor, *job, pods);
   // Who has failed meanwhile gives its members up all the same, and so does a gang whose claimed members have
-  // ended by themselves: with their pods gone the claim has their places, and a gang that starts anew with
-  // all that its record names would hold more than its queue may.
+  // ended by themselves, once the claim waits for nobody else: it has their places then, and a gang that
+  // starts anew with all that its record names would hold more than its queue may.
   const bool fails = outcome == Outcome::kFailed || outcome == Outcome::kLost;
   const bool gone = outcome == Outcome::kRunning && !claim.awaits;
   const bool fewer = memberCount(gang.proposal->add) < memberCount(gang.proposal->remove);
@@ -171,7 +171,7 @@ ClaimOnGang Cycle::claimOf(const model::ObjectKey& claimant, const Job& gang, co
   const auto at = std::lower_bound(jobs.begin(), jobs.end(), claimant,
                                    [](const JobPtr& each, const auto& wanted) { return each->key < wanted; });
   if (at == jobs.end() || (*at)->key != claimant) return {};
-  return claimOn(gang, pods, **at);
+  return claimOn(gang, pods, **at, input_.snapshot.pods);
 }
 
 }  // namespace trainyard::core

@@ -41,18 +41,19 @@ std::map<model::ObjectKey, model::ObjectKey> claimedGangs(
   return claimed;
 }
 
-ClaimOnGang claimOn(const model::Job& gang, const JobPods& pods, const model::Job& claimant) {
+ClaimOnGang claimOn(const model::Job& gang, const JobPods& pods, const model::Job& claimant,
+                    const model::SharedList<model::Pod>& all) {
   ClaimOnGang claim;
   const auto& proposal = claimant.status.gang.proposal;
-  if (!proposal || proposal->phase != model::ProposalPhase::kClaiming) return claim;
+  const bool stays = !claimant.deleting && !claimant.spec.run.suspend;
+  if (!stays || !proposal || proposal->phase != model::ProposalPhase::kClaiming) return claim;
   const auto leaving = leavingPods(gang, pods);
   for (const model::Victim& victim : proposal->victims) {
-    const auto at = leaving.find(victim.pod.name);
-    if (victim.pod.ns != gang.key.ns || at == leaving.end()) continue;
-    const model::Pod* pod = at->second;
-    if (pod != nullptr && pod->uid != victim.uid) continue;
-    claim.names = true;
+    const model::Pod* pod = findVictim(all, victim);
     claim.awaits = claim.awaits || (pod != nullptr && !pod->finished());
+    const auto at = leaving.find(victim.pod.name);
+    const bool ofGang = victim.pod.ns == gang.key.ns && at != leaving.end();
+    claim.names = claim.names || (ofGang && at->second == pod);
   }
   return claim;
 }

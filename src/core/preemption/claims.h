@@ -21,10 +21,12 @@ namespace trainyard::core {
 struct ClaimOnGang {
   bool names = false;   // pods of those members, though they be gone: one cycle sees them gone and the claim
                         // about to have their places
-  bool awaits = false;  // one of them that has not ended
+  bool awaits = false;  // somebody who has not ended, of this gang or another: it may come to nothing yet
 };
-// `pods`: all of the gang's. Nothing where the claim's places are reserved already, or given up.
-[[nodiscard]] ClaimOnGang claimOn(const model::Job& gang, const JobPods& pods, const model::Job& claimant);
+// `pods`: the gang's; `all`: the snapshot's. Nothing where the claim's places are reserved already, or it is
+// given up or about to be.
+[[nodiscard]] ClaimOnGang claimOn(const model::Job& gang, const JobPods& pods, const model::Job& claimant,
+                                  const model::SharedList<model::Pod>& all);
 
 // The gangs that a claim stops, as it names them: their pods that have not ended.
 [[nodiscard]] std::vector<model::Victim> victimPods(

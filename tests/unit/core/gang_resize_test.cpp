@@ -435,13 +435,15 @@ TEST_CASE("a gang that was to shrink for a claim gives those places up though it
   CAPTURE(anew, end);
   scene.bert.status.gang =
       proposeShrink(scene.bert, lastMembers(scene.bert, 1), key("ml/next"), scene.author());
-  const auto proposalIn = [&](bool isClaimed) {
+  const auto claim = [&] {
+    return job("ml/next")
+        .role("worker", 1, gpus(1))
+        .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
+        .victim(claimed);
+  };
+  const auto proposalIn = [&](std::optional<model::Job> claimant) {
     CycleInput input{.snapshot = scene.snapshot()};
-    const model::Job next = job("ml/next")
-                                .role("worker", 1, gpus(1))
-                                .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
-                                .victim(claimed);
-    if (isClaimed) input.snapshot.jobs.push_back(std::make_shared<const model::Job>(next));
+    if (claimant) input.snapshot.jobs.push_back(std::make_shared<const model::Job>(std::move(*claimant)));
     input.otherFeedback = scene.feedback;
     for (const JobDecision& each : cycle(input).decisions) {
       if (each.job->key == key("ml/bert") && each.status) return each.status->gang.proposal;
@@ -449,14 +451,37 @@ TEST_CASE("a gang that was to shrink for a claim gives those places up though it
     FAIL("nothing was decided");
     return std::optional<model::Proposal>();
   };
-  const auto proposal = proposalIn(true);
+  const auto proposal = proposalIn(claim());
   REQUIRE(proposal);
   CHECK(proposal->kind == (anew ? model::ProposalKind::kRestart : model::ProposalKind::kShrink));
   CHECK_FALSE(proposal->movesFor);
-  // Without the claim it keeps them.
-  CHECK_FALSE(proposalIn(false));
+  // Without the claim, or with one that is given up in this very cycle, it keeps them.
+  CHECK_FALSE(proposalIn(std::nullopt));
+  model::Job suspended = claim();
+  suspended.spec.run.suspend = true;
+  CHECK_FALSE(proposalIn(suspended));
   // One that has done its work is no member short: it ends.
   if (end == "who leaves is gone") return;
   for (model::Pod& each : scene.pods) each.phase = model::PodPhase::kSucceeded;
-  CHECK_FALSE(proposalIn(true));
+  CHECK_FALSE(proposalIn(claim()));
+}
+
+// The claim may come to nothing yet: a gang that runs on gives nothing up before it has to.
+TEST_CASE("a gang whose claimed member has done its work waits until the claim waits for nobody else") {
+  Scene scene;
+  scene.pods[1].phase = model::PodPhase::kSucceeded;
+  scene.bert.status.gang =
+      proposeShrink(scene.bert, lastMembers(scene.bert, 1), key("ml/next"), scene.author());
+  scene.pods.push_back(pod("other/a").on("n2").gpus(1));
+  CycleInput input{.snapshot = scene.snapshot()};
+  input.snapshot.jobs.push_back(
+      std::make_shared<const model::Job>(job("ml/next")
+                                             .role("worker", 1, gpus(1))
+                                             .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
+                                             .victim(scene.pods[1])
+                                             .victim(scene.pods[2])));
+  input.otherFeedback = scene.feedback;
+  for (const JobDecision& each : cycle(input).decisions) {
+    if (each.job->key == key("ml/bert") && each.status) CHECK(each.status->gang.proposal->movesFor);
+  }
 }

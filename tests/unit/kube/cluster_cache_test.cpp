@@ -248,6 +248,21 @@ TEST_CASE("a list older than an own write keeps the write") {
   CHECK(f.cache.pods.applyWrite(object("a", "u1", 15)));
   f.list({object("a", "u1", 12)}, 12);
   CHECK(f.version("a") == "15");
+  // The list after it began later.
+  f.list({object("a", "u1", 12)}, 13);
+  CHECK(f.version("a") == "12");
+}
+
+TEST_CASE("a list that is older than what was delivered is of a server that went back in time") {
+  Fixture f;
+  f.list({object("a", "u1", 10), object("c", "u3", 10)}, 20);
+  CHECK(f.cache.pods.applyWrite(object("a", "u1", 25)));
+  CHECK(f.cache.pods.applyWrite(object("b", "u2", 26), WriteKind::kCreate));
+  CHECK(f.cache.pods.forgetForGood({"ml", "c"}, "u3"));
+  f.list({object("a", "u1", 10), object("c", "u3", 10)}, 15);
+  CHECK(f.version("a") == "10");
+  CHECK(f.version("b").empty());
+  CHECK(f.version("c") == "10");
 }
 
 TEST_CASE("a list whose answer is late takes nothing away that was written after it") {
