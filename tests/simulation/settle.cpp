@@ -117,7 +117,11 @@ void World::settle() {
   while (cluster_->loop().now() < end) {
     runFor(kLook);
     if (atRest()) {
-      runFor(3s);
+      // Who waits is told why by whoever leads: the next one takes over within 12.3 s, and lists first.
+      const auto& jobs = truth().jobs.all();
+      const bool waits =
+          std::any_of(jobs.begin(), jobs.end(), [](const auto& job) { return !job->finished(); });
+      runFor(waits ? 16s : 3s);
       if (atRest()) return checkWaiting();
     }
     if (!cluster_->invariants().violations().empty() || !laws_->violations().empty()) return;

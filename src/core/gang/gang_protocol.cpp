@@ -9,6 +9,7 @@
 #include "core/gang/gang_removal.h"
 #include "core/gang/gang_resize.h"
 #include "model/gang_size.h"
+#include "model/managed_by.h"
 #include "model/names.h"
 
 namespace trainyard::core {
@@ -235,6 +236,29 @@ GangStep stepVictims(const Job& job, const JobPods& pods, const std::vector<cons
   return step;
 }
 
+// The gang whose record says no more than that it is to have fewer members for the claim: with the claim's
+// places as well, their queues could hold more than they may. Null where there is none.
+const Job* yetToShrink(const Job& claimant, const GangContext& context) {
+  for (const auto& job : *context.jobs) {
+    const auto& proposal = job->status.gang.proposal;
+    if (!proposal || proposal->movesFor != claimant.key || model::leftToOthers(*job)) continue;
+    if (memberCount(proposal->add) < memberCount(proposal->remove)) return job.get();
+  }
+  return nullptr;
+}
+
+// What was claimed is free. Whose it was may have been late to write that it has fewer members.
+GangStep takeClaimed(const Job& job, const GangContext& context) {
+  const Proposal& proposal = *job.status.gang.proposal;
+  const Job* gang = proposal.victims.empty() ? nullptr : yetToShrink(job, context);
+  if (gang == nullptr) return commit(reserveClaimed(job, context.now, *context.settings));
+  if (context.now >= proposal.deadline)
+    return abort(job, {fmt::format("{} did not shrink in time", gang->key), {}}, context);
+  GangStep step;
+  step.wakeAt = proposal.deadline;
+  return step;
+}
+
 GangStep stepClaiming(const Job& job, const JobPods& pods, const GangContext& context) {
   const Proposal& proposal = *job.status.gang.proposal;
   if (const std::string stop = reasonToStopBeforeRelease(job, *context.feedback); !stop.empty()) {
@@ -249,8 +273,7 @@ GangStep stepClaiming(const Job& job, const JobPods& pods, const GangContext& co
     return stepVictims(job, pods, victims, removal, context);
   if (removal.done()) {
     // A shrink, or a restart that found no room, has nothing to add.
-    return commit(proposal.add.empty() ? mergeProposal(job)
-                                       : reserveClaimed(job, context.now, *context.settings));
+    return proposal.add.empty() ? commit(mergeProposal(job)) : takeClaimed(job, context);
   }
   // Pods of our own must go, whatever the clock says.
   return awaitRemoval(removal);

@@ -525,6 +525,61 @@ TEST_CASE("a claim that stands waits for its victims and for no longer than its 
   CHECK(scene.step().record->proposal->phase == model::ProposalPhase::kReserved);
 }
 
+// Its write is late (429, a new leader): both would hold the places, and their queues more than they may.
+TEST_CASE("a claim whose victims are gone waits until the gang that shrinks for it has written so") {
+  ClaimScene scene;
+  scene.pods.erase(scene.pods.begin());
+  const auto places = [](std::vector<int> indices) {
+    return std::vector<model::Assignment>{
+        {model::NodeName("n1"), "worker", model::IndexSet(std::move(indices))}};
+  };
+  model::Job gang = job("other/g").role("worker", 2, gpus(8)).placed("n1", "worker", "0-1");
+  auto& proposal = gang.status.gang.proposal;
+  proposal.emplace().kind = model::ProposalKind::kShrink;
+  proposal->remove = places({1});
+  proposal->movesFor = scene.bert.key;
+  const auto stepBeside = [&](const model::Job& other) {
+    scene.others = {other};
+    return scene.step();
+  };
+  const auto reserves = [](const GangStep& step) {
+    return step.record && step.record->proposal->phase == model::ProposalPhase::kReserved;
+  };
+  const GangStep step = stepBeside(gang);
+  CHECK_FALSE(step.record);
+  CHECK_FALSE(step.evicts);
+  CHECK(step.wakeAt == scene.bert.status.gang.proposal->deadline);
+  scene.now = kDeadline;
+  REQUIRE(aborts(stepBeside(gang)));
+  CHECK(stepBeside(gang).record->backoff->reason == "other/g did not shrink in time");
+  scene.now = 10;
+
+  SECTION("it has: by that it leaves its places") {
+    proposal->movesFor.reset();
+    CHECK(reserves(stepBeside(gang)));
+  }
+  SECTION("it stays as it is") {
+    proposal.reset();
+    CHECK(reserves(stepBeside(gang)));
+  }
+  SECTION("it does so for another claim") {
+    proposal->movesFor = model::ObjectKey{"ml", "another"};
+    CHECK(reserves(stepBeside(gang)));
+  }
+  SECTION("it starts anew elsewhere, as large as it was") {
+    proposal->kind = model::ProposalKind::kRestart;
+    proposal->remove = places({0, 1});
+    proposal->add = places({0, 1});
+    CHECK(reserves(stepBeside(gang)));
+    proposal->add = places({0});
+    CHECK_FALSE(stepBeside(gang).record);
+  }
+  SECTION("nobody decides for it any more") {
+    gang.spec.run.managedBy = "somebody.else/controller";
+    CHECK(reserves(stepBeside(gang)));
+  }
+}
+
 TEST_CASE("a claim that also replaces members of its own stops nobody before the others exist") {
   ClaimScene scene;
   scene.bert.status.gang.placed = model::Placed{1, {{model::NodeName("n3"), "worker", model::IndexSet({0})}}};
