@@ -299,6 +299,7 @@ core::JobFeedback PlanExecutor::feedbackOn(const model::Job& job, const JobState
   core::JobFeedback feedback;
   feedback.busy = state.busy || now < state.notBefore;
   if (state.uid != job.uid) return feedback;
+  feedback.writing = state.writing.has_value();
   feedback.failing = state.failures >= kMostFailures;
   if (state.failedEpoch == job.status.gang.lastEpoch) feedback.failure = state.failure;
   const auto& proposal = job.status.gang.proposal;

@@ -1,6 +1,7 @@
 #include "simulation/protocol_laws.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -265,6 +266,7 @@ void ProtocolLaws::checkNode(const model::NodeName& node, const model::Pod& pod)
   std::int64_t gpus = 0;
   for (const PodPtr& each : truth_.cache().pods.all()) {
     if (!isMember(*each) || each->gangGated || each->finished() || late_.contains(each->key.name)) continue;
+    if (!each->bound() && unbelieved_.contains(each->uid)) continue;
     const bool there = each->bound() ? each->node == node : each->pinned && *each->pinned == node;
     if (there) gpus += each->shape.requests.gpus();
   }
@@ -337,7 +339,13 @@ void ProtocolLaws::answered(const net::HttpRequest& request, const net::HttpResp
   if (request.target.find("/leases") == std::string::npos) return;
   const auto lease = nlohmann::json::parse(response.body, nullptr, false);
   if (!lease.is_object() || !lease.contains("spec")) return;
-  holder_ = lease["spec"].value("holderIdentity", "");
+  const std::string before = std::exchange(holder_, lease["spec"].value("holderIdentity", ""));
+  if (before == holder_) return;
+  for (const PodPtr& each : truth_.cache().pods.all()) {
+    if (!isMember(*each) || each->gangGated || each->bound()) continue;
+    const auto job = truth_.cache().jobs.find({each->key.ns, each->member->jobName});
+    if (job && isOwnRecord(*job, *each, wasOfOne(*job))) unbelieved_.insert(each->uid);
+  }
 }
 
 }  // namespace trainyard::simulation

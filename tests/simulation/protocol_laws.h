@@ -77,6 +77,7 @@ class ProtocolLaws {
   std::string holder_;               // of the Lease
   std::set<std::string> everBound_;  // "JOB-UID/EPOCH/POD"
   std::set<std::string> late_;  // names of pods whose creation was held up: they may come after everything
+  std::set<model::Uid> unbelieved_;  // of gangs of one, not bound when another one came to lead: strays
   std::map<model::Uid, base::Instant> enlargedAt_;            // when a gang of one was edited to be more
   std::map<model::Uid, base::Instant> podLost_;               // when a job last lost a pod
   std::map<model::NodeName, std::int64_t> builtWith_;         // GPUs

@@ -8,6 +8,7 @@
 #include "core/cycle/cycle_phases.h"
 #include "core/gang/lost_members.h"
 #include "core/gang/orphans.h"
+#include "core/gang/victims_place.h"
 #include "core/preemption/claims.h"
 #include "core/queues/namespaces.h"
 #include "model/conditions.h"
@@ -38,6 +39,8 @@ Plan Cycle::run() {
   cache_.begin(input_.snapshot);
   evictions_ = claimedGangs(standingClaims(), input_.snapshot.pods);
   claimed_ = claimedGangs(claims(), input_.snapshot.pods);
+  keepers_ = keepers();
+  claimed_.insert(keepers_.begin(), keepers_.end());
   decideAll();
   placeWaiting();
   plan_.orphans = sweepOrphans(input_.snapshot, settings_);
@@ -65,6 +68,25 @@ std::vector<Cycle::JobPtr> Cycle::standingClaims() const {
     return feedback.busy || !stepProposal(*job, podsOf(*job), contextOf(feedback)).evicts;
   });
   return standing;
+}
+
+// Gangs whose claimed members are gone, and whose records say nothing of it: with their own write late, or as
+// they were suspended and are not any more. Each with the job whose claim it is.
+std::map<model::ObjectKey, model::ObjectKey> Cycle::keepers() const {
+  std::map<model::ObjectKey, model::ObjectKey> keepers;
+  const auto& pods = input_.snapshot.pods;
+  for (const JobPtr& claimant : claims()) {
+    const model::Proposal& claim = *claimant->status.gang.proposal;
+    if (claim.phase != model::ProposalPhase::kClaiming) continue;
+    for (const model::Victim& victim : claim.victims) {
+      const model::Pod* pod = findVictim(pods, victim);
+      if (pod != nullptr && !pod->finished()) continue;
+      const VictimsPlace place = placeOf(victim, pods, input_.snapshot.jobs);
+      if (place.gang != nullptr && !place.givenUp && !place.gang->status.gang.proposal)
+        keepers.try_emplace(place.gang->key, claimant->key);
+    }
+  }
+  return keepers;
 }
 
 GangContext Cycle::contextOf(const JobFeedback& feedback) const {

@@ -119,7 +119,8 @@ void Cycle::followFailed(const JobPtr& job, const std::vector<Member>& members, 
 
 void Cycle::resumeFailed(const JobPtr& job, const std::vector<Member>& members, const Verdict& verdict) {
   StatusNews news;
-  if (news.pending = backingOff(*job); news.pending) return write(job, job->status.gang, {}, news);
+  if (!keepers_.contains(job->key)) news.pending = backingOff(*job);
+  if (news.pending) return write(job, job->status.gang, {}, news);
   follow(job,
          anew(*job, replaceAfterPause(*job, members, verdict, mayStartAnewHere(*job), ground(), author())));
 }
@@ -153,8 +154,10 @@ void Cycle::tellSilence(const Job& job, const StatusNews& news, JobDecision& dec
 }
 
 void Cycle::replaceLostMembers(const JobPtr& job, const std::vector<Member>& members, StatusNews news) {
-  // An attempt to replace them was given up: the others run on, and it is not tried again at once.
-  if (news.pending = backingOff(*job); news.pending) {
+  // An attempt to replace them was given up: the others run on, and it is not tried again at once; but
+  // somebody may wait for what it has to give up.
+  if (!keepers_.contains(job->key)) news.pending = backingOff(*job);
+  if (news.pending) {
     news.verdict = {};
     return write(job, job->status.gang, {}, news);
   }

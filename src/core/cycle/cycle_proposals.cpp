@@ -142,10 +142,11 @@ void Cycle::awaitMove(const JobPtr& job) {
   if (begins && gang.proposal->kind == model::ProposalKind::kShrink) {
     const model::ObjectKey claimant = *gang.proposal->movesFor;
     GangRecord record = beginShrink(*job, author());
+    // Who is suspended may be edited to be elastic no more.
     const auto shrink = resizeUnderWay(job->spec, record);
+    const std::string size = shrink ? ": " + describeResize(*shrink) : std::string();
     news.where = placesText(record);
-    write(job, std::move(record),
-          {{true, "Resizing", fmt::format("makes room for {}: {}", claimant, describeResize(*shrink))}},
+    write(job, std::move(record), {{true, "Resizing", fmt::format("makes room for {}{}", claimant, size)}},
           news);
     plan_.decisions.back().urgency = Urgency::kNow;
     return;

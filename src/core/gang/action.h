@@ -100,6 +100,8 @@ enum class HeldNews {
 struct JobFeedback {
   // Actions or a status write are still under way: leave the job alone.
   bool busy = false;
+  // Of these, its record: it is shown as it will be, which it may not come to.
+  bool writing = false;
   // What was tried for it has failed again and again.
   bool failing = false;
   // Service and ConfigMap are known to exist.

@@ -8,8 +8,8 @@
 #include "core/gang/gang_proposals.h"
 #include "core/gang/gang_removal.h"
 #include "core/gang/gang_resize.h"
+#include "core/gang/victims_place.h"
 #include "model/gang_size.h"
-#include "model/managed_by.h"
 #include "model/names.h"
 
 namespace trainyard::core {
@@ -236,24 +236,27 @@ GangStep stepVictims(const Job& job, const JobPods& pods, const std::vector<cons
   return step;
 }
 
-// The gang whose record says no more than that it is to have fewer members for the claim: with the claim's
-// places as well, their queues could hold more than they may. Null where there is none.
-const Job* yetToShrink(const Job& claimant, const GangContext& context) {
-  for (const auto& job : *context.jobs) {
-    const auto& proposal = job->status.gang.proposal;
-    if (!proposal || proposal->movesFor != claimant.key || model::leftToOthers(*job)) continue;
-    if (memberCount(proposal->add) < memberCount(proposal->remove)) return job.get();
+// The gang whose record may still have a victim's place: what says otherwise is not known to be written. With
+// the claim's places as well, queues could hold more than they may. Null where there is none.
+const Job* stillHas(const Proposal& claim, const GangContext& context) {
+  for (const model::Victim& victim : claim.victims) {
+    const VictimsPlace place = placeOf(victim, *context.pods, *context.jobs);
+    if (place.gang == nullptr) continue;
+    if (!place.givenUp) return place.gang;
+    if (context.others == nullptr) continue;
+    const auto told = context.others->find(place.gang->key);
+    if (told != context.others->end() && told->second.writing) return place.gang;
   }
   return nullptr;
 }
 
-// What was claimed is free. Whose it was may have been late to write that it has fewer members.
+// What was claimed is free. Whose it was may have been late to write that it gives it up.
 GangStep takeClaimed(const Job& job, const GangContext& context) {
   const Proposal& proposal = *job.status.gang.proposal;
-  const Job* gang = proposal.victims.empty() ? nullptr : yetToShrink(job, context);
+  const Job* gang = stillHas(proposal, context);
   if (gang == nullptr) return commit(reserveClaimed(job, context.now, *context.settings));
   if (context.now >= proposal.deadline)
-    return abort(job, {fmt::format("{} did not shrink in time", gang->key), {}}, context);
+    return abort(job, {fmt::format("{} did not give up its places in time", gang->key), {}}, context);
   GangStep step;
   step.wakeAt = proposal.deadline;
   return step;

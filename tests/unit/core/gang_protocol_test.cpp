@@ -526,14 +526,16 @@ TEST_CASE("a claim that stands waits for its victims and for no longer than its 
 }
 
 // Its write is late (429, a new leader): both would hold the places, and their queues more than they may.
-TEST_CASE("a claim whose victims are gone waits until the gang that shrinks for it has written so") {
+TEST_CASE("a claim whose victims are gone waits until it is written that their gang has no place for them") {
   ClaimScene scene;
-  scene.pods.erase(scene.pods.begin());
   const auto places = [](std::vector<int> indices) {
     return std::vector<model::Assignment>{
         {model::NodeName("n1"), "worker", model::IndexSet(std::move(indices))}};
   };
   model::Job gang = job("other/g").role("worker", 2, gpus(8)).placed("n1", "worker", "0-1");
+  const model::Pod victim = pod("x").memberOf(gang, "worker", 1).on("n1").gpus(8);
+  scene.bert.status.gang.proposal->victims = {{victim.key, victim.uid, victim.node}};
+  scene.pods.erase(scene.pods.begin());
   auto& proposal = gang.status.gang.proposal;
   proposal.emplace().kind = model::ProposalKind::kShrink;
   proposal->remove = places({1});
@@ -551,31 +553,57 @@ TEST_CASE("a claim whose victims are gone waits until the gang that shrinks for 
   CHECK(step.wakeAt == scene.bert.status.gang.proposal->deadline);
   scene.now = kDeadline;
   REQUIRE(aborts(stepBeside(gang)));
-  CHECK(stepBeside(gang).record->backoff->reason == "other/g did not shrink in time");
+  CHECK(stepBeside(gang).record->backoff->reason == "other/g did not give up its places in time");
   scene.now = 10;
 
-  SECTION("it has: by that it leaves its places") {
+  SECTION("it has begun to shrink") {
+    proposal->movesFor.reset();
+    scene.told[gang.key].writing = true;
+    CHECK_FALSE(stepBeside(gang).record);
+    scene.told[gang.key].writing = false;
+    CHECK(reserves(stepBeside(gang)));
+  }
+  SECTION("it waits again as a whole, or starts anew without it") {
+    proposal->kind = model::ProposalKind::kRestart;
+    proposal->remove = places({0, 1});
+    CHECK_FALSE(stepBeside(gang).record);
     proposal->movesFor.reset();
     CHECK(reserves(stepBeside(gang)));
   }
-  SECTION("it stays as it is") {
+  SECTION("nothing is written of it") {
     proposal.reset();
-    CHECK(reserves(stepBeside(gang)));
-  }
-  SECTION("it does so for another claim") {
-    proposal->movesFor = model::ObjectKey{"ml", "another"};
-    CHECK(reserves(stepBeside(gang)));
-  }
-  SECTION("it starts anew elsewhere, as large as it was") {
-    proposal->kind = model::ProposalKind::kRestart;
-    proposal->remove = places({0, 1});
-    proposal->add = places({0, 1});
-    CHECK(reserves(stepBeside(gang)));
-    proposal->add = places({0});
     CHECK_FALSE(stepBeside(gang).record);
   }
-  SECTION("nobody decides for it any more") {
-    gang.spec.run.managedBy = "somebody.else/controller";
+  SECTION("to replace it was tried, and is given up") {
+    proposal->kind = model::ProposalKind::kReplace;
+    proposal->movesFor.reset();
+    CHECK(reserves(stepBeside(gang)));
+    proposal->phase = model::ProposalPhase::kAborting;
+    CHECK_FALSE(stepBeside(gang).record);
+  }
+  SECTION("it has done its work") {
+    proposal.reset();
+    gang.status.gang.placed->noteSucceeded("worker", 1);
+    CHECK(reserves(stepBeside(gang)));
+  }
+  SECTION("it came back") {
+    proposal.reset();
+    scene.pods.push_back(pod("x").memberOf(gang, "worker", 1).uid("again").on("n1").gpus(8));
+    CHECK(reserves(stepBeside(gang)));
+  }
+  SECTION("it is placed elsewhere by now") {
+    proposal.reset();
+    gang.status.gang.placed->assignments.front().node = model::NodeName("n2");
+    CHECK(reserves(stepBeside(gang)));
+  }
+  SECTION("the gang is about to go, has ended, or is nobody's any more") {
+    proposal.reset();
+    const int which = GENERATE(0, 1, 2);
+    gang.deleting = which == 0;
+    auto& succeeded = gang.status.conditions.emplace_back();
+    succeeded.type = model::conditions::kSucceeded;
+    succeeded.status = which == 1 ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse;
+    if (which == 2) gang.spec.run.managedBy = "somebody.else/controller";
     CHECK(reserves(stepBeside(gang)));
   }
 }

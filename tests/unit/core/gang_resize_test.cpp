@@ -485,3 +485,60 @@ TEST_CASE("a gang whose claimed member has done its work waits until the claim w
     if (each.job->key == key("ml/bert") && each.status) CHECK(each.status->gang.proposal->movesFor);
   }
 }
+
+// Its own write, by which it makes room, never came, or it was suspended meanwhile: a restart in place would
+// have the claimed places as well.
+TEST_CASE("a gang whose claimed member is gone, and which has written nothing of it, waits again") {
+  Scene scene;
+  scene.bert.status.gang.backoff =
+      model::Backoff{.until = at(1000), .count = 1, .avoidNodes = {}, .reason = "x"};
+  const model::Pod claimed = scene.pods[1];
+  scene.pods.pop_back();
+  CycleInput input{.snapshot = scene.snapshot()};
+  const model::Job claimant = job("ml/next")
+                                  .role("worker", 1, gpus(1))
+                                  .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
+                                  .victim(claimed);
+  input.snapshot.jobs.push_back(std::make_shared<const model::Job>(claimant));
+  input.otherFeedback = scene.feedback;
+  bool gaveUp = false;
+  for (const JobDecision& each : cycle(input).decisions) {
+    if (!each.status || !each.status->gang.proposal) continue;
+    const model::Proposal& proposal = *each.status->gang.proposal;
+    if (each.job->key == key("ml/next")) CHECK(proposal.phase == model::ProposalPhase::kClaiming);
+    if (each.job->key != key("ml/bert")) continue;
+    CHECK(proposal.kind == model::ProposalKind::kRestart);
+    CHECK(proposal.add.empty());
+    gaveUp = true;
+  }
+  CHECK(gaveUp);
+}
+
+// Whether it is elastic can be changed while it is suspended, and the claim may stand before anybody has
+// seen either.
+TEST_CASE("a gang that was to shrink for a claim may be elastic no more when the claim stands") {
+  Scene scene;
+  const model::Pod claimed = scene.pods[1];
+  scene.bert.status.gang =
+      proposeShrink(scene.bert, lastMembers(scene.bert, 1), key("ml/next"), scene.author());
+  scene.bert.spec.run.suspend = GENERATE(false, true);
+  scene.bert.spec.elastic.reset();
+  model::Job claimant = job("ml/next")
+                            .role("worker", 1, gpus(1))
+                            .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
+                            .victim(claimed);
+  claimant.hasReleaseFinalizer = true;
+  scene.pods.push_back(pod("x").memberOf(claimant, "worker", 0).gpus(1).gated());
+  CycleInput input{.snapshot = scene.snapshot()};
+  input.snapshot.jobs.push_back(std::make_shared<const model::Job>(claimant));
+  input.otherFeedback = scene.feedback;
+  bool begun = false;
+  for (const JobDecision& each : cycle(input).decisions) {
+    if (each.job->key != key("ml/bert")) continue;
+    REQUIRE(each.status->gang.proposal);
+    CHECK(each.status->gang.proposal->kind == model::ProposalKind::kShrink);
+    CHECK_FALSE(each.status->gang.proposal->movesFor);
+    begun = true;
+  }
+  CHECK(begun);
+}
