@@ -89,10 +89,12 @@ class ObjectCache final : public ReflectorSink {
   }
 
   // The API answered "not found" for an object of ours: drops that incarnation, if it is still here. What the
-  // watch shows later counts: a type that is not served for a moment is "not found" as well.
+  // watch shows later counts, a type that is not served for a moment is "not found" as well; but not how it
+  // was before a write of ours that the watch has yet to show.
   bool forget(const Key& key, std::string_view uid) {
     const Pointer before = find(key);
     if (!before || before->uid.str() != uid) return false;
+    if (written_.contains(key)) forgotten_[key] = {std::string(uid), versionOf(*before)};
     take(key);
     return true;
   }
@@ -124,10 +126,12 @@ class ObjectCache final : public ReflectorSink {
     if (version < delivered_) {
       written_.clear();
       gone_.clear();
+      forgotten_.clear();
     }
     delivered_ = version;
     auto next = std::exchange(listed_, {});
     dropGone(next);
+    dropForgotten(next);
     keepWritten(next);
     notifyDifferences(std::exchange(objects_, std::move(next)));
   }
@@ -138,7 +142,7 @@ class ObjectCache final : public ReflectorSink {
     if (!decoded) return;
     noteDelivered(*decoded);
     const Key key = Traits::keyOf(*decoded);
-    if (!isGone(key, *decoded)) put(key, newerOf(key, std::move(*decoded)));
+    if (!isGone(key, *decoded) && !isForgotten(key, *decoded)) put(key, newerOf(key, std::move(*decoded)));
   }
 
   void remove(std::string_view object) override {
@@ -152,6 +156,8 @@ class ObjectCache final : public ReflectorSink {
     const Key key = Traits::keyOf(*meta);
     if (const auto gone = gone_.find(key); gone != gone_.end() && gone->second.uid == meta->uid)
       gone_.erase(gone);
+    if (const auto known = forgotten_.find(key); known != forgotten_.end() && known->second.uid == meta->uid)
+      forgotten_.erase(known);
     if constexpr (requires(const T& value) { value.resourceVersion; }) {
       // A name that we have meanwhile written anew is another object.
       const Pointer known = find(key);
@@ -185,6 +191,29 @@ class ObjectCache final : public ReflectorSink {
       return gone != gone_.end() && gone->second.uid == object.uid.str();
     } else {
       return false;
+    }
+  }
+
+  [[nodiscard]] bool isForgotten(const Key& key, const T& object) const {
+    if constexpr (requires { object.uid; }) {
+      const auto known = forgotten_.find(key);
+      return known != forgotten_.end() && known->second.uid == object.uid.str() &&
+             versionOf(object) <= known->second.version;
+    } else {
+      return false;
+    }
+  }
+
+  // A list that is older than the write which it was last known by shows how it was.
+  void dropForgotten(std::map<Key, Pointer>& listed) {
+    for (auto known = forgotten_.begin(); known != forgotten_.end();) {
+      if (known->second.version <= delivered_) {
+        known = forgotten_.erase(known);
+        continue;
+      }
+      const auto shown = listed.find(known->first);
+      if (shown != listed.end() && isForgotten(known->first, *shown->second)) listed.erase(shown);
+      ++known;
     }
   }
 
@@ -352,8 +381,13 @@ class ObjectCache final : public ReflectorSink {
     std::string uid;
     bool listed = false;  // a list has shown it since
   };
-  std::map<Key, Gone> gone_;       // ended by a write of ours; the watch has not told
-  std::map<Key, Pointer> listed_;  // of the pages of a list under way
+  std::map<Key, Gone> gone_;  // ended by a write of ours; the watch has not told
+  struct Forgotten {
+    std::string uid;
+    std::uint64_t version = 0;  // that it was last known by, from a write of ours
+  };
+  std::map<Key, Forgotten> forgotten_;  // not found any more; the watch is behind that version
+  std::map<Key, Pointer> listed_;       // of the pages of a list under way
   std::size_t undecodable_ = 0;
 };
 

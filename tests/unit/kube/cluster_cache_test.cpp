@@ -298,6 +298,43 @@ TEST_CASE("a list whose answer is late takes nothing away that was written after
   }
 }
 
+// A watch that is held up tells of it as it was before what was written, when its deletion is long known.
+TEST_CASE("what is not found any more does not come back as it was before a write of ours") {
+  Fixture f;
+  f.list({object("a", "u1", 10)}, 10);
+  CHECK(f.cache.pods.applyWrite(object("a", "u1", 15)));
+  CHECK(f.cache.pods.forget({"ml", "a"}, "u1"));
+  f.take();
+  f.cache.pods.upsert(object("a", "u1", 12));
+  CHECK(f.take().empty());
+  SECTION("an older list does not bring it back either, nor the watch from there on") {
+    f.list({object("a", "u1", 12)}, 12);
+    f.cache.pods.upsert(object("a", "u1", 15));
+    CHECK(f.take().empty());
+    f.list({object("a", "u1", 15)}, 15);
+    CHECK(f.take() == Changes{"- > a#u1@15"});
+  }
+  SECTION("it was there all the time: what comes after counts") {
+    f.cache.pods.upsert(object("a", "u1", 15));
+    CHECK(f.take().empty());
+    f.cache.pods.upsert(object("a", "u1", 16));
+    CHECK(f.take() == Changes{"- > a#u1@16"});
+  }
+  SECTION("another of its name is another") {
+    f.cache.pods.upsert(object("a", "u2", 14));
+    CHECK(f.take() == Changes{"- > a#u2@14"});
+  }
+  SECTION("a backup was restored") {
+    f.cache.pods.upsert(object("b", "u2", 20));
+    f.list({object("a", "u1", 12)}, 14);
+    CHECK(f.version("a") == "12");
+  }
+  SECTION("its deletion is told in the end") {
+    f.cache.pods.remove(object("a", "u1", 16));
+    CHECK(f.take().empty());
+  }
+}
+
 TEST_CASE("versions that are no numbers are left to the watch") {
   Fixture f;
   CHECK_FALSE(kube::versionNumber("").has_value());
