@@ -50,8 +50,9 @@ void applyShapePlan(const model::ShapePlan& plan, model::JobSpec& spec) {
     if (role == spec.roles.end()) continue;
     role->replicas = planned.replicas;
     if (spec.elastic && spec.elastic->role == planned.name) {
+      // Bounds that cross are refused elsewhere, and no bounds here.
       spec.elastic->replicas =
-          std::clamp(planned.replicas, spec.elastic->minReplicas, spec.elastic->maxReplicas);
+          std::max(std::min(planned.replicas, spec.elastic->maxReplicas), spec.elastic->minReplicas);
     }
   }
 }

@@ -198,7 +198,7 @@ class ObjectCache final : public ReflectorSink {
     if constexpr (requires { object.uid; }) {
       const auto known = forgotten_.find(key);
       return known != forgotten_.end() && known->second.uid == object.uid.str() &&
-             versionOf(object) <= known->second.version;
+             versionOf(object) < known->second.version;
     } else {
       return false;
     }

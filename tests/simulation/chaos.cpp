@@ -30,6 +30,9 @@ bool Chaos::affordable(Fault fault) const {
 
 namespace {
 
+// A watch that was cut off is followed by a list after 0.8 s at least, each time twice as long.
+constexpr std::chrono::seconds kLongestRelist{12};
+
 // A watch dies with its answer only when it has one: with its first line.
 bool ofLines(Fault fault, Step step) {
   return static_cast<int>(fault) >= kRequestFaults || (isWatch(step) && fault == Fault::kCrashAfter);
@@ -141,7 +144,10 @@ sim::StreamFault Chaos::beforeLine(const sim::FaultPoint& point, const std::stri
     result.delay = span(20, 4'000);
     laws_->lateFor(result.delay);
   }
-  if (*fault != Fault::kDelayLine) result.reset = true;
+  if (*fault != Fault::kDelayLine) {
+    result.reset = true;
+    laws_->lateFor(kLongestRelist);  // what it did not show is seen by the list that follows
+  }
   if (*fault == Fault::kCrashAfter) crash(point.client);
   return result;
 }

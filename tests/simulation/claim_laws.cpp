@@ -98,7 +98,7 @@ void ClaimLaws::jobChanged(const JobPtr& before, const JobPtr& after) {
     const auto claims = claimedGangs_.find(after->uid);
     if (claims == claimedGangs_.end()) {
       if (any) violated_(fmt::format("job {} was stopped, but nobody claimed its places", after->key));
-    } else if (!anyComplete(claims->second)) {
+    } else if (!anyComplete(claims->second) && executor_.now() >= lateUntil_) {
       violated_(fmt::format("job {} was stopped for a claim whose pods did not all exist", after->key));
     }
     claimedGangs_.erase(after->uid);
@@ -241,8 +241,14 @@ std::int64_t ClaimLaws::heldBelow(const model::QueueName& queue) const {
     } else if (gang.placed && !gang.proposal && hasEnded(*job, podsOf(*job))) {
       gpus += stillHeld(podsOf(*job));
     } else if (gang.placed && !restarts && !gone(job->uid)) {
-      gpus += gpusOf(*job, gang.placed->assignments);
-      if (gang.proposal && gang.proposal->kind == model::ProposalKind::kShrink) gpus -= left(*job);
+      std::int64_t held = gpusOf(*job, gang.placed->assignments);
+      if (gang.proposal && gang.proposal->kind == model::ProposalKind::kShrink) {
+        const std::int64_t stays = held - gpusOf(*job, gang.proposal->remove);
+        held -= left(*job);
+        // Others may have done their work: with those that are still to leave it holds no more than it will.
+        if (!gang.proposal->movesFor) held = std::max(stays, std::min(held, stillHeld(podsOf(*job))));
+      }
+      gpus += held;
     }
   }
   return gpus;

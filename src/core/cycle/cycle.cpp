@@ -40,7 +40,6 @@ Plan Cycle::run() {
   evictions_ = claimedGangs(standingClaims(), input_.snapshot.pods);
   claimed_ = claimedGangs(claims(), input_.snapshot.pods);
   keepers_ = keepers();
-  claimed_.insert(keepers_.begin(), keepers_.end());
   decideAll();
   placeWaiting();
   plan_.orphans = sweepOrphans(input_.snapshot, settings_);
@@ -77,7 +76,9 @@ std::map<model::ObjectKey, model::ObjectKey> Cycle::keepers() const {
   const auto& pods = input_.snapshot.pods;
   for (const JobPtr& claimant : claims()) {
     const model::Proposal& claim = *claimant->status.gang.proposal;
-    if (claim.phase != model::ProposalPhase::kClaiming) continue;
+    const bool stays = !claimant->deleting && !claimant->spec.run.suspend;
+    const bool stands = stays && input_.snapshot.now < claim.deadline;
+    if (!stands || claim.phase != model::ProposalPhase::kClaiming) continue;
     for (const model::Victim& victim : claim.victims) {
       const model::Pod* pod = findVictim(pods, victim);
       if (pod != nullptr && !pod->finished()) continue;

@@ -183,7 +183,8 @@ void Cycle::replaceLostMembers(const JobPtr& job, const std::vector<Member>& mem
 
 // Not where its places are promised to another one.
 bool Cycle::mayStartAnewHere(const Job& job) const {
-  return job.specError.empty() && !claimed_.contains(job.key) && mayGetNewPods(job, input_.snapshot, queues_);
+  const bool promised = claimed_.contains(job.key) || keepers_.contains(job.key);
+  return job.specError.empty() && !promised && mayGetNewPods(job, input_.snapshot, queues_);
 }
 
 Ground Cycle::ground() {

@@ -236,16 +236,24 @@ GangStep stepVictims(const Job& job, const JobPods& pods, const std::vector<cons
   return step;
 }
 
-// The gang whose record may still have a victim's place: what says otherwise is not known to be written. With
-// the claim's places as well, queues could hold more than they may. Null where there is none.
-const Job* stillHas(const Proposal& claim, const GangContext& context) {
+// Whether a record is being written of a gang that a pod of this name may be a member of: it is shown as it
+// will be, which it may not come to.
+bool isBeingWritten(const model::ObjectKey& pod, const GangContext& context) {
+  if (context.others == nullptr) return false;
+  for (auto dash = pod.name.find('-'); dash != std::string::npos; dash = pod.name.find('-', dash + 1)) {
+    const auto told = context.others->find({pod.ns, pod.name.substr(0, dash)});
+    if (told != context.others->end() && told->second.writing) return true;
+  }
+  return false;
+}
+
+// A victim whose place the record of its gang may still have: what says otherwise is not known to be written.
+// With the claim's places as well, queues could hold more than they may. Null where there is none.
+const model::Victim* notGivenUp(const Proposal& claim, const GangContext& context) {
   for (const model::Victim& victim : claim.victims) {
     const VictimsPlace place = placeOf(victim, *context.pods, *context.jobs);
-    if (place.gang == nullptr) continue;
-    if (!place.givenUp) return place.gang;
-    if (context.others == nullptr) continue;
-    const auto told = context.others->find(place.gang->key);
-    if (told != context.others->end() && told->second.writing) return place.gang;
+    if (place.gang != nullptr && !place.givenUp) return &victim;
+    if (isBeingWritten(victim.pod, context)) return &victim;
   }
   return nullptr;
 }
@@ -253,10 +261,10 @@ const Job* stillHas(const Proposal& claim, const GangContext& context) {
 // What was claimed is free. Whose it was may have been late to write that it gives it up.
 GangStep takeClaimed(const Job& job, const GangContext& context) {
   const Proposal& proposal = *job.status.gang.proposal;
-  const Job* gang = stillHas(proposal, context);
-  if (gang == nullptr) return commit(reserveClaimed(job, context.now, *context.settings));
+  const model::Victim* kept = notGivenUp(proposal, context);
+  if (kept == nullptr) return commit(reserveClaimed(job, context.now, *context.settings));
   if (context.now >= proposal.deadline)
-    return abort(job, {fmt::format("{} did not give up its places in time", gang->key), {}}, context);
+    return abort(job, {fmt::format("the place of pod {} was not given up in time", kept->pod), {}}, context);
   GangStep step;
   step.wakeAt = proposal.deadline;
   return step;

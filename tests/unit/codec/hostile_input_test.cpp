@@ -108,6 +108,17 @@ TEST_CASE("a template nested too deeply makes the spec unusable, not the job unr
   }
 }
 
+// No API server takes it; what is tried on a page has seen none.
+TEST_CASE("a planned size between bounds that cross makes the spec unusable, and nothing worse") {
+  const auto job = codec::decodeJob(
+      R"({"metadata":{"namespace":"ml","name":"a","uid":"u"},"spec":{"framework":"PyTorch","plan":{"mode":"Auto"},)"
+      R"("roles":[{"name":"worker","template":{"spec":{"containers":[{"name":"m","image":"i"}]}}}],)"
+      R"("elastic":{"role":"worker","minReplicas":5,"maxReplicas":2}},)"
+      R"("status":{"plan":{"roles":[{"name":"worker","replicas":3}]}}})");
+  REQUIRE(job);
+  CHECK_THAT(job->specError, Catch::StartsWith("spec.elastic"));
+}
+
 TEST_CASE("large input is refused before it is parsed") {
   const std::string big =
       fmt::format(R"({{"metadata":{{"name":"p"}},"x":"{}"}})", std::string(50u << 20, 'a'));

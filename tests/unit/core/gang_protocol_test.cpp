@@ -553,7 +553,8 @@ TEST_CASE("a claim whose victims are gone waits until it is written that their g
   CHECK(step.wakeAt == scene.bert.status.gang.proposal->deadline);
   scene.now = kDeadline;
   REQUIRE(aborts(stepBeside(gang)));
-  CHECK(stepBeside(gang).record->backoff->reason == "other/g did not give up its places in time");
+  CHECK(stepBeside(gang).record->backoff->reason ==
+        "the place of pod other/g-worker-1 was not given up in time");
   scene.now = 10;
 
   SECTION("it has begun to shrink") {
@@ -570,9 +571,14 @@ TEST_CASE("a claim whose victims are gone waits until it is written that their g
     proposal->movesFor.reset();
     CHECK(reserves(stepBeside(gang)));
   }
-  SECTION("nothing is written of it") {
+  SECTION("nothing is written of it, or that it holds nothing any more is being written") {
     proposal.reset();
     CHECK_FALSE(stepBeside(gang).record);
+    gang.status.gang.placed.reset();
+    scene.told[gang.key].writing = true;
+    CHECK_FALSE(stepBeside(gang).record);
+    scene.told.clear();
+    CHECK(reserves(stepBeside(gang)));
   }
   SECTION("to replace it was tried, and is given up") {
     proposal->kind = model::ProposalKind::kReplace;

@@ -331,6 +331,14 @@ TEST_CASE_METHOD(Fixture, "A job that is tried has nothing that only an existing
   CHECK(simulation->forecasts[0].outcome == core::Forecast::Outcome::kStarts);
 }
 
+// Twenty characters of it can be a hundred thousand indices, and it was checked by nobody.
+TEST_CASE_METHOD(Fixture, "The status of a job that is tried is not even read") {
+  snapshot = cluster().add(node("n1").gpus(8));
+  std::string body = items({jobText("ml/next", 8)});
+  body.insert(body.find(R"("spec")"), R"("status":{"gang":{"placed":"nowhere"}},)");
+  CHECK(simulate(body, "ann")->answer.status == 200);
+}
+
 TEST_CASE_METHOD(Fixture, "Of others an answer tells how much, and not who") {
   const model::Job theirs = job("secret/plan9").role("worker", 1, gpus(6)).placed("n1", "worker", "0");
   snapshot = cluster()
