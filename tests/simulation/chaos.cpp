@@ -30,8 +30,8 @@ bool Chaos::affordable(Fault fault) const {
 
 namespace {
 
-// A watch that was cut off is followed by a list after 0.8 s at least, each time twice as long.
-constexpr std::chrono::seconds kLongestRelist{12};
+// A watch that is cut off begins again after 1.6 s at most, the second in a row after 3.2.
+constexpr std::chrono::seconds kWatchAgain{4};
 
 // A watch dies with its answer only when it has one: with its first line.
 bool ofLines(Fault fault, Step step) {
@@ -146,7 +146,7 @@ sim::StreamFault Chaos::beforeLine(const sim::FaultPoint& point, const std::stri
   }
   if (*fault != Fault::kDelayLine) {
     result.reset = true;
-    laws_->lateFor(kLongestRelist);  // what it did not show is seen by the list that follows
+    if (step == Step::kWatchPods) laws_->lateFor(kWatchAgain);
   }
   if (*fault == Fault::kCrashAfter) crash(point.client);
   return result;

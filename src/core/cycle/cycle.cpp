@@ -70,9 +70,9 @@ std::vector<Cycle::JobPtr> Cycle::standingClaims() const {
 }
 
 // Gangs whose claimed members are gone, and whose records say nothing of it: with their own write late, or as
-// they were suspended and are not any more. Each with the job whose claim it is.
-std::map<model::ObjectKey, model::ObjectKey> Cycle::keepers() const {
-  std::map<model::ObjectKey, model::ObjectKey> keepers;
+// they were suspended and are not any more.
+std::set<model::ObjectKey> Cycle::keepers() const {
+  std::set<model::ObjectKey> keepers;
   const auto& pods = input_.snapshot.pods;
   for (const JobPtr& claimant : claims()) {
     const model::Proposal& claim = *claimant->status.gang.proposal;
@@ -84,7 +84,7 @@ std::map<model::ObjectKey, model::ObjectKey> Cycle::keepers() const {
       if (pod != nullptr && !pod->finished()) continue;
       const VictimsPlace place = placeOf(victim, pods, input_.snapshot.jobs);
       if (place.gang != nullptr && !place.givenUp && !place.gang->status.gang.proposal)
-        keepers.try_emplace(place.gang->key, claimant->key);
+        keepers.insert(place.gang->key);
     }
   }
   return keepers;

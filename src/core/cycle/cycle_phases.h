@@ -38,7 +38,7 @@ class Cycle {
   // cycle.cpp: phase 2, one job at a time.
   [[nodiscard]] std::vector<JobPtr> claims() const;
   [[nodiscard]] std::vector<JobPtr> standingClaims() const;
-  [[nodiscard]] std::map<model::ObjectKey, model::ObjectKey> keepers() const;
+  [[nodiscard]] std::set<model::ObjectKey> keepers() const;
   [[nodiscard]] GangContext contextOf(const JobFeedback& feedback) const;
   void decideAll();
   [[nodiscard]] const LifeSign* lifeOf(const Job& job) const;
@@ -150,8 +150,8 @@ class Cycle {
   QueueTree queues_;
   std::map<model::ObjectKey, model::ObjectKey> evictions_;  // gangs that others' claims name, and whose
   std::vector<WaitingJob> waiting_;
-  std::map<model::ObjectKey, model::ObjectKey> keepers_;  // those that have yet to give up what was claimed
   std::map<model::ObjectKey, model::ObjectKey> claimed_;  // those that any claim names, standing or not
+  std::set<model::ObjectKey> keepers_;  // gangs that have yet to give up places that were claimed
   std::map<model::ObjectKey, std::unordered_set<model::Uid>> named_;  // by claims: see namedBy()
   std::set<const Job*> changing_;      // placed gangs whose record this cycle changes, or that end
   std::set<const Job*> ended_;         // of those, whoever is not charged by its record any more
