@@ -118,7 +118,7 @@ void ResizeLaws::checkAllTold(const model::Job& before, const model::Job& after)
 }
 
 void ResizeLaws::sends(Step step, const net::HttpRequest& request) {
-  if (step != Step::kDeletePod) return;
+  if (step != Step::kDeletePod && step != Step::kTellMember) return;
   const auto path = sim::parseTarget(request.target);
   const auto pod = path ? truth_.cache().pods.find({path->space, path->name}) : nullptr;
   if (!pod || !pod->member || pod->finished() || pod->terminating) return;
@@ -126,11 +126,17 @@ void ResizeLaws::sends(Step step, const net::HttpRequest& request) {
   const auto job = truth_.cache().jobs.find({pod->key.ns, pod->member->jobName});
   if (!job || job->uid != pod->controllerUid || job->deleting || job->spec.run.suspend) return;
   const auto& proposal = job->status.gang.proposal;
+  if (step == Step::kTellMember) {
+    if (proposal) tried_[pod->uid] = proposal->epoch;
+    return;
+  }
   const bool leaves = proposal && proposal->kind == ProposalKind::kShrink && !proposal->movesFor &&
                       proposal->removes(pod->member->role, pod->member->index) &&
                       pod->member->epoch != proposal->epoch;
   if (!leaves || !model::readsMembership(job->spec)) return;
-  if (told_[pod->uid] < proposal->epoch)
+  // Who cannot be told before the deadline does not hold those who wait for the places.
+  const bool inVain = tried_[pod->uid] == proposal->epoch && executor_.wallNow() >= proposal->deadline;
+  if (told_[pod->uid] < proposal->epoch && !inVain)
     return violated_(fmt::format("pod {} is deleted before it was told to leave", pod->key));
   if (executor_.wallNow() < proposal->deadline)
     violated_(fmt::format("pod {} is deleted before its time to leave is over", pod->key));

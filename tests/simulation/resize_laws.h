@@ -39,7 +39,8 @@ class ResizeLaws {
   sim::ClusterObserver& truth_;
   base::Executor& executor_;
   Violated violated_;
-  std::map<model::Uid, std::int64_t> told_;  // generation, by pod
+  std::map<model::Uid, std::int64_t> told_;   // generation, by pod
+  std::map<model::Uid, std::int64_t> tried_;  // to be told, likewise
 };
 
 }  // namespace trainyard::simulation
