@@ -90,6 +90,7 @@ void writeCharge(const model::Charge& charge, JsonWriter& out) {
       .member("queue", charge.queue.str())
       .memberBool("preemptible", charge.preemptible)
       .member("priority", charge.priority);
+  if (charge.claimed) out.memberBool("claimed", true);
   writeList(out, "members", charge.members, [&](const model::Charge::Member& each) {
     out.beginObject().member("role", each.role).key("requests");
     writeAmounts(each.requests, out);

@@ -102,6 +102,7 @@ std::optional<model::Charge> readCharge(const Field& field) {
   charge.queue = model::QueueName(field["queue"].text());
   charge.preemptible = field["preemptible"].boolean(true);
   charge.priority = static_cast<int>(field["priority"].integer(0, INT32_MIN, INT32_MAX));
+  charge.claimed = field["claimed"].boolean(false);
   field["members"].forEachElement([&](const Field& each) {
     charge.members.push_back({std::string(each["role"].required()), readWrittenAmounts(each["requests"])});
   });

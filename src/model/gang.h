@@ -108,6 +108,8 @@ struct Charge {
   bool preemptible = false;
   int priority = 0;
   std::vector<Member> members = {};
+  // Others were stopped for its places: it did not get them because whoever had a reservation let it past.
+  bool claimed = false;
 
   // nullptr where it knows no such role.
   [[nodiscard]] const Resources* requestsOf(std::string_view role) const;

@@ -153,6 +153,7 @@ void Cycle::begin(Change& start, const std::vector<Change>& payments) {
                               std::move(victims), author());
   record.charge = model::makeCharge(start.job->spec, queues_.askedQueueOf(*start.job),
                                     Priorities(input_.snapshot).of(*start.job));
+  record.charge->claimed = !record.proposal->victims.empty();
   record.proposal->deadline += longestGrace(gone);
   JobDecision& decision = derive(start.job, record, news);
   decision.urgency = Urgency::kNow;

@@ -76,8 +76,9 @@ Reservation::Verdict Scheduler::judge(const Contender& contender,
     const bool first =
         contender.priority > holder.rank.priority || (!holder.overdue && contender.rank.before(holder.rank));
     own.entitled = own.entitled || (sameQueue && first);
-    own.mayBeStopped = job.spec.preemptible && Priorities(snapshot_).mayPreempt(*holder.job) &&
-                       (sameQueue ? givesWay(holder, contender) : borrows(holder, contender));
+    own.mayBeStopped =
+        job.spec.preemptible && Priorities(snapshot_).mayPreempt(*holder.job) &&
+        (sameQueue ? givesWay(holder, contender) : stopped == nullptr && borrows(holder, contender));
     const Verdict verdict = each.judge(own, places);
     if (verdict == Verdict::kPasses) continue;
     keeper_ = i;

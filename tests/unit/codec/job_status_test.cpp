@@ -131,6 +131,7 @@ class Maker {
   }
   model::Charge charge() {
     model::Charge charge{model::QueueName(name()), number(2) == 0, number(2'000) - 1'000, {}};
+    charge.claimed = number(2) == 0;
     for (int i = number(3); i > 0; --i) {
       model::Resources requests;
       requests.cpu = model::Millicores{number(2'000)};
