@@ -26,8 +26,10 @@ bool unrecorded(const model::Job& job) {
          !model::leftToOthers(job);
 }
 
+// The only member of a gang of one is number 0, whatever number a pod gives itself: a record might hold none
+// that large.
 bool isNextPodOf(const model::Pod& pod, const model::Job& job) {
-  return pod.controllerUid == job.uid && core::namedAsMember(pod, job) &&
+  return pod.controllerUid == job.uid && core::namedAsMember(pod, job) && pod.member->index == 0 &&
          pod.member->epoch == job.status.gang.lastEpoch + 1;
 }
 

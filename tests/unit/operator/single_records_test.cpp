@@ -35,7 +35,8 @@ struct Scene {
   }
 
   void putPod(std::string_view uid, std::string_view ofJob, int epoch, std::string_view node,
-              std::string_view pinned = "", std::string_view name = "solo-worker-0", int gpus = 0) {
+              std::string_view pinned = "", std::string_view name = "solo-worker-0", int gpus = 0,
+              int index = 0) {
     const std::string affinity =
         pinned.empty()
             ? ""
@@ -47,11 +48,11 @@ struct Scene {
     cache.pods.upsert(fmt::format(
         R"({{"metadata":{{"namespace":"ml","name":"{}","uid":"{}","resourceVersion":"{}",)"
         R"("creationTimestamp":"2024-10-04T00:00:09Z","labels":{{"trainyard.dev/job-name":"solo",)"
-        R"("trainyard.dev/role":"worker","trainyard.dev/index":"0","trainyard.dev/epoch":"{}"}},)"
+        R"("trainyard.dev/role":"worker","trainyard.dev/index":"{}","trainyard.dev/epoch":"{}"}},)"
         R"("ownerReferences":[{{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","name":"solo",)"
         R"("uid":"{}","controller":true}}]}},"spec":{{{}"nodeName":"{}","containers":[{{"name":"main",)"
         R"("resources":{{"limits":{{"nvidia.com/gpu":"{}"}}}}}}]}}}})",
-        name, uid, ++version, epoch, ofJob, affinity, node, gpus));
+        name, uid, ++version, index, epoch, ofJob, affinity, node, gpus));
     REQUIRE(cache.pods.find({"ml", std::string(name)}));
   }
 
@@ -149,6 +150,16 @@ TEST_CASE("a pod that only says that it is the job's does not hide the one that 
   CHECK(scene.place() == "n1");
   scene.cache.pods.forget({"ml", "forged"}, "p2");
   CHECK(scene.place() == "n1");
+}
+
+TEST_CASE("a pod with a place that the job has not is no record of it") {
+  Scene scene;
+  scene.putJob("u1");
+  // Anybody may write this, and no record could be read back that has it.
+  scene.putPod("p1", "u1", 1, "n1", "", "solo-worker-100000", 0, 100'000);
+  CHECK(scene.place().empty());
+  scene.putPod("p2", "u1", 1, "n2");
+  CHECK(scene.place() == "n2");
 }
 
 TEST_CASE("whoever finds a bound pod charges it to the queue that its namespace names") {
