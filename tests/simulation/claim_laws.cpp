@@ -40,8 +40,9 @@ ClaimLaws::ClaimLaws(sim::ClusterObserver& truth, base::Executor& executor, Viol
     : truth_(truth), executor_(executor), violated_(std::move(violated)) {
   truth_.cache().jobs.onChange(
       [this](const JobPtr& before, const JobPtr& after) { jobChanged(before, after); });
-  truth_.cache().pods.onChange([this](const auto&, const auto& after) {
+  truth_.cache().pods.onChange([this](const auto& before, const auto& after) {
     if (after && after->member) noteClaimPods(*after);
+    if (after && before && after->finished() && !before->finished()) endedAt_[after->uid] = executor_.now();
   });
 }
 
@@ -153,13 +154,17 @@ void ClaimLaws::checkVictim(const model::Job& victim, const model::Job& claimant
   if (!beyondWish && victim.spec.queue == claimant.spec.queue && valueOf(victim) > valueOf(claimant))
     say("is of higher priority in the same queue");
   if (restless(victim.uid)) return;
-  // One that can shrink may lose its last members alone.
+  // One that can shrink may lose its last members alone. Who has just ended was there when that was decided.
+  const auto isThere = [&](const model::Pod& pod) {
+    const auto ended = endedAt_.find(pod.uid);
+    return !pod.finished() || (ended != endedAt_.end() && executor_.now() - ended->second < kLag);
+  };
   int lastKept = -1;
   int firstNamed = INT_MAX;
   for (const auto& pod : truth_.cache().pods.all()) {
     const bool elastic = pod->controllerUid == victim.uid && pod->member && victim.spec.elastic &&
                          pod->member->role == victim.spec.elastic->role;
-    if (!elastic || pod->finished() || pod->terminating) continue;
+    if (!elastic || !isThere(*pod) || pod->terminating) continue;
     if (named.contains(pod->uid))
       firstNamed = std::min(firstNamed, pod->member->index);
     else

@@ -55,6 +55,7 @@ class ClaimLaws {
   std::set<ClaimId> complete_;                            // whose pods have all existed
   std::map<model::Uid, base::Instant> jobChangedAt_;      // when what it wants or its record last changed
   std::map<model::Uid, base::Instant> wishedAt_;          // when its user last asked for another size
+  std::map<model::Uid, base::Instant> endedAt_;           // when pods ended
   base::Instant lateUntil_{};                             // somebody plans on what is no longer true
 };
 
