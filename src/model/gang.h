@@ -108,7 +108,7 @@ struct Charge {
   bool preemptible = false;
   int priority = 0;
   std::vector<Member> members = {};
-  // Others were stopped for its places: it did not get them because whoever had a reservation let it past.
+  // Its places were taken from jobs of other queues: nobody's reservation let it past.
   bool claimed = false;
 
   // nullptr where it knows no such role.

@@ -103,6 +103,7 @@ class Cycle {
   [[nodiscard]] const std::unordered_set<model::Uid>& namedBy(const model::ObjectKey& claimant);
   void begin(Change& start, const std::vector<Change>& payments);
   [[nodiscard]] std::vector<model::Victim> victimsOf(const Change& payment) const;
+  [[nodiscard]] bool claimsOfOthers(const model::Job& claimant, const std::vector<Change>& payments) const;
   [[nodiscard]] static std::string describe(const std::vector<Change>& payments);
   void startAlone(JobDecision& decision) const;
   [[nodiscard]] std::chrono::seconds longestGrace(const std::vector<JobPtr>& victims) const;

@@ -153,7 +153,7 @@ void Cycle::begin(Change& start, const std::vector<Change>& payments) {
                               std::move(victims), author());
   record.charge = model::makeCharge(start.job->spec, queues_.askedQueueOf(*start.job),
                                     Priorities(input_.snapshot).of(*start.job));
-  record.charge->claimed = !record.proposal->victims.empty();
+  record.charge->claimed = claimsOfOthers(*start.job, payments);
   record.proposal->deadline += longestGrace(gone);
   JobDecision& decision = derive(start.job, record, news);
   decision.urgency = Urgency::kNow;
@@ -166,6 +166,18 @@ void Cycle::begin(Change& start, const std::vector<Change>& payments) {
     if (each.kind == ChangeKind::kMove) move(each);
     if (each.kind == ChangeKind::kShrink) resize(each, model::SizeOwner::kPreemption);
   }
+}
+
+// Whether it takes its places from other queues, or from one of its own that had taken them so. (Lost:
+// whoever stops anybody. Then what a queue lets past as stoppable is taken over, job by job, by jobs of
+// higher priority that are not, and who keeps a reservation waits for ever.)
+bool Cycle::claimsOfOthers(const Job& claimant, const std::vector<Change>& payments) const {
+  const auto queue = queues_.queueOf(claimant);
+  return std::any_of(payments.begin(), payments.end(), [&](const Change& each) {
+    if (each.kind == ChangeKind::kMove) return false;
+    const auto& charge = each.job->status.gang.charge;
+    return queues_.queueOf(*each.job) != queue || (charge && charge->claimed);
+  });
 }
 
 // The pods that go for a start: of one that shrinks and runs on only those that leave it.

@@ -31,8 +31,8 @@ bool passed(const Claimant& claimant, const Victim& victim, const QueueTree& tre
     return victim.priority <= claimant.priority && (claimant.overdue || claimant.rank.before(waiting));
   }
   if (!claimant.belowShare) return false;
-  // Nobody let him past who has stopped others. (Lost: that he may be stopped all the same. Two that have a
-  // reservation each stop each other for ever, with a third one's help.)
+  // Nobody let him past who has stopped jobs of other queues. (Lost: that he may be stopped all the same. Two
+  // that have a reservation each stop each other for ever, with a third one's help.)
   const auto& charge = victim.job->status.gang.charge;
   if (charge && charge->claimed) return false;
   // Who could take back at once what his queue, or one above it, is guaranteed is not stopped for it.

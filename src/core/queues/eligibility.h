@@ -80,7 +80,7 @@ struct Victim {
 //                     can be stopped. In the same queue one of lower priority, or of the same that comes
 //                     later in the order, or any if the claimant is overdue; where jobs take turns only if it
 //                     comes through a stop, which is worth it (worthAStop()) or overdue. Of another queue
-//                     only one that has stopped nobody for its places, as it was not let past then, and
+//                     only one that took its places from no other queue, as it was not let past then, and
 //                     without which that queue, and each above it up to where both meet, holds its
 //                     guarantee, too: what it could take back at once is not worth a stop
 //  reclaim            the claimant's queue may reclaim; the victim's branch of the tree, and each queue from
