@@ -42,6 +42,7 @@ bool mayBeUnrecorded(const model::Pod& pod, const model::Job& job) {
 model::Charge chargeOf(const model::Job& job, const model::Pod& pod, const model::Snapshot& snapshot) {
   model::Charge charge =
       model::makeCharge(job.spec, core::askedQueue(job, snapshot), core::Priorities(snapshot).of(job));
+  charge.ancestors = core::ancestorsOf(charge.queue, snapshot);
   model::Resources held = pod.shape.requests;
   const auto extended = held.extendedAll();
   for (const auto& [name, amount] : extended) {

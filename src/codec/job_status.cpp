@@ -90,7 +90,16 @@ void writeCharge(const model::Charge& charge, JsonWriter& out) {
       .member("queue", charge.queue.str())
       .memberBool("preemptible", charge.preemptible)
       .member("priority", charge.priority);
-  if (charge.claimed) out.memberBool("claimed", true);
+  writeList(out, "ancestors", charge.ancestors,
+            [&](const model::QueueName& each) { out.string(each.str()); });
+  writeList(out, "backfilled", charge.backfilled, [&](const model::Charge::Backfill& each) {
+    out.beginObject()
+        .member("namespace", each.holder.ns)
+        .member("name", each.holder.name)
+        .member("uid", each.uid.str());
+    writeTime(out, "from", each.from);
+    out.endObject();
+  });
   writeList(out, "members", charge.members, [&](const model::Charge::Member& each) {
     out.beginObject().member("role", each.role).key("requests");
     writeAmounts(each.requests, out);
@@ -118,6 +127,7 @@ void writeGang(const model::GangRecord& gang, JsonWriter& out) {
     writeTime(out, "until", gang.backoff->until);
     out.member("count", gang.backoff->count);
     writeText(out, "reason", gang.backoff->reason);
+    if (gang.backoff->unbindable != 0) out.member("unbindable", gang.backoff->unbindable);
     writeList(out, "avoidNodes", gang.backoff->avoidNodes,
               [&](const model::NodeName& node) { out.string(node.str()); });
     out.endObject();
@@ -148,7 +158,6 @@ void writePending(const model::Pending& pending, JsonWriter& out) {
     out.endObject();
   });
   if (pending.delay != model::DelayKind::kNone) out.member("delay", toString(pending.delay));
-  if (pending.passes != 0) out.member("passes", pending.passes);
   if (pending.reservedSince) writeTime(out, "reservedSince", *pending.reservedSince);
   if (pending.nextRelaxation) writeTime(out, "nextRelaxationTime", *pending.nextRelaxation);
   if (pending.estimatedStart) writeTime(out, "estimatedStartTime", *pending.estimatedStart);
@@ -173,6 +182,8 @@ void writeHistory(const model::JobStatus& status, JsonWriter& out) {
   }
   if (status.preemptions.count != 0) {
     out.key("preemptions").beginObject().member("count", status.preemptions.count);
+    if (status.preemptions.byOtherQueues != 0)
+      out.member("byOtherQueues", status.preemptions.byOtherQueues);
     writeTime(out, "lastTime", status.preemptions.last);
     out.endObject();
   }

@@ -93,6 +93,7 @@ std::optional<model::Backoff> readBackoff(const Field& field) {
   field["avoidNodes"].forEachElement(
       [&](const Field& node) { backoff.avoidNodes.emplace_back(node.text()); });
   backoff.reason = field["reason"].text();
+  backoff.unbindable = field["unbindable"].integer(0, 0, kMost);
   return backoff;
 }
 
@@ -102,7 +103,13 @@ std::optional<model::Charge> readCharge(const Field& field) {
   charge.queue = model::QueueName(field["queue"].text());
   charge.preemptible = field["preemptible"].boolean(true);
   charge.priority = static_cast<int>(field["priority"].integer(0, INT32_MIN, INT32_MAX));
-  charge.claimed = field["claimed"].boolean(false);
+  field["ancestors"].forEachElement(
+      [&](const Field& each) { charge.ancestors.emplace_back(each.text()); });
+  field["backfilled"].forEachElement([&](const Field& each) {
+    charge.backfilled.push_back({{each["namespace"].string(), each["name"].string()},
+                                 model::Uid(each["uid"].text()),
+                                 each["from"].time().value_or(base::WallTime{})});
+  });
   field["members"].forEachElement([&](const Field& each) {
     charge.members.push_back({std::string(each["role"].required()), readWrittenAmounts(each["requests"])});
   });
@@ -151,7 +158,6 @@ std::optional<model::Pending> readPending(const Field& field) {
                                  each["expectedEndTime"].time()});
   });
   pending.delay = model::parseDelayKind(field["delay"].text()).value_or(pending.delay);
-  pending.passes = field["passes"].smallInteger(0, 0);
   pending.reservedSince = field["reservedSince"].time();
   pending.nextRelaxation = field["nextRelaxationTime"].time();
   pending.estimatedStart = field["estimatedStartTime"].time();
@@ -166,6 +172,7 @@ void readHistory(const Field& field, model::JobStatus& status) {
   status.service.runSeconds = field["service"]["runSeconds"].integer(0, 0, kMost);
   status.service.updatedAt = field["service"]["updatedAt"].time().value_or(base::WallTime{});
   status.preemptions.count = field["preemptions"]["count"].smallInteger(0, 0);
+  status.preemptions.byOtherQueues = field["preemptions"]["byOtherQueues"].smallInteger(0, 0);
   status.preemptions.last = field["preemptions"]["lastTime"].time().value_or(base::WallTime{});
 }
 

@@ -215,9 +215,9 @@ void readShapeCosts(const YamlField& field, std::vector<model::ShapeCost>& into)
 }
 
 void readBackfill(const YamlField& field, model::BackfillPolicy& into) {
-  field.expectKeys({"enabled", "passesWithoutEstimate", "keepFreed"});
+  field.expectKeys({"enabled", "reservationLimit", "keepFreed"});
   readBoolean(field["enabled"], into.enabled);
-  readInteger(field["passesWithoutEstimate"], into.passesWithoutEstimate, 0, kMost);
+  readDuration(field["reservationLimit"], into.reservationLimit);
   readDuration(field["keepFreed"], into.keepFreed);
 }
 

@@ -34,6 +34,14 @@ const Resources* chargedRequests(const JobSpec& spec, const GangRecord& record, 
   return known == nullptr ? nullptr : &known->shape.requests;
 }
 
+const Charge::Backfill* backfillCondition(const Job& job, const Job& holder) {
+  const auto& charge = job.status.gang.charge;
+  if (!charge) return nullptr;
+  const auto found = std::find_if(charge->backfilled.begin(), charge->backfilled.end(),
+                                  [&](const Charge::Backfill& each) { return each.uid == holder.uid; });
+  return found == charge->backfilled.end() ? nullptr : &*found;
+}
+
 Charge makeCharge(const JobSpec& spec, QueueName queue, int priority) {
   Charge charge{std::move(queue), spec.preemptible, priority, {}};
   for (const Role& role : spec.roles) {

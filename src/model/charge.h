@@ -16,6 +16,9 @@ namespace trainyard::model {
 [[nodiscard]] const Resources* chargedRequests(const JobSpec& spec, const GangRecord& record,
                                                std::string_view role);
 
+// The condition under which the job was backfilled on capacity that is reserved for `holder`; nullptr: none.
+[[nodiscard]] const Charge::Backfill* backfillCondition(const Job& job, const Job& holder);
+
 // What a gang of this spec is to be charged as.
 [[nodiscard]] Charge makeCharge(const JobSpec& spec, QueueName queue, int priority);
 

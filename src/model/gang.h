@@ -90,6 +90,9 @@ struct Backoff {
   int count = 0;
   std::vector<NodeName> avoidNodes;
   std::string reason;
+  // The generation of the spec whose members kube-scheduler did not bind; 0: none. Other victims would not have
+  // changed that, so the job preempts none for some time.
+  std::int64_t unbindable = 0;
   friend bool operator==(const Backoff&, const Backoff&) = default;
 };
 
@@ -97,6 +100,14 @@ struct Backoff {
 // places. What is written into the spec since counts when it waits for places anew; else whoever holds places
 // could move the bill to another queue, or out of the reach of those who may have them back.
 struct Charge {
+  // The gang was backfilled on capacity that is reserved for `holder`. From `from` on that job, and by this
+  // right no other, may preempt the gang, until the gang is pending again.
+  struct Backfill {
+    ObjectKey holder;
+    Uid uid;
+    base::WallTime from{};
+    friend bool operator==(const Backfill&, const Backfill&) = default;
+  };
   // What one member of a role holds.
   struct Member {
     std::string role;
@@ -108,8 +119,10 @@ struct Charge {
   bool preemptible = false;
   int priority = 0;
   std::vector<Member> members = {};
-  // Its places were taken from jobs of other queues: nobody's reservation let it past.
-  bool claimed = false;
+  // The queue's ancestors, its parent first: they stay charged when the Queue object is deleted.
+  std::vector<QueueName> ancestors = {};
+  // Empty for a gang that took nothing that is reserved.
+  std::vector<Backfill> backfilled = {};
 
   // nullptr where it knows no such role.
   [[nodiscard]] const Resources* requestsOf(std::string_view role) const;

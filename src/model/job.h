@@ -187,7 +187,6 @@ struct Pending {
   DelayKind delay = DelayKind::kNone;                           // what this wait is counted as
   std::optional<base::WallTime> nextRelaxation = std::nullopt;  // when the next wider level will do
   std::optional<base::WallTime> estimatedStart = std::nullopt;
-  int passes = 0;  // jobs that have gone ahead of it on the strength of a word or a guess
   // Since when places have been kept for it, or room below a limit.
   std::optional<base::WallTime> reservedSince = std::nullopt;
   // The reason as it is written, where `reason` is kOther: a newer version gave it.
@@ -219,6 +218,7 @@ struct Service {
 // How often and when the job last had to make room for others.
 struct Preemptions {
   int count = 0;
+  int byOtherQueues = 0;  // of these
   base::WallTime last{};
   friend bool operator==(const Preemptions&, const Preemptions&) = default;
 };

@@ -79,6 +79,12 @@ void Resources::add(const Resources& other) { combine(other, base::saturatingAdd
 
 void Resources::subtract(const Resources& other) { combine(other, base::saturatingSubtract); }
 
+void Resources::subtractUpTo(const Resources& other) {
+  combine(other, [](std::int64_t a, std::int64_t b) {
+    return std::max<std::int64_t>(base::saturatingSubtract(a, b), 0);
+  });
+}
+
 void Resources::raiseTo(const Resources& other) {
   combine(other, [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
 }

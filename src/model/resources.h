@@ -48,6 +48,8 @@ class Resources {
 
   void add(const Resources& other);
   void subtract(const Resources& other);
+  // The same, but nothing becomes less than 0.
+  void subtractUpTo(const Resources& other);
   // Per resource the larger of both (init containers, inherited places).
   void raiseTo(const Resources& other);
   [[nodiscard]] Resources times(std::int64_t count) const;

@@ -10,6 +10,7 @@
 #include "core/gang/orphans.h"
 #include "core/gang/victims_place.h"
 #include "core/preemption/claims.h"
+#include "core/queues/eligibility.h"
 #include "core/queues/namespaces.h"
 #include "model/conditions.h"
 #include "model/managed_by.h"
@@ -133,6 +134,7 @@ void Cycle::decide(const JobPtr& job) {
   if (feedback_->busy) return keepTurn(job);
   if (waits && !admitTemplate(*feedback_)) return wait(job);
   if (model::leftToOthers(*job) || staysHeld(*job)) return;
+  if (const auto claimant = preemptorOf(*job)) return evict(job, *claimant);
   if (job->status.gang.proposal) return job->status.gang.proposal->movesFor ? awaitMove(job) : stepOn(job);
   if (job->deleting) return drainDeleted(job);
   if (job->finished()) return cleanUpFinished(job);
@@ -140,6 +142,23 @@ void Cycle::decide(const JobPtr& job) {
   if (const auto strays = strayPods(*job, podsOf(*job)); !strays.empty()) return removeStrays(job, strays);
   if (job->spec.run.suspend) return write(job, job->status.gang, {}, {.suspended = true});
   admitOrRefuse(job);
+}
+
+// The job for whose claim the gang has to leave though it is changing: the claim names members that its own proposal
+// would keep. A gang without a proposal is watchPlaced()'s.
+std::optional<model::ObjectKey> Cycle::preemptorOf(const Job& job) {
+  const auto& proposal = job.status.gang.proposal;
+  if (evictions_.empty() || !proposal || !job.status.gang.placed || !preemptible(job)) return std::nullopt;
+  const auto claimant = evictions_.find(job.key);
+  if (claimant == evictions_.end()) return std::nullopt;
+  const auto& named = namedBy(claimant->second);
+  const bool removes = proposal->phase == model::ProposalPhase::kClaiming;
+  for (const auto& pod : podsOf(job)) {
+    const bool leaves =
+        removes && pod->member && proposal->removes(pod->member->role, pod->member->index);
+    if (named.contains(pod->uid) && !leaves) return claimant->second;
+  }
+  return std::nullopt;
 }
 
 // Pods that no record keeps any more hold their places until they are gone, and whoever they belong to is

@@ -44,6 +44,7 @@ class Cycle {
   [[nodiscard]] const LifeSign* lifeOf(const Job& job) const;
   bool staysSettled(const JobNotes::Note& note);
   void decide(const JobPtr& job);
+  [[nodiscard]] std::optional<model::ObjectKey> preemptorOf(const Job& job);
   void chargeLeaving(const Job& job);
   void keepTurn(const JobPtr& job);
   void wait(const JobPtr& job);
@@ -77,6 +78,7 @@ class Cycle {
   void take(const Job& job, const std::vector<model::Assignment>& assignments);
   void takeAnew(const Job& job, const GangRecord& record, const std::vector<model::Assignment>& places);
   [[nodiscard]] int claimedOfElastic(const Job& job, const model::ObjectKey& claimant);
+  [[nodiscard]] bool isOfOtherQueue(const model::ObjectKey& other, const Job& job) const;
   void evict(const JobPtr& job, const model::ObjectKey& claimant);
 
   // cycle_removal.cpp: pods that go: of a job that is deleted, suspended or has ended.
@@ -103,7 +105,6 @@ class Cycle {
   [[nodiscard]] const std::unordered_set<model::Uid>& namedBy(const model::ObjectKey& claimant);
   void begin(Change& start, const std::vector<Change>& payments);
   [[nodiscard]] std::vector<model::Victim> victimsOf(const Change& payment) const;
-  [[nodiscard]] bool claimsOfOthers(const model::Job& claimant, const std::vector<Change>& payments) const;
   [[nodiscard]] static std::string describe(const std::vector<Change>& payments);
   void startAlone(JobDecision& decision) const;
   [[nodiscard]] std::chrono::seconds longestGrace(const std::vector<JobPtr>& victims) const;
@@ -159,7 +160,7 @@ class Cycle {
   std::set<model::ObjectKey> paying_;  // gangs that make room for a start of this plan
   std::vector<JobPtr> scaling_;        // gangs in peace that are asked to have another size
   std::vector<JobPtr> unplanned_;      // admitted so far, without the shape that they want; by key
-  std::int64_t starting_ = 0;          // members from Reserve to bound
+  std::map<std::string, std::int64_t> starting_;  // members from reserved to bound, by namespace
   // Of the job that is being decided.
   const JobFeedback* feedback_ = nullptr;
   std::size_t position_ = 0;

@@ -235,10 +235,18 @@ int Cycle::claimedOfElastic(const Job& job, const model::ObjectKey& claimant) {
   return first == has - gives && first >= job.spec.elastic->minReplicas ? gives : 0;
 }
 
+bool Cycle::isOfOtherQueue(const model::ObjectKey& other, const Job& job) const {
+  const auto& jobs = input_.snapshot.jobs;
+  const auto at = std::lower_bound(jobs.begin(), jobs.end(), other,
+                                   [](const JobPtr& each, const auto& key) { return each->key < key; });
+  return at != jobs.end() && (*at)->key == other && queues_.queueOf(**at) != queues_.queueOf(job);
+}
+
 // Another gang's claim names its pods: it makes room as a whole and waits again.
 void Cycle::evict(const JobPtr& job, const model::ObjectKey& claimant) {
   StatusNews news;
   news.preemptedBy = claimant;
+  news.preemptedByOtherQueue = isOfOtherQueue(claimant, *job);
   JobDecision& decision = derive(
       job,
       propose(*job, model::ProposalKind::kRestart, {}, job->status.gang.placed->assignments, {}, author()),

@@ -10,6 +10,7 @@
 #include "core/place/place.h"
 #include "core/planner.h"
 #include "core/preemption/claims.h"
+#include "core/queues/namespaces.h"
 #include "core/queues/priority.h"
 #include "core/status/describe.h"
 #include "core/status/resize_status.h"
@@ -38,6 +39,7 @@ void Cycle::stepOn(const JobPtr& job) {
   if (record.placed && !record.charge) {
     record.charge =
         model::makeCharge(job->spec, queues_.askedQueueOf(*job), Priorities(input_.snapshot).of(*job));
+    record.charge->ancestors = ancestorsOf(record.charge->queue, input_.snapshot);
   }
   StatusNews news;
   news.where = placesText(record);

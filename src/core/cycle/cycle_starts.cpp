@@ -7,6 +7,7 @@
 #include "core/gang/gang_proposals.h"
 #include "core/gang/gang_resize.h"
 #include "core/preemption/claims.h"
+#include "core/queues/namespaces.h"
 #include "core/queues/priority.h"
 #include "core/resize.h"
 #include "core/status/describe.h"
@@ -75,7 +76,7 @@ void Cycle::countStarting() {
     const model::Proposal& proposal = *job->status.gang.proposal;
     const bool boundAlready = job->recordUnwritten && !podsOf(*job).empty() && podsOf(*job).front()->bound();
     if (proposal.phase == model::ProposalPhase::kReserved && !boundAlready)
-      starting_ += memberCount(proposal.add);
+      starting_[job->key.ns] += memberCount(proposal.add);
   }
 }
 
@@ -153,7 +154,8 @@ void Cycle::begin(Change& start, const std::vector<Change>& payments) {
                               std::move(victims), author());
   record.charge = model::makeCharge(start.job->spec, queues_.askedQueueOf(*start.job),
                                     Priorities(input_.snapshot).of(*start.job));
-  record.charge->claimed = claimsOfOthers(*start.job, payments);
+  record.charge->ancestors = ancestorsOf(record.charge->queue, input_.snapshot);
+  record.charge->backfilled = std::move(start.backfilled);
   record.proposal->deadline += longestGrace(gone);
   JobDecision& decision = derive(start.job, record, news);
   decision.urgency = Urgency::kNow;
@@ -166,18 +168,6 @@ void Cycle::begin(Change& start, const std::vector<Change>& payments) {
     if (each.kind == ChangeKind::kMove) move(each);
     if (each.kind == ChangeKind::kShrink) resize(each, model::SizeOwner::kPreemption);
   }
-}
-
-// Whether it takes its places from other queues, or from one of its own that had taken them so. (Lost:
-// whoever stops anybody. Then what a queue lets past as stoppable is taken over, job by job, by jobs of
-// higher priority that are not, and who keeps a reservation waits for ever.)
-bool Cycle::claimsOfOthers(const Job& claimant, const std::vector<Change>& payments) const {
-  const auto queue = queues_.queueOf(claimant);
-  return std::any_of(payments.begin(), payments.end(), [&](const Change& each) {
-    if (each.kind == ChangeKind::kMove) return false;
-    const auto& charge = each.job->status.gang.charge;
-    return queues_.queueOf(*each.job) != queue || (charge && charge->claimed);
-  });
 }
 
 // The pods that go for a start: of one that shrinks and runs on only those that leave it.
@@ -214,6 +204,8 @@ void Cycle::startAlone(JobDecision& decision) const {
   // One that could be larger is not known by its pod alone.
   const auto& elastic = decision.job->spec.elastic;
   const bool mayGrow = elastic && elastic->maxReplicas > 1;
+  // Nor is the condition of its backfill.
+  if (!decision.status->gang.charge->backfilled.empty()) return;
   if (mayGrow || memberCount(start.add) != 1 || model::gangMembers(*decision.job) != 1) return;
   decision.podIsRecord = true;
   decision.actions.emplace_back(CreateMember{start.add.front().role,

@@ -25,17 +25,17 @@ void Cycle::explain(const GangWait& wait, Urgency ofNews) {
   if (!sameReason) events.push_back({false, std::string(model::toString(pending.reason)), pending.message});
   write(job, job->status.gang, std::move(events), news);
   JobDecision& decision = plan_.decisions.back();
-  // The next cycle counts on from the passes that are written.
-  const bool passed = job->status.pending && (job->status.pending->passes != pending.passes ||
-                                              job->status.pending->reservedSince != pending.reservedSince);
-  // Also another reason is only other words of one who waits: where much comes and goes, reasons do.
-  decision.urgency = job->status.pending && !passed ? Urgency::kSpare : ofNews;
+  // The next cycle counts on the reservation that is written.
+  const bool isReserved =
+      job->status.pending && job->status.pending->reservedSince != pending.reservedSince;
+  // Where much comes and goes, reasons change in every cycle: another reason is no urgent news.
+  decision.urgency = job->status.pending && !isReserved ? Urgency::kSpare : ofNews;
   if (sameWords && *decision.status == job->status) note.told = wait.pending;
 }
 
 bool Cycle::sameButSince(const model::Pending& a, const model::Pending& b) {
   const auto allBut = [](const model::Pending& each) {
-    return std::tie(each.reason, each.delay, each.passes, each.reservedSince, each.nextRelaxation,
+    return std::tie(each.reason, each.delay, each.reservedSince, each.nextRelaxation,
                     each.estimatedStart, each.message, each.shortfall, each.blockedBy);
   };
   return allBut(a) == allBut(b);

@@ -6,7 +6,10 @@
 #include <utility>
 
 #include "core/cycle/user_scale.h"
+#include "core/queues/namespaces.h"
+#include "core/queues/priority.h"
 #include "core/resize.h"
+#include "model/charge.h"
 #include "model/conditions.h"
 #include "model/gang_size.h"
 #include "model/set_condition.h"
@@ -88,7 +91,6 @@ InstantCycle::Outcome InstantCycle::decide(
                                       .queues = tree,
                                       .cache = cache_.schedule(),
                                       .waiting = waiting(tree),
-                                      .startingMembers = 0,
                                       .mostStartingMembers = std::numeric_limits<std::int64_t>::max()});
   const ScaleAnswer scaled = scale(schedule, tree);
   cache_.end(snapshot_.jobs.size());
@@ -104,12 +106,11 @@ InstantCycle::Outcome InstantCycle::decide(
   }
   if (scaled.wakeAt && (!outcome.wakeAt || *scaled.wakeAt < *outcome.wakeAt)) outcome.wakeAt = scaled.wakeAt;
   outcome.sizes = schedule.sizes;
-  // How many have passed, and since when something is kept, counts in the next cycle.
+  // Since when a reservation exists counts in the next cycle.
   for (const GangWait& wait : schedule.waits) {
     const auto& before = wait.job->status.pending;
-    const bool same = before ? before->passes == wait.pending->passes &&
-                                   before->reservedSince == wait.pending->reservedSince
-                             : wait.pending->passes == 0 && !wait.pending->reservedSince;
+    const bool same = before ? before->reservedSince == wait.pending->reservedSince
+                             : !wait.pending->reservedSince;
     if (!same) change(wait.job->key, [&](Job& job) { job.status.pending = *wait.pending; });
   }
   for (const QueueNews& news : schedule.queues) {
@@ -154,6 +155,7 @@ void InstantCycle::carryOut(const Change& what) {
     if (what.kind != ChangeKind::kStart) {
       leave(job);
       ++job.status.preemptions.count;
+      if (what.byOtherQueue) ++job.status.preemptions.byOtherQueues;
       job.status.preemptions.last = now;
     }
     if (what.kind == ChangeKind::kStop) return;
@@ -161,6 +163,11 @@ void InstantCycle::carryOut(const Change& what) {
     model::GangRecord& gang = job.status.gang;
     gang.backoff.reset();
     gang.placed = model::Placed{.epoch = ++gang.lastEpoch, .assignments = what.add.assignments};
+    if (!what.backfilled.empty()) {
+      gang.charge =
+          model::makeCharge(job.spec, askedQueue(job, snapshot_), Priorities(snapshot_).of(job));
+      gang.charge->backfilled = what.backfilled;
+    }
     job.status.pending.reset();
     job.status.gpus = model::gangGpus(job.spec, gang);
     sayPlaced(job, true, now);
@@ -196,6 +203,7 @@ void InstantCycle::resize(const Change& what) {
 void InstantCycle::leave(Job& job) {
   serve(job, snapshot_.now);
   job.status.gang.placed.reset();
+  job.status.gang.charge.reset();
   job.status.gpus = model::desiredGpus(job.spec);
   sayPlaced(job, false, snapshot_.now);
 }

@@ -20,7 +20,7 @@ namespace trainyard::core {
 //
 // Assumes: nothing fails, whoever is stopped is gone, whoever starts runs, at the moment of the snapshot.
 // Kept as the operator keeps them, since decisions rest on them: places, conditions and their times, service
-// (GPU and run seconds, those included that a stop loses), stops, passes, what queues say of themselves.
+// (GPU and run seconds, those included that a stop loses), stops, what queues say of themselves.
 // (Lost: pods. A placed gang's record counts in their stead.)
 class InstantCycle {
  public:

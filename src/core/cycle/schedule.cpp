@@ -30,7 +30,8 @@ Scheduler::Scheduler(const ScheduleRequest& request)
       report_(tree_),
       overdue_({snapshot_, placer_, request.cache, report_, runs_}),
       words_({snapshot_, ledger_, tree_, placer_, request.cache, report_, ends_, runs_, overdue_}),
-      starting_(request.startingMembers) {
+      startingOf_(request.startingMembers) {
+  for (const auto& [ns, members] : startingOf_) starting_ += members;
   request.cache.notes.follow(snapshot_.jobs);
   request.cache.followQueues(snapshot_);
   unreachedBefore_ = std::exchange(request.cache.unreached, std::nullopt);
@@ -43,6 +44,10 @@ Schedule Scheduler::run() {
   if (unreachedBefore_ && std::none_of(contenders.begin(), contenders.end(), isUnreached))
     unreachedBefore_.reset();
   report_.countWaiting(contenders);
+  std::set<std::string_view> namespaces;
+  for (const Contender& each : contenders) namespaces.insert(each.waiting->job->key.ns);
+  reservationsPerNamespace_ =
+      std::max(1, kMostReservations / std::max(1, static_cast<int>(namespaces.size())));
   keepTurns(contenders);
   placer_.prefer(typesForWaiting(contenders, snapshot_, ledger_, tree_));
   WaitingOrder order(tree_, contenders);
@@ -115,8 +120,7 @@ void Scheduler::keepTurns(std::vector<Contender>& contenders) {
   for (Contender& each : contenders) {
     const auto& reservedSince = each.asks->reservedSince;
     if (!reservedSince) continue;
-    each.belowShare = report_.isBelowShare(each.queue);
-    if (byPresentUse && each.belowShare) each.keepsSince = reservedSince;
+    if (byPresentUse && report_.isBelowShare(each.queue)) each.keepsSince = reservedSince;
     each.overdue = overdue_.isOverdue(each);
   }
 }
@@ -131,6 +135,16 @@ bool Scheduler::reached(const Contender& contender) {
   return false;
 }
 
+// Members on their way are bounded, as each costs the API server and kube-scheduler work. A namespace that has less
+// than its part of the bound is not held up by others, whose members may never be bound.
+bool Scheduler::mayStartMembers(const Contender& contender) const {
+  if (starting_ < request_.mostStartingMembers) return true;
+  const auto own = startingOf_.find(contender.waiting->job->key.ns);
+  if (own == startingOf_.end()) return true;
+  const auto namespaces = static_cast<std::int64_t>(startingOf_.size());
+  return own->second < request_.mostStartingMembers / namespaces;
+}
+
 // A type of GPU of which its queue may never have enough for it is none for it: it waits for another one.
 void Scheduler::closeTypes(const Contender& contender) {
   if (!tree_.namesTypes()) return;
@@ -143,16 +157,19 @@ void Scheduler::closeTypes(const Contender& contender) {
 
 // Returns whether it was charged to its queue.
 bool Scheduler::consider(const Contender& contender) {
-  if (starting_ >= request_.mostStartingMembers) return words_.behindStarting(contender, schedule_);
+  if (!mayStartMembers(contender)) return words_.behindStarting(contender, schedule_);
   if (!reached(contender)) return words_.notReached(contender, schedule_);
   closeTypes(contender);
   if (stopped_.empty()) {
     if (const auto equal = equalInVain(contender)) return words_.laterAs(contender, *equal, schedule_);
   }
-  if (const auto stopped = stopped_.find(contender.queue); stopped != stopped_.end()) {
+  const auto beyondLimit = tree_.beyondLimit(contender.queue, contender.demand);
+  // Jobs behind the first that waits for a limit start below it only on the condition of its reservation.
+  if (const auto stopped = stopped_.find(contender.queue);
+      stopped != stopped_.end() && (beyondLimit || !snapshot_.policy.backfill.enabled)) {
     return words_.say(contender, stopped->second, schedule_);
   }
-  if (const auto beyond = tree_.beyondLimit(contender.queue, contender.demand)) {
+  if (const auto& beyond = beyondLimit) {
     if (startsSmaller(contender)) return true;
     return outOfQuota(contender, *beyond);
   }

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "core/cycle/resizes.h"
@@ -85,8 +87,10 @@ struct ScheduleRequest {
   // Placed gangs whose record this cycle changes already, or that end: none of them is asked for room, or
   // gets another size.
   std::set<const model::Job*> changing = {};
-  std::int64_t startingMembers = 0;      // on their way already, from Reserve to bound
-  std::int64_t mostStartingMembers = 0;  // no further gang starts once so many are
+  // Members on their way already, from reserved to bound, by namespace.
+  std::map<std::string, std::int64_t> startingMembers = {};
+  // No further gang starts once so many are, but in a namespace that has less than its part of them.
+  std::int64_t mostStartingMembers = 0;
 };
 
 // Who starts, where, and at whose cost; why everybody else waits. The scheduling mind, without protocol: the

@@ -11,17 +11,14 @@
 namespace trainyard::core {
 
 Claimant Scheduler::claimantOf(const Contender& contender) {
-  std::optional<base::WallTime> since;
-  const auto& pending = contender.waiting->job->status.pending;
-  if (pending && pending->reservedSince && !keptByAnother(contender)) since = pending->reservedSince;
-  return {contender.waiting->job.get(),
-          contender.priority,
-          contender.queue,
-          typedDemandOf(contender, *contender.waiting->job),
-          since,
-          contender.belowShare,
-          contender.rank,
-          contender.overdue};
+  const Job& job = *contender.waiting->job;
+  return {.job = &job,
+          .priority = contender.priority,
+          .queue = contender.queue,
+          .demand = typedDemandOf(contender, job),
+          .isHolder = contender.asks->reservedSince || preemption_.isHolder(job),
+          .rank = contender.rank,
+          .overdue = contender.overdue};
 }
 
 // What the contender asks for at some size, with the type of its GPUs where that is known. Not where a limit
@@ -48,7 +45,7 @@ bool Scheduler::claims(const Contender& contender, const GangShape& shape) {
   // Its equals ask the same, but who has a reservation, or failed before, and those of whom one may be in
   // turn before another.
   const bool equalsAsk =
-      !claimant.reservedSince && !again && !(takesTurns(snapshot_.policy) && preemption_.anyTakesTurns());
+      !claimant.isHolder && !again && !(takesTurns(snapshot_.policy) && preemption_.anyTakesTurns());
   const Equals asked = equalsOf(contender, shape);
   if (equalsAsk && claimedInVain_.contains(asked)) return false;
   auto claim = preemption_.claim(claimant, shape.relaxation.widest);
@@ -149,30 +146,32 @@ bool Scheduler::movesOthers(const Contender& contender, const GangShape& shape) 
   if (contender.waiting->silent || exhausted_) return false;
   auto claim = preemption_.move(claimantOf(contender), shape.relaxation.widest);
   if (!claim) return false;
-  carryOut(contender, std::move(*claim));
+  carryOut(contender, std::move(*claim), {});
   return true;
 }
 
-// Who makes others shrink passes a reservation by its rules, as who finds free places does; who makes them
-// stop, one of those who might have stopped them as well. (Lost: any. What the others wait for may never
-// come.)
+// A claim meets the reservations of others like any start, with what its victims hold left out: that is handed
+// over. (Lost: not at all. A queue could take, job by job, what is reserved for another one's gang.)
 bool Scheduler::carryOutUnlessKept(const Contender& contender, Claim claim) {
-  const bool stops = std::any_of(claim.concessions.begin(), claim.concessions.end(),
-                                 [](const Change& each) { return each.kind != ChangeKind::kShrink; });
-  if (judge(contender, claim.placement.assignments, stops ? &claim.concessions : nullptr) !=
-      Reservation::Verdict::kPasses) {
+  if (!claim.yields.empty()) {
+    preemption_.withdraw(claim);
+    for (JobPtr& each : claim.yields) schedule_.yields.push_back({std::move(each), contender.waiting->job->key});
+    return false;
+  }
+  Judgement judgement = judge(contender, claim.placement.assignments, &claim.concessions);
+  if (judgement.isKept()) {
     preemption_.withdraw(claim);
     return false;
   }
-  carryOut(contender, std::move(claim));
+  carryOut(contender, std::move(claim), std::move(judgement.conditions));
   return true;
 }
 
-void Scheduler::carryOut(const Contender& contender, Claim claim) {
+void Scheduler::carryOut(const Contender& contender, Claim claim, Conditions conditions) {
   for (Change& change : claim.concessions) schedule_.changes.push_back(std::move(change));
   noneSmaller_.clear();
   const std::size_t first = schedule_.changes.size() - claim.concessions.size();
-  start(contender, std::move(claim.placement));
+  start(contender, std::move(claim.placement), std::move(conditions));
   std::vector<Leaving> leaving;
   for (std::size_t i = first; i + 1 < schedule_.changes.size(); ++i) {
     const Change& change = schedule_.changes[i];

@@ -60,14 +60,22 @@ void Scheduler::stopQueueIfRoomIsShort(const Contender& contender, const GangSha
 std::optional<QueueTree::Excess> Scheduler::keptBelowLimit(const Contender& contender,
                                                            const QueueTree::Amounts& held) {
   for (const LimitHold& hold : limitHolds_) {
-    if (hold.leavesRoom(tree_, contender.queue, held) || entitled(contender)) continue;
-    if (hold.own == contender.queue && contender.priority > hold.rank.priority) continue;
-    if (hold.endsInTime(cautiousRun(*contender.waiting->job, snapshot_.now, runs_), snapshot_.now)) continue;
+    const BackfillVerdict verdict = judgeBelow(hold, contender, held);
+    wakeAt(verdict.again);
+    if (!verdict.isKept()) continue;
     keptBelow_ = hold.job;
     const QueueTree::Node& node = tree_.node(hold.at);
     return QueueTree::Excess{hold.at, hold.dimension, node.usage[hold.dimension], node.limit[hold.dimension]};
   }
   return std::nullopt;
+}
+
+BackfillVerdict Scheduler::judgeBelow(const LimitHold& hold, const Contender& contender,
+                                      const QueueTree::Amounts& held) {
+  if (hold.leavesRoom(tree_, contender.queue, held) || entitled(contender)) return {};
+  if (hold.own == contender.queue && contender.priority > hold.rank.priority) return {};
+  return lendReserved(requestOf(contender, hold.own, *hold.job), {hold.start, hold.since}, snapshot_.now,
+                      snapshot_.policy);
 }
 
 bool Scheduler::entitled(const Contender& contender) {
@@ -94,7 +102,8 @@ void Scheduler::keepBelowLimits(const Contender& contender, const QueueTree::Amo
                              .at = at,
                              .dimension = d,
                              .demand = demand[d],
-                             .start = reservations_.back().start()});
+                             .start = reservations_.back().start(),
+                             .since = reservations_.back().holder().since});
     }
   }
 }
@@ -114,9 +123,15 @@ void Scheduler::holdBelowLimit(const Contender& contender, const QueueTree::Exce
   }
   // For what can never be had nothing is kept.
   if (demand > tree_.node(beyond.queue).limit[beyond.dimension]) return;
-  limitHolds_.push_back({contender.waiting->job, contender.queue, contender.rank, beyond.queue,
-                         beyond.dimension, demand,
-                         roomBelowLimit(tree_, beyond.queue, beyond.dimension, demand, ends_)});
+  std::optional<Ends> seen = endsFor(contender);
+  limitHolds_.push_back({.job = contender.waiting->job,
+                         .own = contender.queue,
+                         .rank = contender.rank,
+                         .at = beyond.queue,
+                         .dimension = beyond.dimension,
+                         .demand = demand,
+                         .start = roomBelowLimit(tree_, beyond.queue, beyond.dimension, demand, seen ? *seen : ends_),
+                         .since = contender.asks->reservedSince.value_or(snapshot_.now)});
   words_.keepsLimit(contender);
 }
 

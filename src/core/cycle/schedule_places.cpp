@@ -9,7 +9,7 @@ namespace trainyard::core {
 
 bool Scheduler::findPlaces(const Contender& contender) {
   const GangShape shape = placer_.shapeOf(*contender.waiting->job, contender.demand[0], contender.position);
-  if (equalWasHeldBack(contender, shape)) return false;
+  if (!contender.asks->reservedSince && equalWasHeldBack(contender, shape)) return false;
   if (auto found = placeInQuota(contender, shape.key, shape.relaxation.widest)) {
     return startOrHoldBack(contender, shape, std::move(*found));
   }
@@ -99,21 +99,25 @@ bool Scheduler::wouldFitWider(const Contender& contender, const GangShape& shape
 }
 
 bool Scheduler::startOrHoldBack(const Contender& contender, const GangShape& shape, Placement placement) {
-  const auto verdict = judge(contender, placement.assignments);
-  if (verdict != Reservation::Verdict::kPasses) {
-    auto beside = besideKept(contender, shape, placement);
-    if (!beside && startsSmaller(contender)) return true;
-    if (!beside) {
-      holdBack(contender, shape, verdict == Reservation::Verdict::kKeptBriefly);
+  Judgement judgement = judge(contender, placement.assignments);
+  if (judgement.isKept()) {
+    if (auto beside = besideKept(contender, shape, placement)) {
+      judgement = judge(contender, beside->assignments);
+      placement = std::move(*beside);
+    } else if (startsSmaller(contender)) {
+      return true;
+    } else {
+      // It keeps the reservation that it has: another gang's must not cost it its own.
+      if (contender.asks->reservedSince && snapshot_.policy.backfill.enabled) reserve(contender, shape);
+      holdBack(contender, shape, judgement);
       return false;
     }
-    placement = std::move(*beside);
   }
-  start(contender, std::move(placement));
+  start(contender, std::move(placement), std::move(judgement.conditions));
   return true;
 }
 
-void Scheduler::start(const Contender& contender, Placement placement) {
+void Scheduler::start(const Contender& contender, Placement placement, Conditions conditions) {
   const JobPtr& job = contender.waiting->job;
   take(*job, placement);
   ends_.add(*job, placement.assignments);
@@ -121,6 +125,7 @@ void Scheduler::start(const Contender& contender, Placement placement) {
   schedule_.changes.push_back({.job = job,
                                .kind = ChangeKind::kStart,
                                .add = std::move(placement),
+                               .backfilled = std::move(conditions),
                                .silent = contender.waiting->silent});
   claimedInVain_.clear();
   guaranteedInVain_.clear();
@@ -135,6 +140,7 @@ void Scheduler::take(const Job& job, const Placement& placement) {
     ledger_.take(*ledger_.find(assignment.node), role->shape.requests,
                  static_cast<int>(assignment.indices.size()), &job);
     starting_ += static_cast<std::int64_t>(assignment.indices.size());
+    startingOf_[job.key.ns] += static_cast<std::int64_t>(assignment.indices.size());
   }
 }
 

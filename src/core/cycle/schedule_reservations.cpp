@@ -7,14 +7,7 @@
 #include "core/resize.h"
 
 namespace trainyard::core {
-namespace {
-
-// Pools for which something is kept at the same time; each costs some placements.
-constexpr std::size_t kMostReservations = 8;
-
-}  // namespace
-
-// The first that waits for room in its pool keeps a reservation there, and room below its limits.
+// The first that waits for capacity in its pool has a reservation there, and below its limits.
 void Scheduler::keepPlaces(const Contender& contender, const GangShape& shape) {
   if (!snapshot_.policy.backfill.enabled) return;
   const JobPtr& job = contender.waiting->job;
@@ -22,13 +15,26 @@ void Scheduler::keepPlaces(const Contender& contender, const GangShape& shape) {
     if (!isShareExhausted_) holdBelowLimit(contender, *exhausted_);
     return;
   }
-  // Of who is closed out of a part of it no other is told by this number.
+  // The pool number identifies a job's nodes only if no node of the pool is excluded for that job.
   const bool isWhole = placer_.closedTo(*job) == nullptr;
   const std::uint32_t pool = request_.cache.poolOf(*job, shape.key);
-  if ((isWhole && pools_.contains(pool)) || reservations_.size() >= kMostReservations) return;
+  if ((isWhole && pools_.contains(pool)) || !hasReservationLeft(contender)) return;
   if (!words_.waitsForRoom(contender, shape) || keptByAnother(contender)) return;
   if (isWhole) pools_.insert(pool);
-  // An elastic gang waits for the least that it can do with.
+  reserve(contender, shape);
+}
+
+bool Scheduler::hasReservationLeft(const Contender& contender) const {
+  if (reservations_.size() >= kMostReservations) return false;
+  const auto own = reservationsOf_.find(contender.waiting->job->key.ns);
+  return own == reservationsOf_.end() || own->second < reservationsPerNamespace_;
+}
+
+void Scheduler::reserve(const Contender& contender, const GangShape& shape) {
+  if (!hasReservationLeft(contender)) return;
+  const JobPtr& job = contender.waiting->job;
+  ++reservationsOf_[job->key.ns];
+  // An elastic gang waits for its minimum.
   const JobPtr least = leastOf(*job, snapshot_.policy);
   const JobPtr awaited = least ? least : job;
   Holder holder{.job = awaited,
@@ -39,11 +45,22 @@ void Scheduler::keepPlaces(const Contender& contender, const GangShape& shape) {
                 .overdue = contender.overdue,
                 .shape = shape.key,
                 .widest = shape.relaxation.widest,
-                .since = job->status.pending ? job->status.pending->reservedSince.value_or(snapshot_.now)
-                                             : snapshot_.now};
-  reservations_.emplace_back(std::move(holder), snapshot_, ledger_, ends_, placer_);
+                .since = contender.asks->reservedSince.value_or(snapshot_.now)};
+  std::optional<Ends> seen = endsFor(contender);
+  reservations_.emplace_back(std::move(holder), snapshot_, ledger_, seen ? *seen : ends_, placer_);
   wakeAt(reservations_.back().wakeAt());
   keepBelowLimits(contender, least ? tree_.demandOf(*least) : contender.demand);
+}
+
+// When others end, where this holder sees it otherwise than all do.
+std::optional<Ends> Scheduler::endsFor(const Contender& holder) {
+  if (!preemption_.anyRunning() || !preemption_.isHolder(*holder.waiting->job)) return std::nullopt;
+  const Claimant claimant = claimantOf(holder);
+  const Priorities priorities(snapshot_);
+  return ends_.seenBy(*holder.waiting->job, [&](const Job& victim) {
+    const QueueTree::Amounts held = tree_.holdingsOf(victim);
+    return hasCondition(claimant, {&victim, priorities.of(victim), tree_.queueOf(victim), held}, tree_);
+  });
 }
 
 // Whether an earlier one keeps what it waits for.
@@ -54,64 +71,60 @@ bool Scheduler::keptByAnother(const Contender& contender) const {
                      [&](const Reservation& each) { return each.samePool(pool); });
 }
 
-Reservation::Verdict Scheduler::judge(const Contender& contender,
+Scheduler::Judgement Scheduler::judge(const Contender& contender,
                                       const std::vector<model::Assignment>& places,
-                                      const std::vector<Change>* stopped) {
-  using Verdict = Reservation::Verdict;
+                                      const std::vector<Change>* preempted) {
+  using Kind = BackfillVerdict::Kind;
   const Job& job = *contender.waiting->job;
-  std::optional<Reservation::Asking> asking;
-  Verdict worst = Verdict::kPasses;
+  const auto& ownSince = contender.asks->reservedSince;
+  // Whether the order goes by expected run times, which tenants state.
+  const bool byExpectedRun = model::traitsOf(snapshot_.policy.ordering).takesTurns;
+  std::optional<bool> isEntitled;
+  Judgement judgement;
+  const auto note = [&](const BackfillVerdict& verdict, const Job& holder) {
+    if (verdict.kind != Kind::kConditional) return;
+    if (judgement.kind == Kind::kFree) judgement.kind = Kind::kConditional;
+    judgement.conditions.push_back({holder.key, holder.uid, verdict.from});
+  };
   for (std::size_t i = 0; i < reservations_.size(); ++i) {
     Reservation& each = reservations_[i];
     if (!each.concerns(places)) continue;
-    if (!asking)
-      asking = Reservation::Asking{.job = &job,
-                                   .entitled = entitled(contender),
-                                   .stops = stopped != nullptr,
-                                   .run = cautiousRun(job, snapshot_.now, runs_)};
-    Reservation::Asking own = *asking;
+    if (!isEntitled) isEntitled = entitled(contender);
     const Holder& holder = each.holder();
-    if (stopped != nullptr && !mayStop(holder, *stopped)) continue;
-    const bool sameQueue = holder.queue == contender.queue;
-    const bool first =
-        contender.priority > holder.rank.priority || (!holder.overdue && contender.rank.before(holder.rank));
-    own.entitled = own.entitled || (sameQueue && first);
-    own.mayBeStopped =
-        job.spec.preemptible && Priorities(snapshot_).mayPreempt(*holder.job) &&
-        (sameQueue ? givesWay(holder, contender) : stopped == nullptr && borrows(holder, contender));
-    const Verdict verdict = each.judge(own, places);
-    if (verdict == Verdict::kPasses) continue;
-    keeper_ = i;
-    if (worst != Verdict::kKept) worst = verdict;
+    const bool isInQueue = holder.queue == contender.queue;
+    const bool isHigher = isInQueue && contender.priority > holder.rank.priority;
+    const bool comesFirst = isInQueue && !holder.overdue && contender.rank.before(holder.rank);
+    const bool isOlder = ownSince && *ownSince < holder.since;
+    BackfillRequest request = requestOf(contender, holder.queue, *holder.job);
+    request.comesFirst = comesFirst;
+    const BackfillVerdict verdict =
+        each.judge({.job = &job,
+                    .isEntitled = *isEntitled || isHigher || isOlder || (comesFirst && !byExpectedRun),
+                    .request = request,
+                    .preempted = preempted},
+                   places);
+    wakeAt(verdict.again);
+    note(verdict, *holder.job);
+    if (!verdict.isKept()) continue;
+    judgement.by = i;
+    if (judgement.kind != Kind::kKept) judgement.kind = verdict.kind;
   }
-  return worst;
+  if (limitHolds_.empty() || judgement.isKept()) return judgement;
+  const QueueTree::Amounts held = tree_.heldBy(job, places);
+  for (const LimitHold& each : limitHolds_) note(judgeBelow(each, contender, held), *each.job);
+  return judgement;
 }
 
-// Whether they are no obstacle to the holder: of his own queue, and of lower priority.
-bool Scheduler::mayStop(const Holder& holder, const std::vector<Change>& stopped) const {
-  const Priorities priorities(snapshot_);
-  if (!priorities.mayPreempt(*holder.job) || forbidsWithin(tree_.node(holder.queue))) return false;
-  return std::all_of(stopped.begin(), stopped.end(), [&](const Change& each) {
-    return tree_.queueOf(*each.job) == holder.queue && priorities.of(*each.job) < holder.rank.priority;
-  });
+BackfillRequest Scheduler::requestOf(const Contender& contender, QueueTree::Index holders,
+                                     const Job& holder) {
+  const Job& job = *contender.waiting->job;
+  const bool isForbidden = holders == contender.queue && forbidsWithin(tree_.node(holders));
+  return {.isPreemptible = job.spec.preemptible && !isForbidden && Priorities(snapshot_).mayPreempt(holder),
+          .run = cautiousRun(job, snapshot_.now, runs_),
+          .deadline = job.spec.run.activeDeadline};
 }
 
-// What core/queues/eligibility.h calls passed, of one that asks to be let past.
-bool Scheduler::givesWay(const Holder& holder, const Contender& contender) const {
-  if (forbidsWithin(tree_.node(holder.queue))) return false;
-  // Where the order says who gives way to whom, it is only those who come through a stop.
-  const bool byOrder = holder.rank.priority == contender.priority && takesTurns(snapshot_.policy);
-  const bool comesThrough = !byOrder || survivesStops(contender.waiting->job->spec);
-  return comesThrough && (holder.overdue || holder.rank.before(contender.rank));
-}
-
-bool Scheduler::borrows(const Holder& holder, const Contender& contender) const {
-  return report_.isBelowShare(holder.queue) &&
-         tree_.holdsGuarantee(tree_.branches(holder.queue, contender.queue).b, contender.demand);
-}
-
-// Places with which it may pass: off the nodes that somebody has just left, or off the reserved ones as
-// well.
+// Another placement that is not kept: off the nodes that a gang has just left, or off the reserved ones as well.
 std::optional<Placement> Scheduler::besideKept(const Contender& contender, const GangShape& shape,
                                                const Placement& found) {
   std::vector<model::NodeName> freed;
@@ -124,12 +137,12 @@ std::optional<Placement> Scheduler::besideKept(const Contender& contender, const
   }
   if (!freed.empty()) {
     auto places = placeOff(freed, contender, shape);
-    if (places && judge(contender, places->assignments) == Reservation::Verdict::kPasses) return places;
+    if (places && !judge(contender, places->assignments).isKept()) return places;
   }
   if (reserved.empty()) return std::nullopt;
   freed.insert(freed.end(), reserved.begin(), reserved.end());
   auto places = placeOff(std::move(freed), contender, shape);
-  if (places && judge(contender, places->assignments) == Reservation::Verdict::kPasses) return places;
+  if (places && !judge(contender, places->assignments).isKept()) return places;
   return std::nullopt;
 }
 
@@ -177,11 +190,11 @@ bool Scheduler::equalWasHeldBack(const Contender& contender, const GangShape& sh
   return true;
 }
 
-// It found places, but they are not for it.
-void Scheduler::holdBack(const Contender& contender, const GangShape& shape, bool briefly) {
+// It found a placement that is kept for another gang.
+void Scheduler::holdBack(const Contender& contender, const GangShape& shape, const Judgement& judgement) {
   const Job& job = *contender.waiting->job;
   const ExpectedRun run = cautiousRun(job, snapshot_.now, runs_);
-  const HeldBack held{run.time, briefly, keeper_};
+  const HeldBack held{run.time, judgement.kind == BackfillVerdict::Kind::kKeptBriefly, judgement.by};
   if (!job.status.gang.backoff) heldBack_[heldBackKey(contender, shape, run.basis)] = held;
   sayHeldBack(contender, shape, held);
 }

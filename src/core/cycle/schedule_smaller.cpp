@@ -19,11 +19,14 @@ bool Scheduler::startsSmaller(const Contender& contender) {
     if (!job.status.gang.backoff) noneSmaller_.insert(asked);
     return false;
   }
-  if (judge(contender, found->assignments) != Reservation::Verdict::kPasses) {
+  Judgement judgement = judge(contender, found->assignments);
+  if (judgement.isKept()) {
     found = placeSmaller(contender, shape.relaxation.widest, keptNodes(found->assignments));
-    if (!found || judge(contender, found->assignments) != Reservation::Verdict::kPasses) return false;
+    if (!found) return false;
+    judgement = judge(contender, found->assignments);
+    if (judgement.isKept()) return false;
   }
-  start(contender, std::move(*found));
+  start(contender, std::move(*found), std::move(judgement.conditions));
   return true;
 }
 

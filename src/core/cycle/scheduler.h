@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -36,6 +37,7 @@ class Scheduler {
   using Pending = model::Pending;
   using JobPtr = std::shared_ptr<const Job>;
   using PendingPtr = std::shared_ptr<const Pending>;
+  using Conditions = std::vector<model::Charge::Backfill>;
 
   explicit Scheduler(const ScheduleRequest& request);
   Schedule run();
@@ -47,6 +49,7 @@ class Scheduler {
   const QueueTree::Amounts& demandOf(const Job& job, std::uint32_t shape);
   void keepTurns(std::vector<Contender>& contenders);
   bool reached(const Contender& contender);
+  [[nodiscard]] bool mayStartMembers(const Contender& contender) const;
   void closeTypes(const Contender& contender);
   bool consider(const Contender& contender);
   void resize();
@@ -82,11 +85,14 @@ class Scheduler {
   std::optional<std::size_t> widerThatPays(const Contender& contender, const GangShape& shape);
   bool wouldFitWider(const Contender& contender, const GangShape& shape);
   bool startOrHoldBack(const Contender& contender, const GangShape& shape, Placement placement);
-  void start(const Contender& contender, Placement placement);
+  void start(const Contender& contender, Placement placement, Conditions conditions);
   void take(const Job& job, const Placement& placement);
   std::optional<std::size_t> equalInVain(const Contender& contender);
   void noteInVain(const Contender& contender, const GangShape& shape);
   [[nodiscard]] static bool asksForRoomAlone(const Contender& contender);
+  // Reservations at the same time; each costs some placements. A namespace has its part of them: jobs of one tenant
+  // that wait for different nodes would take all.
+  static constexpr int kMostReservations = 8;
   [[nodiscard]] static Equals equalsOf(const Contender& contender, const GangShape& shape);
 
   // schedule_smaller.cpp: phase 5 for an elastic gang: fewer members than it wishes for.
@@ -109,10 +115,10 @@ class Scheduler {
                                                  std::pair<int, int> sizes, std::size_t widest);
   bool movesOthers(const Contender& contender, const GangShape& shape);
   bool carryOutUnlessKept(const Contender& contender, Claim claim);
-  void carryOut(const Contender& contender, Claim claim);
+  void carryOut(const Contender& contender, Claim claim, Conditions conditions);
   void takeOverClaim(const Contender& contender, const GangShape& shape);
 
-  // schedule_reservations.cpp: phase 7: what is kept for those who wait, and who may pass them.
+  // schedule_reservations.cpp: phase 7: what is reserved for pending gangs, and which gangs are backfilled on it.
   // Who found places that are kept for others: queue, shape, how wide, whether it can be stopped and comes
   // through that, and how its run is known.
   using HeldBackKey = std::tuple<QueueTree::Index, std::uint32_t, std::size_t, bool, bool, Basis>;
@@ -121,14 +127,26 @@ class Scheduler {
     bool briefly = false;
     std::size_t by = 0;  // index into reservations_
   };
+  // What the reservations let a gang do with a placement.
+  struct Judgement {
+    BackfillVerdict::Kind kind = BackfillVerdict::Kind::kFree;
+    std::size_t by = 0;  // kept: index into reservations_
+    Conditions conditions = {};
+
+    [[nodiscard]] bool isKept() const { return BackfillVerdict{.kind = kind}.isKept(); }
+  };
   void keepPlaces(const Contender& contender, const GangShape& shape);
+  void reserve(const Contender& contender, const GangShape& shape);
+  [[nodiscard]] bool hasReservationLeft(const Contender& contender) const;
   [[nodiscard]] bool keptByAnother(const Contender& contender) const;
-  // `stopped`: by whom it has these places; then reservations count of those who may stop them, too.
-  Reservation::Verdict judge(const Contender& contender, const std::vector<model::Assignment>& places,
-                             const std::vector<Change>* stopped = nullptr);
-  [[nodiscard]] bool mayStop(const Holder& holder, const std::vector<Change>& stopped) const;
-  [[nodiscard]] bool givesWay(const Holder& holder, const Contender& contender) const;
-  [[nodiscard]] bool borrows(const Holder& holder, const Contender& contender) const;
+  // `preempted`: by which it has these places.
+  Judgement judge(const Contender& contender, const std::vector<model::Assignment>& places,
+                  const std::vector<Change>* preempted = nullptr);
+  [[nodiscard]] BackfillRequest requestOf(const Contender& contender, QueueTree::Index holders,
+                                          const Job& holder);
+  BackfillVerdict judgeBelow(const LimitHold& hold, const Contender& contender,
+                             const QueueTree::Amounts& held);
+  [[nodiscard]] std::optional<Ends> endsFor(const Contender& holder);
   std::optional<Placement> besideKept(const Contender& contender, const GangShape& shape,
                                       const Placement& found);
   std::optional<Placement> placeOff(std::vector<model::NodeName> nodes, const Contender& contender,
@@ -137,7 +155,7 @@ class Scheduler {
   [[nodiscard]] static HeldBackKey heldBackKey(const Contender& contender, const GangShape& shape,
                                                Basis basis);
   bool equalWasHeldBack(const Contender& contender, const GangShape& shape);
-  void holdBack(const Contender& contender, const GangShape& shape, bool briefly);
+  void holdBack(const Contender& contender, const GangShape& shape, const Judgement& judgement);
   void sayHeldBack(const Contender& contender, const GangShape& shape, const HeldBack& held);
 
   const ScheduleRequest& request_;
@@ -154,7 +172,9 @@ class Scheduler {
   Overdue overdue_;
   WaitingWords words_;
   Schedule schedule_;
+  // On their way, from reserved to bound: all members, and by namespace.
   std::int64_t starting_ = 0;
+  std::map<std::string, std::int64_t> startingOf_;
   std::optional<model::ObjectKey> unreachedBefore_;
   std::vector<std::unique_ptr<const QueueTree::Amounts>> demands_;  // by shape
   // The limit for which the present one found no places, if that is why.
@@ -173,7 +193,8 @@ class Scheduler {
   std::map<QueueTree::Index, PendingPtr> stopped_;                // queues whose first is out of quota
   std::vector<Reservation> reservations_;
   std::set<std::uint32_t> pools_;  // PlacementCache::poolOf, for which somebody keeps one
-  std::size_t keeper_ = 0;         // of what the present one was refused
+  std::map<std::string, int> reservationsOf_;  // by namespace
+  int reservationsPerNamespace_ = 0;
   std::vector<LimitHold> limitHolds_;
 };
 

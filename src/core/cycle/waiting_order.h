@@ -26,8 +26,6 @@ struct Contender {
   // Since when places are kept for it, which keeps its turn among queues whatever shares have become since;
   // absent where none are, or its queue has its share by now.
   std::optional<base::WallTime> keepsSince = std::nullopt;
-  // Its queue, and each above it, holds less than its share.
-  bool belowShare = false;
   // It has waited longer than it is expected to run: it keeps its turn in its own queue as well.
   bool overdue = false;
   const JobNotes::Asks* asks = nullptr;  // of its note

@@ -182,10 +182,7 @@ void WaitingWords::tellHolders(const std::vector<Reservation>& reservations, Sch
     const auto& said = wait.job->status.pending;
     if (keepers_.contains(wait.position))
       told->reservedSince = said ? said->reservedSince.value_or(in_.snapshot.now) : in_.snapshot.now;
-    if (holds != reservations.end()) {
-      told->passes = holds->passes();
-      told->estimatedStart = knownStart(*holds, in_.snapshot.now);
-    }
+    if (holds != reservations.end()) told->estimatedStart = knownStart(*holds, in_.snapshot.now);
     wait.pending = std::move(told);
   }
 }

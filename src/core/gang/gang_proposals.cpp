@@ -129,7 +129,7 @@ GangRecord reserveClaimed(const Job& job, base::WallTime now, const Settings& se
 }
 
 GangRecord abortProposal(const Job& job, std::string reason, const std::vector<NodeName>& avoid,
-                         base::WallTime now, const Settings& settings) {
+                         base::WallTime now, const Settings& settings, bool isUnbindable) {
   GangRecord record = job.status.gang;
   record.proposal->phase = ProposalPhase::kAborting;
   record.proposal->abortReason = reason;
@@ -137,6 +137,7 @@ GangRecord abortProposal(const Job& job, std::string reason, const std::vector<N
   backoff.count += 1;
   backoff.until = now + backoffDelay(backoff.count, settings);
   avoidToo(backoff.avoidNodes, avoid);
+  if (isUnbindable) backoff.unbindable = record.proposal->generation;
   backoff.reason = std::move(reason);
   record.backoff = std::move(backoff);
   return record;

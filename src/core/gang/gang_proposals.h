@@ -54,7 +54,7 @@ struct Author {
 // those that failed the attempts before it: else attempts would go to and fro between two bad places.
 [[nodiscard]] model::GangRecord abortProposal(const model::Job& job, std::string reason,
                                               const std::vector<model::NodeName>& avoid, base::WallTime now,
-                                              const Settings& settings);
+                                              const Settings& settings, bool isUnbindable = false);
 
 // The record after all of `add` is bound and all of `remove` is gone.
 [[nodiscard]] model::GangRecord mergeProposal(const model::Job& job);

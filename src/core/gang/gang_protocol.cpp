@@ -43,7 +43,15 @@ std::string reasonToStopBeforeRelease(const Job& job, const JobFeedback& feedbac
 struct LostPlace {
   std::string reason;
   std::vector<NodeName> nodes;
+  // Not for want of capacity there: other nodes, or other victims, would not have helped as far as is known.
+  bool isUnbindable = false;
 };
+
+// kube-scheduler names what a pod that is pinned to one node lacks there.
+bool isForCapacity(const std::string& unschedulable) {
+  return unschedulable.find("Insufficient ") != std::string::npos ||
+         unschedulable.find("Too many pods") != std::string::npos;
+}
 
 // A member that its node did not take.
 std::optional<LostPlace> findRefused(const std::vector<Member>& members) {
@@ -82,7 +90,8 @@ std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const
     if (context.now >= patience) {
       return LostPlace{
           fmt::format("pod {} does not get its place: {}", pod->key.name, pod->unschedulableMessage),
-          {member.node}};
+          {member.node},
+          !isForCapacity(pod->unschedulableMessage)};
     }
     wakeAt = wakeAt ? std::min(*wakeAt, patience) : patience;
   }
@@ -97,12 +106,14 @@ LostPlace missedDeadline(const std::vector<Member>& members) {
     const bool waits = member.pod != nullptr && !member.pod->gangGated && !member.pod->bound();
     if (waits) lost.nodes.push_back(member.node);
   }
+  lost.isUnbindable = !lost.nodes.empty();
   return lost;
 }
 
 GangStep abort(const Job& job, const LostPlace& lost, const GangContext& context) {
   GangStep step;
-  step.record = abortProposal(job, lost.reason, lost.nodes, context.now, *context.settings);
+  step.record = abortProposal(job, lost.reason, lost.nodes, context.now, *context.settings,
+                              lost.isUnbindable);
   // Of a resize its own Event tells, with the size that it leaves.
   if (!resizeUnderWay(job.spec, job.status.gang)) {
     step.events.push_back(

@@ -165,19 +165,27 @@ bool saysWhatRan(const model::Job& job) {
   return sameQueue && model::sameToItsQueue(job, charge->queue);
 }
 
+// The default queue stands for another queue in each namespace: what one tenant's jobs took teaches nothing of
+// another's.
+std::string learningQueueOf(const model::Job& job) {
+  const std::string& name = job.spec.queue.str();
+  return name == model::names::kDefaultQueue ? fmt::format("{}@{}", name, job.key.ns) : name;
+}
+
 }  // namespace
 
 std::array<std::string, 3> kindsOf(const model::Job& job) {
   const std::int64_t gpus = model::desiredGpus(job.spec);
+  const std::string queue = learningQueueOf(job);
   return {fmt::format("job/{}/{}/{}", job.key.ns, stemOf(job.key.name), gpus),
-          fmt::format("queue/{}/{}", job.spec.queue, gpus), fmt::format("queue/{}", job.spec.queue)};
+          fmt::format("queue/{}/{}", queue, gpus), fmt::format("queue/{}", queue)};
 }
 
 std::array<std::uint64_t, 3> kindNumbersOf(const model::Job& job) {
   const std::int64_t gpus = model::desiredGpus(job.spec);
+  const std::string queue = learningQueueOf(job);
   return {Number().add("job").add(job.key.ns).add(stemOf(job.key.name)).add(gpus).value(),
-          Number().add("queue").add(job.spec.queue.str()).add(gpus).value(),
-          Number().add("queue").add(job.spec.queue.str()).value()};
+          Number().add("queue").add(queue).add(gpus).value(), Number().add("queue").add(queue).value()};
 }
 
 bool learn(model::RunTimes& times, const model::SharedList<model::Job>& jobs) {

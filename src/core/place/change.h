@@ -26,6 +26,10 @@ struct Change {
   std::vector<model::Assignment> remove = {};  // the places that it leaves
   // Whose start this makes room for; absent where the change is for its own job.
   std::optional<model::ObjectKey> pays = std::nullopt;
+  // kStop: for a job of another queue.
+  bool byOtherQueue = false;
+  // kStart: the reservations on whose capacity it was backfilled.
+  std::vector<model::Charge::Backfill> backfilled = {};
   bool silent = false;  // counted, but nothing can be written for the job now
 };
 

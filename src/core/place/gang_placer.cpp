@@ -156,6 +156,13 @@ std::optional<Placement> GangPlacer::tryClaim(const Job& job, std::size_t widest
   return tryPlace(asked);
 }
 
+bool isUnbindable(const Job& job, base::WallTime now) {
+  const auto& backoff = job.status.gang.backoff;
+  if (!backoff || backoff->unbindable == 0 || backoff->unbindable != job.generation) return false;
+  const auto from = claimsAgainFrom(job);
+  return from && now < *from;
+}
+
 std::optional<base::WallTime> claimsAgainFrom(const Job& job) {
   constexpr std::chrono::minutes kFirst{10};
   constexpr int kMostDoublings = 7;  // almost a day

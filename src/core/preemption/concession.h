@@ -23,13 +23,17 @@ struct Concession {
   std::int64_t cost = 0;
   QueueTree::Amounts held = {};  // of its queue, QueueTree::holdingsOf()
   NodeAmounts frees = {};        // roomHeldBy(); left empty where nobody asked
-  base::WallTime startedSince = {};
+  bool isYoung = false;        // minRuntime has not passed: only a holder may preempt it, for its condition
+  bool isUnprotected = true;   // protectionOf() has passed
+  bool isStarting = false;     // its capacity is reserved, and its members are on their way
 };
 
 // What a claimant gets, and who makes room for it: stops and moves, each of which pays for its start.
 struct Claim {
   Placement placement;
   std::vector<Change> concessions;
+  // Starts under way that are given up first; the claim follows in a later cycle.
+  std::vector<std::shared_ptr<const model::Job>> yields = {};
 };
 
 // Lower priority, then less cost, then namespace and name.

@@ -22,20 +22,34 @@ using JobPtr = Preemption::JobPtr;
 // Counts like looking at a tenth of a node.
 constexpr std::int64_t kRightsForANode = 10;
 
-// What a gang that was stopped so often is spared, in GPU seconds.
+// What a gang that other queues have preempted so often is spared, in GPU seconds. Preemptions by its own queue do
+// not count: a tenant could have its own jobs preempt each other, and others preempted in their stead.
 std::int64_t grievanceOf(const Job& job) {
-  constexpr int kMostDoublings = 10;
+  constexpr int kMostCounted = 10;
   constexpr std::int64_t kHalfAnHour = 1'800;
-  const int count = std::clamp(job.status.preemptions.count, 0, kMostDoublings);
+  const int count = std::clamp(job.status.preemptions.byOtherQueues, 0, kMostCounted);
   return base::saturatingMultiply(kHalfAnHour * ((1 << count) - 1),
                                   std::max<std::int64_t>(job.status.gpus, 1));
+}
+
+Victim victimOf(const Concession& running) {
+  return {running.job.get(), running.priority, running.queue, running.held, running.isUnprotected};
+}
+
+// The first condition that comes true after now.
+std::optional<base::WallTime> nextCondition(const model::Charge& charge, base::WallTime now) {
+  std::optional<base::WallTime> next;
+  for (const auto& each : charge.backfilled) {
+    if (each.from > now && (!next || each.from < *next)) next = each.from;
+  }
+  return next;
 }
 
 }  // namespace
 
 std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t widest) {
   lastHadNobody_ = false;
-  if (placer_.budget().exhausted()) return std::nullopt;
+  if (placer_.budget().exhausted() || isUnbindable(*claimant.job, snapshot_.now)) return std::nullopt;
   if (auto shrunk = claimShrinking(claimant, widest)) return shrunk;
   if (tooEarly_) return std::nullopt;
   const bool mayPreempt = Priorities(snapshot_).mayPreempt(*claimant.job);
@@ -66,11 +80,17 @@ std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t wid
   Claim claim{std::move(choice->placement), {}};
   for (const std::size_t index : choice->victims) {
     const Concession& victim = candidates[index];
+    if (victim.isStarting) {
+      claim.yields.push_back(victim.job);
+      continue;
+    }
     claim.concessions.push_back({.job = victim.job,
                                  .kind = ChangeKind::kStop,
                                  .remove = victim.job->status.gang.placed->assignments,
-                                 .pays = claimant.job->key});
+                                 .pays = claimant.job->key,
+                                 .byOtherQueue = victim.queue != claimant.queue});
   }
+  if (!claim.yields.empty()) return claim;
   spareMembers(claimant, widest, claim);
   if (comesTooEarly(claimant, claim)) return std::nullopt;
   giveAway(claim);
@@ -186,6 +206,7 @@ std::optional<Placement> Preemption::placeInQuota(const Claimant& claimant, std:
 std::optional<Claim> Preemption::move(const Claimant& claimant, std::size_t widest) {
   if (askedToMove_ || !snapshot_.policy.defragmentation.enabled) return std::nullopt;
   if (!Priorities(snapshot_).mayPreempt(*claimant.job)) return std::nullopt;
+  if (isUnbindable(*claimant.job, snapshot_.now)) return std::nullopt;
   askedToMove_ = true;
   auto claim = chooseMoves({snapshot_, ledger_, tree_, placer_, ends_, runs_}, claimant, widest, stoppable());
   if (!claim) return std::nullopt;
@@ -198,6 +219,7 @@ std::vector<const Concession*> Preemption::stoppable() {
   std::vector<const Concession*> left;
   left.reserve(running_.size());
   for (const Concession& running : running_) {
+    if (running.isYoung || !core::stoppable(*running.job)) continue;
     if (!stopped_.contains(running.job.get())) left.push_back(&running);
   }
   return left;
@@ -224,31 +246,23 @@ std::vector<Concession> Preemption::concessions(const Claimant& claimant) {
 std::vector<std::size_t> Preemption::whomMayStop(const Claimant& claimant) {
   std::vector<std::size_t> found;
   spend(alike_.size());
-  // Only who lets others pass is asked for a rank.
-  const std::function<Rank()> noRank = [] { return Rank{}; };
-  Claimant passedByNobody = claimant;
-  passedByNobody.reservedSince.reset();
   for (const Alike& alike : alike_) {
     const Concession& any = running_[alike.front()];
-    if (mayStop(passedByNobody, {any.job.get(), any.priority, any.queue, any.held, noRank}, tree_, snapshot_,
-                shares_))
+    if (outranks(claimant, victimOf(any), tree_, shares_))
       found.insert(found.end(), alike.begin(), alike.end());
   }
-  if (claimant.reservedSince) addPassed(claimant, found);
+  addBackfilled(claimant, found);
   if (snapshot_.policy.timeSlicing.enabled) addTurns(claimant, found);
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 
-void Preemption::addPassed(const Claimant& claimant, std::vector<std::size_t>& found) {
-  std::size_t asked = 0;
-  for (std::size_t i = 0; i < running_.size(); ++i) {
-    if (running_[i].startedSince < *claimant.reservedSince) continue;
-    ++asked;
-    if (mayTakeFrom(claimant, running_[i])) found.push_back(i);
+void Preemption::addBackfilled(const Claimant& claimant, std::vector<std::size_t>& found) {
+  for (const std::size_t index : backfilled_) {
+    if (preemptsBackfilled(claimant, victimOf(running_[index]), tree_, snapshot_.now)) found.push_back(index);
   }
-  spend(asked);
+  spend(backfilled_.size());
 }
 
 void Preemption::addTurns(const Claimant& claimant, std::vector<std::size_t>& found) {
@@ -302,11 +316,9 @@ void Preemption::discharge(const Concession& running) { tree_.discharge(running.
 void Preemption::chargeAgain(const Concession& running) { tree_.charge(running.queue, running.held, false); }
 
 bool Preemption::mayTakeFrom(const Claimant& claimant, const Concession& running) {
-  const std::function<Rank()> rank = [&] { return rankOf(running); };
-  if (mayStop(claimant, {running.job.get(), running.priority, running.queue, running.held, rank}, tree_,
-              snapshot_, shares_))
-    return true;
-  return mayTakeTurn(claimant, running);
+  if (preemptsBackfilled(claimant, victimOf(running), tree_, snapshot_.now)) return true;
+  if (running.isYoung) return false;
+  return outranks(claimant, victimOf(running), tree_, shares_) || mayTakeTurn(claimant, running);
 }
 
 bool Preemption::mayTakeTurn(const Claimant& claimant, const Concession& running) {
@@ -386,22 +398,30 @@ void Preemption::listRunning() {
   const Priorities priorities(snapshot_);
   const auto claimed = claimedGangs(notes_.proposing(), snapshot_.pods);
   for (const auto& [job, facts] : notes_.holders()) {
-    if (!core::stoppable(*job) || (!claimed.empty() && claimed.contains(job->key))) continue;
-    if (job->spec.elastic) listElastic(job, priorities.of(*job));
+    if (!preemptible(*job) || (!claimed.empty() && claimed.contains(job->key))) continue;
+    const bool atPeace = core::stoppable(*job);
+    if (atPeace && job->spec.elastic) listElastic(job, priorities.of(*job));
+    const base::WallTime started = startedSince(*job, snapshot_.now);
+    const base::WallTime from = started + snapshot_.policy.preemption.minRuntime;
+    const bool isYoung = from > snapshot_.now;
+    const auto& charge = job->status.gang.charge;
+    const bool hasCondition = charge && !charge->backfilled.empty();
+    if (isYoung) wakeAt(from);
+    if (hasCondition) wakeAt(nextCondition(*charge, snapshot_.now));
+    if (isYoung && !hasCondition) continue;
+    if (atPeace) wakeAt(turnEnds(*job, started, snapshot_));
     const base::WallTime placed = facts.placedSince.value_or(snapshot_.now);
-    const base::WallTime from = placed + snapshot_.policy.preemption.minRuntime;
-    if (from > snapshot_.now) {
-      wakeAt(from);
-      continue;
-    }
-    wakeAt(turnEnds(*job, placed, snapshot_));
     const QueueTree::Index queue = tree_.queueOf(*job);
+    const base::WallTime unprotectedFrom = started + protectionOf(*job, snapshot_.policy);
+    if (unprotectedFrom > snapshot_.now) wakeAt(unprotectedFrom);
     running_.push_back({.job = job,
                         .priority = priorities.of(*job),
                         .queue = queue,
                         .cost = base::saturatingAdd(lostWork(*job, placed, snapshot_), grievanceOf(*job)),
                         .held = tree_.holdingsOf(*job),
-                        .startedSince = facts.startedSince.value_or(snapshot_.now)});
+                        .isYoung = isYoung,
+                        .isUnprotected = unprotectedFrom <= snapshot_.now,
+                        .isStarting = !job->status.gang.placed});
   }
   sortByCost(running_);
   sortByCost(elastic_);
@@ -409,15 +429,26 @@ void Preemption::listRunning() {
 }
 
 void Preemption::listAlike() {
-  std::map<std::tuple<QueueTree::Index, int, QueueTree::Amounts>, std::size_t> known;
+  std::map<std::tuple<QueueTree::Index, int, bool, QueueTree::Amounts>, std::size_t> known;
   for (std::size_t i = 0; i < running_.size(); ++i) {
     const Concession& running = running_[i];
+    const auto& charge = running.job->status.gang.charge;
+    if (charge && !charge->backfilled.empty()) backfilled_.push_back(i);
+    if (running.isYoung) continue;
     const QueueTree::Index queue = running.queue;
-    const auto [at, isNew] = known.try_emplace({queue, running.priority, running.held}, alike_.size());
+    const auto [at, isNew] =
+        known.try_emplace({queue, running.priority, running.isUnprotected, running.held}, alike_.size());
     if (isNew) alike_.emplace_back();
     alike_[at->second].push_back(i);
     if (survivesStops(running.job->spec)) runningOf_[queue].push_back(i);
   }
+}
+
+bool Preemption::isHolder(const Job& job) {
+  listRunning();
+  return std::any_of(backfilled_.begin(), backfilled_.end(), [&](std::size_t index) {
+    return model::backfillCondition(*running_[index].job, job) != nullptr;
+  });
 }
 
 void Preemption::spend(std::size_t rights) {

@@ -64,6 +64,8 @@ class Preemption {
   // Whether anybody may be stopped or shrunk, and whether anybody has a claim under way; else nobody need
   // ask.
   [[nodiscard]] bool anyRunning();
+  // Whether a running gang was backfilled on capacity that the job had reserved.
+  [[nodiscard]] bool isHolder(const model::Job& job);
   [[nodiscard]] bool anyClaiming();
   // Whether one of lower priority in this queue has a claim under way, which somebody may take over.
   [[nodiscard]] bool anyClaimingBelow(QueueTree::Index queue, int priority);
@@ -92,17 +94,15 @@ class Preemption {
   // Places for the claimant, with those who go elsewhere for it. Asked once, for the first that has to wait.
   [[nodiscard]] std::optional<Claim> move(const Claimant& claimant, std::size_t widest);
 
-  // Victims of a claim are still going away when somebody of higher priority comes: he waits for them
-  // instead, and nobody else is stopped. Whose claim that is. One at a time: what it frees is seen in the
-  // next cycle.
+  // The claim of a lower priority in the same queue whose victims the claimant may wait for instead. One a cycle:
+  // what it frees is seen in the next one.
   [[nodiscard]] std::optional<JobPtr> takeOver(const Claimant& claimant, std::size_t widest);
 
   // When somebody who may not be stopped yet may be, or has had his turn, if anybody asked.
   [[nodiscard]] std::optional<base::WallTime> wakeAt() const { return wakeAt_; }
 
  private:
-  // Running gangs that are alike to whoever may not stop one because it passed him, nor takes turns: indices
-  // into running_, ascending.
+  // Running gangs that are alike to a claimant by right of queue and priority: indices into running_, ascending.
   using Alike = std::vector<std::size_t>;
 
   void listRunning();
@@ -126,13 +126,13 @@ class Preemption {
   [[nodiscard]] std::optional<Placement> placeInQuota(const Claimant& claimant, std::size_t widest);
   void listAlike();
   [[nodiscard]] std::vector<std::size_t> whomMayStop(const Claimant& claimant);
-  void addPassed(const Claimant& claimant, std::vector<std::size_t>& found);
+  void addBackfilled(const Claimant& claimant, std::vector<std::size_t>& found);
   void addTurns(const Claimant& claimant, std::vector<std::size_t>& found);
   void wakeAt(std::optional<base::WallTime> time);
   [[nodiscard]] bool mayTakeFrom(const Claimant& claimant, const Concession& running);
   [[nodiscard]] bool mayTakeTurn(const Claimant& claimant, const Concession& running);
   [[nodiscard]] std::vector<Concession> concessions(const Claimant& claimant);
-  // Who may be stopped by now and was not, cheapest first; without the room that they hold.
+  // Placed gangs that may be preempted by now and are not, cheapest first; without the room that they hold.
   [[nodiscard]] std::vector<const Concession*> stoppable();
   [[nodiscard]] Rank rankOf(const Concession& running);
   void spend(std::size_t rights);
@@ -163,6 +163,7 @@ class Preemption {
   std::vector<Concession> running_;              // who may be stopped at all, cheapest first
   std::vector<Concession> elastic_;              // who may shrink at all, in that order
   std::vector<Alike> alike_;
+  std::vector<std::size_t> backfilled_;          // indices into running_ of gangs that have a condition
   std::map<QueueTree::Index, std::vector<std::size_t>> runningOf_;  // by queue, those that take turns
   // By queue, priority and whether its run was learnt (which asks for more, worthAStop()), the merit of the
   // best claimant whose turn it was not: nor is it that of a lesser one.

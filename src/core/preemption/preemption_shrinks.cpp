@@ -116,7 +116,7 @@ int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
   const int has = elasticMembers(job);
   const int least = job.spec.elastic->minReplicas;
   int gives = std::max(has - wishedMembers(job), 0);
-  const auto from = stoppableFrom(job, snapshot_);
+  const auto from = preemptibleFrom(job, snapshot_);
   if (!from || *from > snapshot_.now) return gives;
   const bool harmless = resizeWay(job.spec) != ResizeWay::kAnew || survivesStops(job.spec);
   const bool within = running.queue == claimant.queue && claimant.priority >= running.priority && harmless &&
@@ -126,7 +126,6 @@ int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
     return within && first ? std::max(has - least, gives) : gives;
   }
   if (within) return std::max(has - least, 0);
-  const std::function<Rank()> rank = [&] { return rankOf(running); };
   QueueTree::Amounts before = tree_.heldBy(job, lastMembers(job, gives));
   for (int asked = 0; gives < has - least && asked < kMostAsked; ++asked) {
     const QueueTree::Amounts together = tree_.heldBy(job, lastMembers(job, gives + 1));
@@ -134,8 +133,9 @@ int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
     QueueTree::Amounts held = together;
     for (std::size_t i = 0; i < held.size(); ++i) held[i] -= before[i];
     tree_.discharge(running.queue, before, false);
-    const bool may =
-        mayStop(claimant, {&job, running.priority, running.queue, held, rank}, tree_, snapshot_, shares_);
+    const Victim next{&job, running.priority, running.queue, held, running.isUnprotected};
+    const bool may = outranks(claimant, next, tree_, shares_) ||
+                     preemptsBackfilled(claimant, next, tree_, snapshot_.now);
     tree_.charge(running.queue, before, false);
     if (!may) break;
     before = together;
@@ -149,7 +149,7 @@ int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
 void Preemption::spareMembers(const Claimant& claimant, std::size_t widest, Claim& claim) {
   for (auto at = claim.concessions.rbegin(); at != claim.concessions.rend(); ++at) {
     Change& stop = *at;
-    if (!mayGiveMembers(*stop.job, ledger_)) continue;
+    if (!core::stoppable(*stop.job) || !mayGiveMembers(*stop.job, ledger_)) continue;
     const int has = elasticMembers(*stop.job);
     int enough = has - stop.job->spec.elastic->minReplicas + 1;
     int tooFew = 0;
@@ -182,7 +182,10 @@ void Preemption::listElastic(const JobPtr& job, int priority) {
   elastic_.push_back({.job = job,
                       .priority = priority,
                       .queue = tree_.queueOf(*job),
-                      .cost = base::saturatingMultiply(pause.count() + 1, each)});
+                      .cost = base::saturatingMultiply(pause.count() + 1, each),
+                      .isUnprotected = startedSince(*job, snapshot_.now) +
+                                           protectionOf(*job, snapshot_.policy) <=
+                                       snapshot_.now});
 }
 
 }  // namespace trainyard::core

@@ -11,31 +11,9 @@ namespace {
 
 using model::Job;
 
-// Who loses more than is left of him would better end.
-bool isWorthAStop(const Rank& running) { return running.stopCost < running.expected; }
-
-// Let past while the claimant kept its reservation, because it can be stopped.
-bool passed(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
-            const model::Snapshot& snapshot) {
-  if (!claimant.reservedSince || startedSince(*victim.job, snapshot.now) < *claimant.reservedSince)
-    return false;
-  if (victim.queue == claimant.queue) {
-    if (forbidsWithin(tree.node(victim.queue))) return false;
-    // Where the order itself says who gives way to whom, it says so of who was let past, too.
-    if (victim.priority == claimant.priority && takesTurns(snapshot.policy))
-      return survivesStops(victim.job->spec) &&
-             (claimant.overdue ? isWorthAStop(victim.rank()) : worthAStop(claimant.rank, victim.rank()));
-    // As if it waited, too: that it runs is what is in question.
-    Rank waiting = victim.rank();
-    waiting.running = false;
-    return victim.priority <= claimant.priority && (claimant.overdue || claimant.rank.before(waiting));
-  }
-  if (!claimant.belowShare) return false;
-  // Nobody let him past who has stopped jobs of other queues. (Lost: that he may be stopped all the same. Two
-  // that have a reservation each stop each other for ever, with a third one's help.)
-  const auto& charge = victim.job->status.gang.charge;
-  if (charge && charge->claimed) return false;
-  // Who could take back at once what his queue, or one above it, is guaranteed is not stopped for it.
+// Whether each queue from the victim's branch down to its own holds more than it is guaranteed of something that
+// the victim yields, and all that it is guaranteed without the victim.
+bool keepsGuaranteesWithout(const Claimant& claimant, const Victim& victim, const QueueTree& tree) {
   const auto& path = tree.node(victim.queue).path;
   const auto from = std::find(path.begin(), path.end(), tree.branches(claimant.queue, victim.queue).b);
   const QueueTree::Amounts yielded = tree.yieldedOf(claimant.demand, victim.held);
@@ -44,21 +22,37 @@ bool passed(const Claimant& claimant, const Victim& victim, const QueueTree& tre
   });
 }
 
-bool reclaims(const Claimant& claimant, QueueTree::Index victimQueue, const QueueTree::Amounts& held,
-              const QueueTree& tree, KnownShares& shares) {
+// Whether the queue is guaranteed any of what these amounts name.
+bool isGuaranteedAny(const QueueTree::Node& node, const QueueTree::Amounts& amounts) {
+  for (std::size_t d = 0; d < amounts.size(); ++d) {
+    if (node.guaranteed[d] > 0 && amounts[d] > 0) return true;
+  }
+  return false;
+}
+
+// Guarantee and fair share: both need the queue's leave to reclaim.
+bool reclaims(const Claimant& claimant, const Victim& victim, const QueueTree& tree, KnownShares& shares) {
   const auto& own = tree.node(claimant.queue);
   if (own.queue != nullptr && !(*own.queue)->reclaim) return false;
-  const QueueTree::Branches branches = tree.branches(claimant.queue, victimQueue);
-  if (branches.a == branches.b || !tree.borrows(branches.b, claimant.demand)) return false;
-  const QueueTree::Amounts yielded = tree.yieldedOf(claimant.demand, held);
-  if (!tree.borrows(branches.b, yielded)) return false;
-  // What a branch has too much is had by those below it who have more than is theirs.
-  const auto& path = tree.node(victimQueue).path;
+  const QueueTree::Branches branches = tree.branches(claimant.queue, victim.queue);
+  if (branches.a == branches.b) return false;
+  const QueueTree::Amounts yielded = tree.yieldedOf(claimant.demand, victim.held);
+  const auto& path = tree.node(victim.queue).path;
   const auto from = std::find(path.begin(), path.end(), branches.b);
-  if (!std::all_of(from, path.end(), [&](auto queue) { return tree.borrows(queue, yielded); })) return false;
-  const bool guaranteed = !tree.beyondGuaranteeUpTo(claimant.queue, branches.a, claimant.demand);
-  return guaranteed ||
-         shares.with(branches.a, claimant.demand) <= shares.without(branches.b, held, claimant.demand);
+  // What a branch borrows is held by the queues below it that hold more than they are guaranteed.
+  const bool borrows =
+      std::all_of(from, path.end(), [&](auto queue) { return tree.borrows(queue, yielded); });
+  if (!tree.beyondGuaranteeUpTo(claimant.queue, branches.a, claimant.demand)) {
+    if (borrows && tree.borrows(branches.b, claimant.demand)) return true;
+    // A gang that holds nothing guaranteed cannot keep guaranteed capacity from being used: cores or pod slots
+    // beside idle GPUs.
+    return isGuaranteedAny(own, claimant.demand) &&
+           std::none_of(from, path.end(),
+                        [&](auto queue) { return isGuaranteedAny(tree.node(queue), victim.held); });
+  }
+  return borrows && victim.isUnprotected && tree.borrows(branches.b, claimant.demand) &&
+         shares.with(branches.a, claimant.demand) <=
+             shares.without(branches.b, victim.held, claimant.demand);
 }
 
 }  // namespace
@@ -87,25 +81,49 @@ bool forbidsWithin(const QueueTree::Node& node) {
   return node.queue != nullptr && (*node.queue)->withinQueue == model::WithinQueue::kNever;
 }
 
-bool stoppable(const Job& job) {
+bool stoppable(const Job& job) { return preemptible(job) && job.status.gang.placed && !job.status.gang.proposal; }
+
+bool preemptible(const Job& job) {
   const model::GangRecord& gang = job.status.gang;
-  return model::chargedPreemptible(job) && gang.placed && !gang.proposal && !job.deleting && !job.finished();
+  if (!model::chargedPreemptible(job) || job.deleting || job.finished()) return false;
+  if (!gang.proposal) return gang.placed.has_value();
+  const model::Proposal& proposal = *gang.proposal;
+  using Kind = model::ProposalKind;
+  using Phase = model::ProposalPhase;
+  if (proposal.movesFor) return false;
+  if (!gang.placed) return proposal.kind == Kind::kStart && proposal.phase == Phase::kReserved;
+  const bool leaves = proposal.kind == Kind::kRestart && proposal.add.empty();
+  const bool isGivenUp = proposal.kind == Kind::kRestart && proposal.phase == Phase::kAborting;
+  return !leaves && !isGivenUp;
 }
 
-std::optional<base::WallTime> stoppableFrom(const Job& job, const model::Snapshot& snapshot) {
-  if (!stoppable(job)) return std::nullopt;
-  return placedSince(job, snapshot.now) + snapshot.policy.preemption.minRuntime;
+std::optional<base::WallTime> preemptibleFrom(const Job& job, const model::Snapshot& snapshot) {
+  if (!preemptible(job)) return std::nullopt;
+  return startedSince(job, snapshot.now) + snapshot.policy.preemption.minRuntime;
 }
 
-bool mayStop(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
-             const model::Snapshot& snapshot, KnownShares& shares) {
+base::WallTime::duration protectionOf(const Job& job, const model::Policy& policy) {
+  const int times = std::clamp(job.status.preemptions.byOtherQueues, 0, kMostDoublings);
+  return policy.preemption.minRuntime * (std::int64_t{1} << times);
+}
+
+bool outranks(const Claimant& claimant, const Victim& victim, const QueueTree& tree, KnownShares& shares) {
   if (victim.queue == QueueTree::kCluster) return false;
-  if (victim.queue != claimant.queue) {
-    if (reclaims(claimant, victim.queue, victim.held, tree, shares)) return true;
-  } else if (victim.priority < claimant.priority && !forbidsWithin(tree.node(victim.queue))) {
-    return true;
-  }
-  return passed(claimant, victim, tree, snapshot);
+  if (victim.queue != claimant.queue) return reclaims(claimant, victim, tree, shares);
+  return victim.priority < claimant.priority && !forbidsWithin(tree.node(victim.queue));
+}
+
+bool hasCondition(const Claimant& claimant, const Victim& victim, const QueueTree& tree) {
+  if (model::backfillCondition(*victim.job, *claimant.job) == nullptr) return false;
+  if (victim.queue == QueueTree::kCluster) return true;
+  if (victim.queue == claimant.queue) return !forbidsWithin(tree.node(victim.queue));
+  return keepsGuaranteesWithout(claimant, victim, tree);
+}
+
+bool preemptsBackfilled(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
+                        base::WallTime now) {
+  const model::Charge::Backfill* condition = model::backfillCondition(*victim.job, *claimant.job);
+  return condition != nullptr && condition->from <= now && hasCondition(claimant, victim, tree);
 }
 
 bool takesTurns(const model::Policy& policy) {
@@ -123,13 +141,13 @@ std::optional<base::WallTime> turnEnds(const Job& job, base::WallTime placed,
 
 bool mayTakeTurns(const Claimant& claimant, const Job& victim, int victimPriority,
                   QueueTree::Index victimQueue, const QueueTree& tree, const model::Snapshot& snapshot) {
-  if (!takesTurns(snapshot.policy) || !survivesStops(victim.spec)) return false;
+  if (!takesTurns(snapshot.policy) || !survivesStops(victim.spec) || !stoppable(victim)) return false;
   if (victimPriority != claimant.priority) return false;
   if (victimQueue != claimant.queue || forbidsWithin(tree.node(victimQueue))) return false;
-  const base::WallTime placed = placedSince(victim, snapshot.now);
-  const auto had = snapshot.now - placed;
+  // Restarts do not begin a time slice again; the work that would be lost is counted from them.
+  const auto had = snapshot.now - startedSince(victim, snapshot.now);
   return had >= snapshot.policy.timeSlicing.interval &&
-         lostTime(victim, placed, snapshot) * kLostOfTurn <= had;
+         lostTime(victim, placedSince(victim, snapshot.now), snapshot) * kLostOfTurn <= had;
 }
 
 }  // namespace trainyard::core

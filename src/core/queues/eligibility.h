@@ -19,12 +19,10 @@ struct Claimant {
   int priority = 0;
   QueueTree::Index queue = QueueTree::kCluster;
   QueueTree::Amounts demand;
-  // Since when places are kept for it (core/timeline/reservation.h); absent: none are.
-  std::optional<base::WallTime> reservedSince = std::nullopt;
-  bool belowShare = false;   // its queue holds less than its share
+  bool isHolder = false;     // it holds a reservation, or gangs were backfilled on what it had reserved
   Rank rank = {};            // in its queue
   bool overdue = false;      // keeps its turn in its queue, whatever its rank
-  bool beyondLeast = false;  // an elastic gang that asks for more members than it can do with
+  bool beyondLeast = false;  // an elastic gang that asks for more members than its minimum
 };
 
 // Shares as reclaim compares them, as they were told last: hundreds of claimants in a row ask it of the same
@@ -53,47 +51,58 @@ class KnownShares {
   std::vector<Known> without_;
 };
 
-// Who might go for it.
+// A gang that may be preempted.
 struct Victim {
   const model::Job* job = nullptr;
   int priority = 0;
   QueueTree::Index queue = QueueTree::kCluster;  // kCluster: of none that exists
   const QueueTree::Amounts& held;                // QueueTree::holdingsOf()
-  const std::function<Rank()>& rank;             // in its queue; asked for only where it matters
+  // protectionOf() is over.
+  bool isUnprotected = true;
 };
 
-// Whether anybody may stop the job at all, sooner or later: it is preemptible, placed and at peace.
+// Whether the job is preemptible, placed, and has no change of its gang under way.
 [[nodiscard]] bool stoppable(const model::Job& job);
 
-// From when on anybody may stop the job: when it has run for the policy's minRuntime, counted from its last
-// start. Nothing unless it is stoppable().
-[[nodiscard]] std::optional<base::WallTime> stoppableFrom(const model::Job& job,
-                                                          const model::Snapshot& snapshot);
+// Whether the job may be preempted at all: it is preemptible and holds capacity, or is about to. A proposal of its
+// own protects no gang: what its tenant can keep open must not keep others out. Not a gang that is leaving already.
+[[nodiscard]] bool preemptible(const model::Job& job);
 
-// Whether the queue says that its jobs stop none of each other.
+// From when on the job may be preempted: when the policy's minRuntime has passed since it was given its capacity.
+// Restarts and replaced members do not begin that time again, as any tenant can cause them. Nothing unless the job
+// is preemptible().
+[[nodiscard]] std::optional<base::WallTime> preemptibleFrom(const model::Job& job,
+                                                            const model::Snapshot& snapshot);
+
+// So long a gang is protected from claims for fair share: minRuntime, twice as long with each time that another
+// queue has preempted it, at most kMostDoublings times. It bounds how often any chain of such claims can preempt
+// one gang.
+inline constexpr int kMostDoublings = 6;
+[[nodiscard]] base::WallTime::duration protectionOf(const model::Job& job, const model::Policy& policy);
+
+// Whether the queue says that its jobs preempt none of each other.
 [[nodiscard]] bool forbidsWithin(const QueueTree::Node& node);
 
-// Whether `claimant` may stop `victim`, which may be stopped by now. One of:
-//  within the queue   the victim's priority is lower, and the queue's preemption.withinQueue allows it
-//  passed             (not in a queue where preemption.withinQueue is Never) the victim started while places
-//  were kept for the claimant: it was let past because it
-//                     can be stopped. In the same queue one of lower priority, or of the same that comes
-//                     later in the order, or any if the claimant is overdue; where jobs take turns only if it
-//                     comes through a stop, which is worth it (worthAStop()) or overdue. Of another queue
-//                     only one that took its places from no other queue, as it was not let past then, and
-//                     without which that queue, and each above it up to where both meet, holds its
-//                     guarantee, too: what it could take back at once is not worth a stop
-//  reclaim            the claimant's queue may reclaim; the victim's branch of the tree, and each queue from
-//  there
-//                     down to its own, holds more than it is guaranteed of something that is wanted; and the
-//                     claimant stays within the guarantees of its own branch, or ends with no larger share
-//                     than the victim's branch keeps (as Kueue's LessThanOrEqualToFinalShare; so nobody ever
-//                     wins back what was just taken)
-// Equal priority in the same queue, except as mayTakeTurns() and isAhead() say, and whoever is within its
-// guarantee, is never stopped.
+// Whether `claimant` may preempt `victim` by right of its queue or priority. docs/preemption.md lists the rights and
+// argues that every chain of preemptions ends.
+//  priority   the victim is of the same queue and of lower priority, and the queue's preemption.withinQueue
+//             allows it
+//  guarantee  the claimant stays within the guarantees of its branch of the tree, and its queue may reclaim; each
+//             queue from the victim's branch down to its own holds more than it is guaranteed of something that
+//             is wanted, or is guaranteed nothing that the victim holds
+//  fair share the claimant's branch ends with no larger share than the victim's branch keeps (as Kueue's
+//             LessThanOrEqualToFinalShare), the victim's queues hold more than they are guaranteed, and the
+//             victim isUnprotected
 // `shares`: of the tree.
-[[nodiscard]] bool mayStop(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
-                           const model::Snapshot& snapshot, KnownShares& shares);
+[[nodiscard]] bool outranks(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
+                            KnownShares& shares);
+
+// Whether `claimant` is a holder on whose reserved capacity `victim` was backfilled, and may preempt it for that
+// once the time of the condition has come: in its own queue unless preemption.withinQueue is Never; in another one
+// as long as that queue, and each above it up to where both meet, holds its guarantee without the victim, too.
+[[nodiscard]] bool hasCondition(const Claimant& claimant, const Victim& victim, const QueueTree& tree);
+[[nodiscard]] bool preemptsBackfilled(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
+                                      base::WallTime now);
 
 // Whether the cluster's policy lets jobs take turns at all: an order that says only who came first stops
 // nobody.

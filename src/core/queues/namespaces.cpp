@@ -30,6 +30,21 @@ const std::string* defaultQueueOf(const model::Namespace& space) {
   return named == nullptr || named->empty() ? nullptr : named;
 }
 
+std::vector<model::QueueName> ancestorsOf(const model::QueueName& queue, const model::Snapshot& snapshot) {
+  std::vector<model::QueueName> ancestors;
+  const auto find = [&](const model::QueueName& name) {
+    return std::find_if(snapshot.queues.begin(), snapshot.queues.end(),
+                        [&](const auto& each) { return each->name == name; });
+  };
+  for (auto at = find(queue); at != snapshot.queues.end() && !(*at)->parent.empty();) {
+    const model::QueueName& parent = (*at)->parent;
+    if (parent == queue || std::find(ancestors.begin(), ancestors.end(), parent) != ancestors.end()) break;
+    at = find(parent);
+    if (at != snapshot.queues.end()) ancestors.push_back(parent);
+  }
+  return ancestors;
+}
+
 model::QueueName askedQueue(const model::Job& job, const model::Snapshot& snapshot) {
   if (job.spec.queue.str() != model::names::kDefaultQueue) return job.spec.queue;
   const model::Namespace* space = findNamespace(job.key.ns, snapshot);

@@ -18,6 +18,9 @@ namespace trainyard::core {
 // The queue that its namespace says jobs without any are of; nullptr where it says none.
 [[nodiscard]] const std::string* defaultQueueOf(const model::Namespace& space);
 // The queue that a job asks for: its own, else its namespace's default one.
+// The queues above this one, its parent first; without those that do not exist.
+[[nodiscard]] std::vector<model::QueueName> ancestorsOf(const model::QueueName& queue,
+                                                        const model::Snapshot& snapshot);
 [[nodiscard]] model::QueueName askedQueue(const model::Job& job, const model::Snapshot& snapshot);
 
 }  // namespace trainyard::core

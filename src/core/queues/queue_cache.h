@@ -23,6 +23,9 @@ class QueueCache {
     __extension__ using Sum = __int128;  // of so many jobs that it cannot overflow
     std::vector<Sum> amounts;
     std::int64_t jobs = 0;
+    // Whether a record names the queue, and the ancestors that it had then.
+    bool isCharged = false;
+    std::vector<model::QueueName> ancestors = {};
   };
   // By queue, and whether the jobs are nonPreemptible (core/queues/queue_tree.h).
   using Key = std::pair<model::QueueName, bool>;

@@ -85,19 +85,9 @@ Amounts QueueTree::amountsOf(const model::Quota& quota, std::int64_t absent) con
 }
 
 void QueueTree::readQueues(const model::Snapshot& snapshot) {
-  const Amounts none(dimensions_.size(), 0);
-  const Amounts unlimited(dimensions_.size(), kNoLimit);
   const auto add = [&](std::string name) -> Node& {
     byName_.emplace(model::QueueName(name), nodes_.size());
-    nodes_.push_back({.name = std::move(name),
-                      .guaranteed = none,
-                      .limit = unlimited,
-                      .usage = none,
-                      .ownUsage = none,
-                      .averaged = none,
-                      .nonPreemptible = none,
-                      .leaving = none});
-    return nodes_.back();
+    return addNode(std::move(name));
   };
   add("");
   for (const auto& queue : snapshot.queues) {
@@ -116,6 +106,43 @@ void QueueTree::readQueues(const model::Snapshot& snapshot) {
   }
   findPaths();
   raiseGuarantees(kCluster);
+}
+
+QueueTree::Node& QueueTree::addNode(std::string name) {
+  const Amounts none(dimensions_.size(), 0);
+  nodes_.push_back({.name = std::move(name),
+                    .guaranteed = none,
+                    .limit = Amounts(dimensions_.size(), kNoLimit),
+                    .usage = none,
+                    .ownUsage = none,
+                    .averaged = none,
+                    .nonPreemptible = none,
+                    .leaving = none});
+  return nodes_.back();
+}
+
+void QueueTree::addDeleted(const model::QueueName& name, const std::vector<model::QueueName>& ancestors) {
+  const Index index = nodes_.size();
+  if (!deleted_.emplace(name, index).second) return;
+  Index parent = kCluster;
+  for (const model::QueueName& each : ancestors) {
+    parent = find(each).value_or(kCluster);
+    if (parent != kCluster) break;
+  }
+  std::vector<Index> path = nodes_[parent].path;
+  path.push_back(index);
+  addNode(name.str());
+  nodes_[index].parent = parent;
+  nodes_[index].path = std::move(path);
+  nodes_[parent].children.push_back(index);
+}
+
+Index QueueTree::queueOf(const model::Job& job) const {
+  const model::QueueName& name = queueNameOf(job);
+  if (const auto found = find(name)) return *found;
+  if (!job.status.gang.charge) return kCluster;
+  const auto deleted = deleted_.find(name);
+  return deleted == deleted_.end() ? kCluster : deleted->second;
 }
 
 void QueueTree::readNamespaces(const model::Snapshot& snapshot) {
@@ -249,7 +276,12 @@ void QueueTree::readJobs(const model::Snapshot& snapshot, QueueCache& cache) {
   cache.jobs_ = snapshot.jobs;
   std::erase_if(cache.held_, [](const auto& entry) { return entry.second.jobs == 0; });
   for (const auto& [key, held] : cache.held_) {
-    const Index queue = find(key.first).value_or(kCluster);
+    if (!find(key.first) && held.isCharged) addDeleted(key.first, held.ancestors);
+  }
+  for (const auto& [key, held] : cache.held_) {
+    const auto deleted = deleted_.find(key.first);
+    const Index queue =
+        find(key.first).value_or(deleted == deleted_.end() ? kCluster : deleted->second);
     Amounts amounts(dimensions_.size(), 0);
     for (std::size_t d = 0; d < amounts.size(); ++d) {
       amounts[d] = static_cast<std::int64_t>(std::min<QueueCache::Held::Sum>(held.amounts[d], kNoLimit));
@@ -265,6 +297,10 @@ void QueueTree::addHeld(const model::Job& job, int sign, QueueCache& cache) cons
   QueueCache::Held& held = cache.held_[{model::chargedQueue(job), !model::chargedPreemptible(job)}];
   held.amounts.resize(dimensions_.size(), 0);
   held.jobs += sign;
+  if (gang.charge && sign > 0) {
+    held.isCharged = true;
+    held.ancestors = gang.charge->ancestors;
+  }
   const Amounts amounts = holdingsOf(job);
   for (std::size_t d = 0; d < amounts.size(); ++d) {
     held.amounts[d] += static_cast<QueueCache::Held::Sum>(sign) * amounts[d];

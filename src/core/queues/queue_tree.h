@@ -84,10 +84,10 @@ class QueueTree {
   // that its namespace's label names, if any.
   [[nodiscard]] const model::QueueName& queueNameOf(const model::Job& job) const;
   [[nodiscard]] const model::QueueName& askedQueueOf(const model::Job& job) const;
-  // kCluster where there is no such queue.
-  [[nodiscard]] Index queueOf(const model::Job& job) const {
-    return find(queueNameOf(job)).value_or(kCluster);
-  }
+  // kCluster where there is no such queue. A gang whose Queue object was deleted is charged to a queue in its
+  // stead, without guarantee and limit, below the nearest ancestor that is left: what it holds still counts there,
+  // and can be reclaimed.
+  [[nodiscard]] Index queueOf(const model::Job& job) const;
   [[nodiscard]] const Node& node(Index index) const { return nodes_[index]; }
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   [[nodiscard]] const std::vector<std::string>& dimensions() const { return dimensions_; }
@@ -202,6 +202,8 @@ class QueueTree {
                                    const std::map<model::NodeName, std::size_t>& types) const;
   void readJobs(const model::Snapshot& snapshot, QueueCache& cache);
   void addHeld(const model::Job& job, int sign, QueueCache& cache) const;
+  void addDeleted(const model::QueueName& name, const std::vector<model::QueueName>& ancestors);
+  Node& addNode(std::string name);
   void readOtherPods(const model::Snapshot& snapshot);
   void readNamespaces(const model::Snapshot& snapshot);
   void averageUsage(const model::Snapshot& snapshot);
@@ -224,6 +226,7 @@ class QueueTree {
 
   std::vector<Node> nodes_;
   std::unordered_map<model::QueueName, Index> byName_;
+  std::unordered_map<model::QueueName, Index> deleted_;  // queues that gangs are charged to, without an object
   std::unordered_map<std::string, model::QueueName> defaultOf_;  // by namespace, where its label names one
   std::vector<std::string> dimensions_;
   std::vector<char> counts_;

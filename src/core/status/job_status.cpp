@@ -386,7 +386,11 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
   if (news.failure) status.lastFailure = news.failure;
   if (news.restarts != RestartNews::kNone)
     status.restarts.add(news.failure->failure, news.restarts == RestartNews::kCounted);
-  if (news.preemptedBy) status.preemptions = {job.status.preemptions.count + 1, now};
+  if (news.preemptedBy) {
+    ++status.preemptions.count;
+    if (news.preemptedByOtherQueue) ++status.preemptions.byOtherQueues;
+    status.preemptions.last = now;
+  }
 
   // Whoever counts from a condition counts from the pod as well, however late it is told of.
   const bool toldLate = job.recordUnwritten && news.verdict.outcome == Outcome::kRunning;

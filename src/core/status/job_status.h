@@ -20,6 +20,7 @@ struct StatusNews {
   bool admitted = true;                                  // false: pending says why not
   bool suspended = false;
   std::optional<model::ObjectKey> preemptedBy = std::nullopt;  // it has to make room for this job
+  bool preemptedByOtherQueue = false;
   Verdict verdict = {};
   std::optional<model::LastFailure> failure = std::nullopt;  // it has just been found out what it failed of
   RestartNews restarts = RestartNews::kNone;

@@ -7,6 +7,7 @@
 
 #include "core/order/job_times.h"
 #include "core/order/order_policy.h"
+#include "model/charge.h"
 
 namespace trainyard::core {
 namespace {
@@ -46,10 +47,10 @@ ExpectedTime expectedEnd(const Job& job, const RunFacts& facts, base::WallTime n
                                    ? facts.placedSince.value_or(now) + *estimate
                                    : now + std::max(*estimate - facts.progress.at(now), seconds(0));
     if (end > now) return {end, Basis::kStated};
-    // His word is broken: what others took tells more.
+    // The estimate proved wrong: what others took tells more.
     if (const auto left = runs.remaining(job, kHalf))
       return {now + std::max(*left, seconds(1)), Basis::kLearnt};
-    return {overrunEnd(end, now), Basis::kStated};
+    return {overrunEnd(end, now), Basis::kGuess};
   }
   if (const auto left = runs.remaining(job, kHalf))
     return {now + std::max(*left, seconds(1)), Basis::kLearnt};
@@ -95,6 +96,23 @@ const std::vector<Ending>& Ends::all() {
                    [](const Ending& a, const Ending& b) { return a.at < b.at; });
   std::inplace_merge(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(added), all_.end(), before);
   return all_;
+}
+
+std::optional<Ends> Ends::seenBy(const Job& holder, const std::function<bool(const Job&)>& mayPreempt) {
+  std::vector<std::pair<std::size_t, base::WallTime>> sooner;
+  for (std::size_t i = 0; i < all().size(); ++i) {
+    const model::Charge::Backfill* condition = backfillCondition(*all_[i].job, holder);
+    if (condition == nullptr || condition->from >= all_[i].at || !mayPreempt(*all_[i].job)) continue;
+    sooner.emplace_back(i, std::max(condition->from, snapshot_.now));
+  }
+  if (sooner.empty()) return std::nullopt;
+  Ends seen = *this;
+  for (const auto& [index, at] : sooner) {
+    seen.all_[index].at = at;
+    seen.all_[index].basis = Basis::kStated;
+  }
+  std::stable_sort(seen.all_.begin(), seen.all_.end(), before);
+  return seen;
 }
 
 const NodeAmounts& Ends::holds(std::size_t index) {

@@ -22,11 +22,6 @@ bool LimitHold::leavesRoom(const QueueTree& tree, QueueTree::Index queue,
   return base::saturatingAdd(node.usage[dimension], wanted) <= node.limit[dimension];
 }
 
-bool LimitHold::endsInTime(const ExpectedRun& run, base::WallTime now) const {
-  const bool guess = !start || start->basis == Basis::kGuess || run.basis == Basis::kGuess;
-  return !guess && now + run.time <= start->at;
-}
-
 std::optional<ExpectedTime> roomBelowLimit(const QueueTree& tree, QueueTree::Index at, std::size_t dimension,
                                            std::int64_t demand, Ends& ends) {
   const QueueTree::Node& node = tree.node(at);

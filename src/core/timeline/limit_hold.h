@@ -11,15 +11,14 @@
 
 namespace trainyard::core {
 
-// Room below a queue's limit that is kept for a job which waits for it, as a Reservation keeps nodes: or
-// small jobs of the queues beside it would take every GPU that becomes free.
+// Capacity below a queue's limit that is kept for a pending gang, as a Reservation keeps nodes: or small jobs of
+// the queues beside it would take every GPU that becomes free.
 //
-// Assumes about ends what core/timeline/ends.h does. Steps, for another job that would be charged to that
-// queue or one below it; the first that holds decides:
-//  1. beside it there is still room for the holder: it passes
-//  2. its queue is guaranteed what it needs, or it has a higher priority in the holder's own queue: it passes
-//  3. it ends before the time at which the holder is expected to have its room: it passes
-// What can be stopped does not pass for that: the limit would stop nobody but the holder.
+// Assumes about ends what core/timeline/ends.h does. Steps, for another gang that would be charged to that queue
+// or one below it; the first that holds decides:
+//  1. beside it there is still room for the holder: it starts
+//  2. its queue is guaranteed what it needs, or it has a higher priority in the holder's own queue: it starts
+//  3. lendReserved() decides (core/timeline/backfill.h)
 struct LimitHold {
   std::shared_ptr<const model::Job> job;
   QueueTree::Index own = QueueTree::kCluster;  // the holder's queue
@@ -28,13 +27,13 @@ struct LimitHold {
   std::size_t dimension = 0;
   std::int64_t demand = 0;
   std::optional<ExpectedTime> start = std::nullopt;
+  base::WallTime since{};
 
   [[nodiscard]] bool leavesRoom(const QueueTree& tree, QueueTree::Index queue,
                                 const QueueTree::Amounts& more) const;
-  [[nodiscard]] bool endsInTime(const ExpectedRun& run, base::WallTime now) const;
 };
 
-// When so much will fit below the limit, as those end that hold the rest.
+// When so much will fit below the limit, as those end that hold the rest. `ends`: as seenBy() the holder.
 [[nodiscard]] std::optional<ExpectedTime> roomBelowLimit(const QueueTree& tree, QueueTree::Index at,
                                                          std::size_t dimension, std::int64_t demand,
                                                          Ends& ends);

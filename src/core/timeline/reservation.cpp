@@ -13,9 +13,6 @@ namespace {
 
 using Places = std::vector<model::Assignment>;
 
-// Nothing holds one to its word that cannot be stopped: so many are believed for each holder.
-constexpr int kMostWords = 16;
-
 bool anyNegative(const model::Resources& amount) {
   const auto negative = [](const auto& entry) {
     return entry.second < (model::isOneANode(entry.first) ? -1 : 0);
@@ -23,6 +20,15 @@ bool anyNegative(const model::Resources& amount) {
   const auto& extended = amount.extendedAll();
   return amount.cpu.value < 0 || amount.memory.value < 0 || amount.ephemeralStorage.value < 0 ||
          amount.pods < 0 || std::any_of(extended.begin(), extended.end(), negative);
+}
+
+// Takes from `taken`, node by node, what `given` has there; nothing becomes negative.
+void handOver(const NodeAmounts& given, NodeAmounts& taken) {
+  for (const auto& [node, amount] : given) {
+    for (auto& [at, left] : taken) {
+      if (at == node) left.subtractUpTo(amount);
+    }
+  }
 }
 
 }  // namespace
@@ -58,8 +64,7 @@ Reservation::Reservation(Holder holder, const model::Snapshot& snapshot, Ledger&
       snapshot_(snapshot),
       ledger_(ledger),
       pool_(openPoolOf(*holder_.job, ledger, placer)),
-      freed_(freedPlaces(snapshot, ledger, *holder_.job)),
-      passes_(holder_.job->status.pending ? holder_.job->status.pending->passes : 0) {
+      freed_(freedPlaces(snapshot, ledger, *holder_.job)) {
   findStart(ends, placer);
 }
 
@@ -78,35 +83,16 @@ void Reservation::findStart(Ends& ends, GangPlacer& placer) {
   }
 }
 
-Reservation::Verdict Reservation::judge(const Asking& asking, const Places& places) {
-  if (asking.entitled) return Verdict::kPasses;
-  const model::Job& job = *asking.job;
-  const bool stoppable = asking.mayBeStopped;
-  const bool guess = !start_ || start_->basis == Basis::kGuess;
-  const base::WallTime now = snapshot_.now;
-  const bool inTime = !guess && asking.run.basis != Basis::kGuess && now + asking.run.time <= start_->at;
-  const int guesses = snapshot_.policy.backfill.passesWithoutEstimate;
-  if (inTime) {
-    const bool word = !stoppable && asking.run.basis == Basis::kStated;
-    if (!word) return Verdict::kPasses;
-    if (mayCount(std::max(guesses, kMostWords))) {
-      ++passes_;
-      return Verdict::kPasses;
-    }
-  }
-  const bool leaves = leavesRoom(job, places);
-  const bool stated = start_ && start_->basis == Basis::kStated;
-  const bool inTimeToStop =
-      stoppable && (!stated || now + snapshot_.policy.preemption.minRuntime <= start_->at);
-  const bool counted = !leaves && !stoppable && guess && !asking.stops;
-  if (!leaves && !inTimeToStop && !(counted && mayCount(guesses))) return Verdict::kKept;
-  if (justFreed(places)) return Verdict::kKeptBriefly;
-  if (counted) ++passes_;
-  return Verdict::kPasses;
+BackfillVerdict Reservation::judge(const Asking& asking, const Places& places) {
+  using Kind = BackfillVerdict::Kind;
+  if (asking.isEntitled) return {};
+  const BackfillVerdict briefly{.kind = Kind::kKeptBriefly};
+  if (leavesRoom(asking, places)) return justFreed(places) ? briefly : BackfillVerdict{};
+  const BackfillVerdict lent =
+      lendReserved(asking.request, {start_, holder_.since}, snapshot_.now, snapshot_.policy);
+  const bool endsInTime = lent.kind == Kind::kConditional && start_ && lent.from == start_->at;
+  return !lent.isKept() && !endsInTime && justFreed(places) ? briefly : lent;
 }
-
-// Until its last write is through, it is not known how many have passed.
-bool Reservation::mayCount(int most) const { return !holder_.silent && passes_ < most; }
 
 bool Reservation::justFreed(const Places& places) const {
   return std::any_of(places.begin(), places.end(), [&](const auto& each) {
@@ -121,15 +107,19 @@ bool Reservation::concerns(const Places& places) const {
   });
 }
 
-bool Reservation::leavesRoom(const model::Job& job, const Places& places) {
+bool Reservation::leavesRoom(const Asking& asking, const Places& places) {
   if (!start_) return false;
-  WhatIf taken(ledger_);
-  taken.take(amountsOf(job, places, ledger_));
-  return std::all_of(places.begin(), places.end(), [&](const auto& assignment) {
-    const std::size_t node = *ledger_.find(assignment.node);
-    const auto spare = spare_.find(node);
+  NodeAmounts taken = amountsOf(*asking.job, places, ledger_);
+  if (asking.preempted != nullptr) {
+    for (const Change& each : *asking.preempted)
+      handOver(amountsOf(*each.job, each.remove, ledger_), taken);
+  }
+  WhatIf without(ledger_);
+  without.take(taken);
+  return std::all_of(taken.begin(), taken.end(), [&](const auto& each) {
+    const auto spare = spare_.find(each.first);
     if (spare == spare_.end()) return true;
-    model::Resources then = ledger_.nodes()[node].free;
+    model::Resources then = ledger_.nodes()[each.first].free;
     then.add(spare->second);
     return !anyNegative(then);
   });

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "core/order/order_policy.h"
+#include "core/place/change.h"
 #include "core/place/gang_placer.h"
 #include "core/queues/queue_tree.h"
+#include "core/timeline/backfill.h"
 #include "core/timeline/ends.h"
 #include "core/timeline/freed_places.h"
 #include "model/snapshot.h"
@@ -29,45 +31,37 @@ struct Holder {
   base::WallTime since{};   // has kept a reservation since
 };
 
-// What is kept for a job that has to wait for room, and who may pass it (EASY backfilling: Mu'alem and
-// Feitelson, "Utilization, Predictability, Workloads, and User Runtime Estimates in Scheduling the IBM SP2
-// with Backfilling", TPDS 2001, section 2). There is one for each pool of nodes that somebody waits for: the
-// nodes that his members may use at all. What lies outside is nobody's concern.
+// Capacity that is kept for a pending gang on the nodes that its members may use, its pool (EASY backfilling:
+// Mu'alem and Feitelson, "Utilization, Predictability, Workloads, and User Runtime Estimates in Scheduling the
+// IBM SP2 with Backfilling", TPDS 2001, section 2). A gang that keeps off the pool is not concerned.
 //
-// Assumes about ends what core/timeline/ends.h does. The earliest time counts at which the job fits: when
-// others have ended, or when it may be placed wider (core/place/relaxation.h), whichever comes first.
+// Assumes about ends what core/timeline/ends.h does; a gang that was backfilled under this holder's condition ends
+// when the holder may preempt it. The holder's start is the earliest time at which it fits: when others have
+// ended, or when it may be placed wider (core/place/relaxation.h), whichever comes first.
 //
-// Steps, for a job that has found places in the pool; the first that holds decides:
-//  1. its queue is guaranteed what it needs, or it comes first in the holder's own queue: it passes
-//  2. it ends before the reserved time, as its owner says and no less than most of its kind: it passes. One
-//     that cannot be stopped counts then, as nothing holds it to its word (rule 6)
-//  3. gangs have left some of these nodes a moment ago (core/timeline/freed_places.h): not these, not now
-//  4. it leaves the reserved places their room: it passes
-//  5. the holder may stop it then, and could in time: the reserved time is not a stated one, or lies at least
-//     the policy's minRuntime ahead: it passes
-//  6. the holder may not, and the reserved time is a guess: it passes as long as fewer than
-//     BackfillPolicy::passesWithoutEstimate have, in all the time that the holder waits; not who has
-//     the places by a stop that the holder might have asked for
-// Ties: none, who is served earlier asks earlier.
+// Steps, for a gang that has found a placement in the pool; the first that holds decides:
+//  1. its queue is guaranteed what it needs, it has a higher priority in the holder's own queue (or comes first
+//     there, if the order does not go by expected run times), or it holds an older reservation: it starts
+//  2. it leaves the reserved placement its capacity: it starts, unless a gang has left one of its nodes a moment
+//     ago (core/timeline/freed_places.h)
+//  3. it takes reserved capacity: lendReserved() decides (core/timeline/backfill.h); not on nodes that a gang has
+//     left a moment ago, unless it is expected to end in time
+// Ties: none, the gang that is served earlier asks earlier.
 class Reservation {
  public:
   // Snapshot, ledger and `ends` outlive this.
+  // `ends`: as seenBy() the holder.
   Reservation(Holder holder, const model::Snapshot& snapshot, Ledger& ledger, Ends& ends, GangPlacer& placer);
 
-  enum class Verdict {
-    kPasses,
-    kKept,
-    kKeptBriefly,  // for no other reason than that somebody has just left one of the nodes
-  };
   struct Asking {
     const model::Job* job = nullptr;
-    bool entitled = false;      // rule 1
-    bool mayBeStopped = false;  // by the holder, once it is let past (core/queues/eligibility.h)
-    bool stops = false;         // those who hold the places; the holder might, too
-    ExpectedRun run = {};       // cautiousRun()
+    bool isEntitled = false;  // step 1
+    BackfillRequest request = {};
+    // Gangs that are preempted for it. What they hold on the same nodes is handed over, not taken.
+    const std::vector<Change>* preempted = nullptr;
   };
-  // Whether the job may take these places. A yes counts.
-  [[nodiscard]] Verdict judge(const Asking& asking, const std::vector<model::Assignment>& places);
+  // Whether the gang may start on this placement.
+  [[nodiscard]] BackfillVerdict judge(const Asking& asking, const std::vector<model::Assignment>& places);
 
   [[nodiscard]] const Holder& holder() const { return holder_; }
   // Absent: even when all have ended it does not fit.
@@ -84,13 +78,10 @@ class Reservation {
   [[nodiscard]] std::vector<model::NodeName> reservedNodes() const;
   // The next moment at which it may start, or something of what is kept for it is free for all.
   [[nodiscard]] std::optional<base::WallTime> wakeAt() const;
-  // How many have passed on the strength of a word or a guess.
-  [[nodiscard]] int passes() const { return passes_; }
 
  private:
   void findStart(Ends& ends, GangPlacer& placer);
-  [[nodiscard]] bool leavesRoom(const model::Job& job, const std::vector<model::Assignment>& places);
-  [[nodiscard]] bool mayCount(int most) const;
+  [[nodiscard]] bool leavesRoom(const Asking& asking, const std::vector<model::Assignment>& places);
   [[nodiscard]] bool justFreed(const std::vector<model::Assignment>& places) const;
 
   Holder holder_;
@@ -102,7 +93,6 @@ class Reservation {
   // Free at the reserved time beyond what is free now, less what the holder takes.
   std::map<std::size_t, model::Resources> spare_;
   FreedPlaces freed_;
-  int passes_ = 0;
 };
 
 // The nodes that members of the job may use, room aside: by index into Ledger::nodes(). Only those with GPUs

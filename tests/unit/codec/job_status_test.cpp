@@ -131,7 +131,9 @@ class Maker {
   }
   model::Charge charge() {
     model::Charge charge{model::QueueName(name()), number(2) == 0, number(2'000) - 1'000, {}};
-    charge.claimed = number(2) == 0;
+    for (int i = number(3); i > 0; --i) charge.ancestors.emplace_back(name());
+    for (int i = number(3); i > 0; --i)
+      charge.backfilled.push_back({{name(), name()}, model::Uid(name()), exact()});
     for (int i = number(3); i > 0; --i) {
       model::Resources requests;
       requests.cpu = model::Millicores{number(2'000)};

@@ -80,7 +80,7 @@ shapeCosts:
 - nodes: 4
   gpusPerNode: 1
   slowdown: 0.95
-backfill: {enabled: false, passesWithoutEstimate: 0, keepFreed: 0s}
+backfill: {enabled: false, reservationLimit: 1h, keepFreed: 0s}
 preemption: {minRuntime: 10m, maxLostWork: 0s, maxGrace: 1h}
 timeSlicing: {enabled: true, interval: 5m}
 defragmentation: {enabled: false, gain: 3.5}
@@ -98,7 +98,7 @@ requireQueue: true
   expected.ordering = model::Ordering::kSrsf;
   expected.relaxation = {.base = 2min, .perGpu = 1500ms, .permilleOfEstimate = 125, .cap = 3h};
   expected.shapeCosts = {{2, 2, 1300}, {4, 1, 950}};
-  expected.backfill = {.enabled = false, .passesWithoutEstimate = 0, .keepFreed = 0s};
+  expected.backfill = {.enabled = false, .reservationLimit = 1h, .keepFreed = 0s};
   expected.preemption = {.minRuntime = 10min, .maxLostWork = 0s, .maxGrace = 1h};
   expected.timeSlicing = {.enabled = true, .interval = 5min};
   expected.defragmentation = {.enabled = false, .gainPermille = 3500};
@@ -222,7 +222,7 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
       {"shapeCosts:\n- {nodes: 2, gpusPerNode: 2, slowdown: 1}\n- {nodes: 2, gpusPerNode: 2, slowdown: 2}",
        "policy.yaml:3: shapeCosts[1]: 2 nodes with 2 GPUs each are there twice"},
       {"shapeCosts: {nodes: 2}", "policy.yaml:1: shapeCosts: must be a list"},
-      {"backfill: {passesWithoutEstimate: 1.5}",
+      {"backfill: {reservationLimit: 1.5}",
        "policy.yaml:1: backfill.passesWithoutEstimate: must be a whole number from 0 to 1000000, not 1.5"},
       {"backfill: {keepFreed: 2}",
        "policy.yaml:1: backfill.keepFreed: must be a duration such as 90s, 10m or 1h30m, not 2"},

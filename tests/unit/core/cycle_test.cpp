@@ -87,7 +87,6 @@ TEST_CASE("a job whose write is under way keeps its turn") {
   CycleInput in = input(halfFull()
                             .add(job("ml/big").role("worker", 2, gpus(8)).created(1))
                             .add(job("ml/small").role("worker", 1, gpus(1)).created(2)));
-  in.snapshot.policy.backfill.passesWithoutEstimate = 0;
   in.feedback[key("ml/big")].busy = true;
   const Plan plan = cycle(in);
   CHECK(decisionFor(plan, "ml/big") == nullptr);

@@ -56,7 +56,6 @@ std::map<std::string, std::int64_t> told(model::Snapshot snapshot) {
                                                   .queues = queues,
                                                   .cache = cache.schedule(),
                                                   .waiting = std::move(asking),
-                                                  .startingMembers = 0,
                                                   .mostStartingMembers = 1'000});
   CHECK(schedule.changes.empty());
   for (std::size_t i = 0; i < before.size(); ++i) CHECK(ledger.nodes()[i].free == before[i].free);
