@@ -48,7 +48,7 @@ std::vector<Witness> witnessesOf(const model::Job& job, const kube::ObjectCache<
       const auto pod = pods.find(key);
       if (!pod || pod->controllerUid != job.uid) continue;
       Witness& each = witnesses.emplace_back(Witness{key, assignment.role, index});
-      each.ended = pod->finished();
+      each.ended = core::endOf(*pod, job.spec.findRole(assignment.role)) != core::MemberEnd::kNone;
       if (pod->failure && !pod->failure->containers.empty())
         each.container = pod->failure->containers.front().name;
     }

@@ -121,6 +121,8 @@ model::Role readRole(const Field& element, std::string_view ns, const JobSpec& s
                     "anti-affinity together",
                     model::limits::kResourceNames));
   }
+  podTemplate["spec"]["containers"].forEachElement(
+      [&](const Field& container) { role.containers.push_back(container["name"].string()); });
   role.templateJson = podTemplate.value().minified();
   return role;
 }

@@ -224,6 +224,18 @@ std::shared_ptr<const model::PodFailure> readFailure(const Field& spec, const Fi
   return failure;
 }
 
+std::shared_ptr<const model::PartlyEnded> readPartlyEnded(const ContainerReports& reports) {
+  auto partly = std::make_shared<model::PartlyEnded>();
+  for (const auto& [name, status] : reports.regular) {
+    if (const auto exit = readExit(status)) {
+      partly->ended.push_back({std::string(name), exit->code});
+    } else {
+      partly->running.emplace_back(name);
+    }
+  }
+  return partly->ended.empty() ? nullptr : std::shared_ptr<const model::PartlyEnded>(std::move(partly));
+}
+
 Pod readPod(const Field& root) {
   Pod pod;
   readMetadata(root["metadata"], pod);
@@ -235,7 +247,10 @@ Pod readPod(const Field& root) {
   const Field spec = root["spec"];
   readSpec(spec, reports, pod);
   readContainers(spec, reports, pod);
-  if (pod.phase == PodPhase::kFailed) pod.failure = readFailure(spec, status, reports);
+  if (pod.phase == PodPhase::kRunning) pod.partlyEnded = readPartlyEnded(reports);
+  const bool partlyFailed = pod.partlyEnded && pod.exit && pod.exit->code != 0;
+  if (pod.phase == PodPhase::kFailed || partlyFailed || !pod.disruptionReason.empty())
+    pod.failure = readFailure(spec, status, reports);
   return pod;
 }
 

@@ -32,6 +32,7 @@ struct Role {
   int replicas = 1;
   PodShape shape;            // of one member, from the template
   std::string templateJson;  // the PodTemplateSpec as written, never re-formatted field by field
+  std::vector<std::string> containers = {};  // their names; admission may add others to the pods
   // How long a member may take to end when it is told to, as the job asks for it.
   std::chrono::seconds grace{30};
 };

@@ -43,6 +43,12 @@ struct PodFailure {
   friend bool operator==(const PodFailure&, const PodFailure&) = default;
 };
 
+// Of a pod that still runs although some of its containers (no init containers) have ended.
+struct PartlyEnded {
+  std::vector<PodFailure::Container> ended;
+  std::vector<std::string> running;
+};
+
 // A gang member's place in its gang, read from labels: a claim, to be checked against the job's record.
 struct MemberLabels {
   std::string jobName;
@@ -78,7 +84,9 @@ struct Pod {
   std::string disruptionReason;         // reason of DisruptionTarget=True; empty otherwise
   std::string waitingReason;            // of the first waiting container: "ImagePullBackOff", …
   std::optional<ContainerExit> exit = std::nullopt;
-  std::shared_ptr<const PodFailure> failure = nullptr;  // of one in phase Failed
+  std::shared_ptr<const PodFailure> failure = nullptr;  // of one that failed or is disrupted
+
+  std::shared_ptr<const PartlyEnded> partlyEnded = nullptr;
 
   PodShape shape;
   int uncountedResources = 0;  // names that the shape leaves out: model/limits.h

@@ -19,8 +19,8 @@ NodeAmounts roomOf(const Job& job, const std::vector<Member>& members, const Led
     const bool counted = member.pod != nullptr && !member.pod->finished();
     const auto at = ledger.find(counted ? member.pod->node : member.node);
     if (!at || role == nullptr) continue;
-    // A member that ended well holds nothing any more.
-    if (member.succeeded) continue;
+    // A member that ended well holds what its pod still holds.
+    if (member.succeeded && !counted) continue;
     room.emplace_back(*at, counted ? member.pod->shape.requests : role->shape.requests);
   }
   return room;

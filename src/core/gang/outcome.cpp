@@ -77,6 +77,18 @@ std::string lossOf(const Job& job, const Member& member) {
                      why.empty() ? "" : ": " + why);
 }
 
+// "; pod bert-worker-0 still runs container istio-proxy, which is none of its template": the first such pod.
+std::string describeRemaining(const std::vector<Member>& members) {
+  for (const Member& member : members) {
+    const bool remains = (member.succeeded || member.failed) && member.pod != nullptr &&
+                         member.pod->phase == PodPhase::kRunning && member.pod->partlyEnded != nullptr;
+    if (!remains || member.pod->partlyEnded->running.empty()) continue;
+    return fmt::format("; pod {} still runs container {}, which is none of its template",
+                       member.pod->key.name, member.pod->partlyEnded->running.front());
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string describeFailure(const model::Pod& pod) {
@@ -94,7 +106,8 @@ std::string describeFailure(const model::Pod& pod) {
 
 Verdict judge(const Job& job, const std::vector<Member>& members) {
   if (successHolds(job, members))
-    return {Outcome::kSucceeded, "RolesSucceeded", "all that spec.success asks for ended with exit code 0"};
+    return {Outcome::kSucceeded, "RolesSucceeded",
+            "all that spec.success asks for ended with exit code 0" + describeRemaining(members)};
   Verdict lost{Outcome::kLost, "MemberLost"};
   for (const Member& member : members) {
     const std::string why = lossOf(job, member);
@@ -105,10 +118,10 @@ Verdict judge(const Job& job, const std::vector<Member>& members) {
   if (!lost.lost.empty()) return lost;
   Verdict failed{Outcome::kFailed, "MemberFailed"};
   for (const Member& member : members) {
-    if (member.pod != nullptr && member.pod->phase == PodPhase::kFailed) failed.failed.push_back(member);
+    if (member.failed) failed.failed.push_back(member);
   }
   if (failed.failed.empty()) return {};
-  failed.message = describeFailure(*failed.failed.front().pod);
+  failed.message = describeFailure(*failed.failed.front().pod) + describeRemaining(members);
   return failed;
 }
 
