@@ -178,6 +178,7 @@ void writeHistory(const model::JobStatus& status, JsonWriter& out) {
   }
   if (status.restarts != model::Restarts()) {
     out.key("restarts").beginObject().member("counted", status.restarts.counted);
+    if (status.restarts.lossesInARow != 0) out.member("lossesInARow", status.restarts.lossesInARow);
     if (!status.restarts.byClass.empty()) {
       out.key("byClass").beginObject();
       for (const auto& [failure, count] : status.restarts.byClass) out.member(toString(failure), count);

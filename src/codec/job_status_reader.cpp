@@ -181,6 +181,7 @@ model::Restarts readRestarts(const Field& field) {
     }
   });
   restarts.counted = field["counted"].smallInteger(0, 0);
+  restarts.lossesInARow = field["lossesInARow"].smallInteger(0, 0, kMostCount);
   return restarts;
 }
 

@@ -137,7 +137,8 @@ void readConditions(const Field& conditions, Pod& pod, ContainerReports& reports
       pod.unschedulableMessage = condition["message"].text();
       pod.unschedulableSince = condition["lastTransitionTime"].time().value_or(base::WallTime{});
     } else if (type == "DisruptionTarget" && status == "True") {
-      pod.disruptionReason = condition["reason"].text();
+      const std::string_view reason = condition["reason"].text();
+      pod.disruptionReason = reason.empty() ? type : reason;
     } else if (type == "PodResizePending" && status == "True" && condition["reason"].text() == "Infeasible") {
       reports.resizeInfeasible = true;
     }
@@ -209,7 +210,7 @@ void readContainers(const Field& spec, const ContainerReports& reports, Pod& pod
   }
 }
 
-// Few pods fail, and of no others does anybody ask so much.
+// Of few pods: of no others does anything ask so much.
 std::shared_ptr<const model::PodFailure> readFailure(const Field& spec, const Field& status,
                                                      const ContainerReports& reports) {
   auto failure = std::make_shared<model::PodFailure>();

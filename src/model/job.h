@@ -228,6 +228,7 @@ struct Preemptions {
 struct Restarts {
   int counted = 0;                                    // against spec.failure.maxRestarts
   std::vector<std::pair<FailureClass, int>> byClass;  // all of them, in the order of the classes
+  int lossesInARow = 0;  // losses of members, each soon after the failure or loss before it
   [[nodiscard]] int of(FailureClass failure) const;
   void add(FailureClass failure, bool counts);
   friend bool operator==(const Restarts&, const Restarts&) = default;

@@ -25,7 +25,7 @@ struct ContainerExit {
   std::optional<base::WallTime> finishedAt = std::nullopt;  // by the node's clock, whole seconds
 };
 
-// Of a pod that has failed, what rules of users ask for.
+// Of a pod that has failed or is a target of a disruption: what rules of users ask for.
 struct PodFailure {
   struct Container {
     std::string name;

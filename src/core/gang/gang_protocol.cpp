@@ -9,6 +9,7 @@
 #include "core/gang/gang_removal.h"
 #include "core/gang/gang_resize.h"
 #include "core/gang/victims_place.h"
+#include "core/lifecycle.h"
 #include "model/gang_size.h"
 #include "model/names.h"
 
@@ -49,7 +50,8 @@ struct LostPlace {
 std::optional<LostPlace> findRefused(const std::vector<Member>& members) {
   for (const Member& member : members) {
     const model::Pod* pod = member.pod;
-    if (pod == nullptr || pod->phase != model::PodPhase::kFailed || pod->exit) continue;
+    if (pod == nullptr || pod->phase != model::PodPhase::kFailed) continue;
+    if (pod->exit && endedByNode(*pod) != model::FailureClass::kAdmissionRefused) continue;
     return LostPlace{fmt::format("node {} refused pod {}: {}", pod->node, pod->key.name, pod->statusReason),
                      {member.node}};
   }

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/lifecycle/node_endings.h"
+
 namespace trainyard::core {
 namespace {
 
@@ -36,22 +38,6 @@ bool successHolds(const Job& job, const std::vector<Member>& members) {
   return job.spec.success.op == model::SuccessOperator::kAny ? done > 0 : done == total;
 }
 
-// Reasons in status.reason with which the node, not the program, ended a pod.
-bool endedByNode(const std::string& reason) {
-  static constexpr std::array<std::string_view, 6> kReasons = {
-      "Evicted", "NodeLost", "NodeShutdown", "Terminated", "NodeAffinity", "UnexpectedAdmissionError"};
-  return reason.starts_with("OutOf") || std::find(kReasons.begin(), kReasons.end(), reason) != kReasons.end();
-}
-
-// The kubelet ends a pod that writes more than its own limits allow with the same reason as one that is in
-// the way of others, but it is no loss: it would do so again, anywhere.
-bool exceededItsLimit(const model::Pod& pod) {
-  if (pod.statusReason != "Evicted" || pod.failure == nullptr) return false;
-  const std::string& why = pod.failure->message;
-  const auto says = [&](std::string_view word) { return why.find(word) != std::string::npos; };
-  return says("exceed") && says("limit") && !says("node was low");
-}
-
 // Why the member counts as lost; empty when it does not.
 std::string lossOf(const Job& job, const Member& member) {
   if (member.succeeded) return {};
@@ -61,15 +47,12 @@ std::string lossOf(const Job& job, const Member& member) {
                        member.node);
   }
   if (pod->phase == PodPhase::kFailed) {
-    if (exceededItsLimit(*pod)) return {};
+    if (!endedByNode(*pod)) return {};
     if (!pod->disruptionReason.empty()) {
       return fmt::format("pod {} was removed from node {}: {}", pod->key.name, pod->node,
                          pod->disruptionReason);
     }
-    if (endedByNode(pod->statusReason)) {
-      return fmt::format("node {} ended pod {}: {}", pod->node, pod->key.name, pod->statusReason);
-    }
-    return {};
+    return fmt::format("node {} ended pod {}: {}", pod->node, pod->key.name, pod->statusReason);
   }
   if (!pod->terminating) return {};
   const std::string& why = pod->disruptionReason;

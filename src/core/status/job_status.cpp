@@ -200,7 +200,7 @@ std::string describeStuck(const std::vector<Member>& members, base::WallTime now
 }
 
 void describeRestarting(ConditionWriter& write, const model::Proposal& proposal, const StatusNews& news,
-                        const std::string& stuck, const std::optional<Resize>& resize) {
+                        const std::string& stuck, const std::optional<Resize>& resize, bool pauses) {
   const bool aborting = proposal.phase == model::ProposalPhase::kAborting;
   if (news.preemptedBy) {
     const bool moves = !proposal.add.empty();
@@ -221,7 +221,7 @@ void describeRestarting(ConditionWriter& write, const model::Proposal& proposal,
                      : resize                ? fmt::format("starts anew with {} of role {} on {}",
                                                            model::counted(resize->to, "member"), resize->role, news.where)
                      : !proposal.add.empty() ? fmt::format("starts anew on {}", news.where)
-                     : failed                ? "its pods end; then it waits for its next start"
+                     : failed || pauses      ? "its pods end; then it waits for its next start"
                                              : "there is no room for the gang; it goes back to waiting";
   text += stuck;
   const std::string_view reason = stalled  ? kStalled
@@ -386,6 +386,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
   if (news.failure) status.lastFailure = news.failure;
   if (news.restarts != RestartNews::kNone)
     status.restarts.add(news.failure->failure, news.restarts == RestartNews::kCounted);
+  if (news.lossesInARow) status.restarts.lossesInARow = *news.lossesInARow;
   if (news.preemptedBy) status.preemptions = {job.status.preemptions.count + 1, now};
 
   // Whoever counts from a condition counts from the pod as well, however late it is told of.
@@ -420,7 +421,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
     status.completionTime = now;
   } else if (restarting(status.gang)) {
     describeRestarting(write, *status.gang.proposal, news, describeStuck(members, now),
-                       resizeUnderWay(job.spec, status.gang));
+                       resizeUnderWay(job.spec, status.gang), backsOffUntil(status.gang, now).has_value());
   } else if (status.gang.placed && !news.suspended) {
     describePlaced(write, news, tally, members);
     if (!status.startTime) status.startTime = placed;
