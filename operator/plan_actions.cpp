@@ -100,7 +100,8 @@ void PlanExecutor::checkTemplate(const StepPtr& step, const model::Role& role, s
                                             .preflight = preflightOf(job),
                                             .launcherImage = deps_.launcherImage});
   if (!body) {
-    if (step->templates.invalid.empty()) step->templates.invalid = templateComplaint(role.name, body.error());
+    if (step->templates.unusable.empty())
+      step->templates.unusable = templateComplaint(role.name, body.error());
     bodies_.leave(bytes);
     return concludeTemplates(step);
   }
@@ -125,11 +126,12 @@ void PlanExecutor::templateAnswered(const StepPtr& step, const std::string& role
   switch (answer.error().code) {
     // The name is looked up after validation: one that exists says the template is fine.
     case ErrorCode::kAlreadyExists: break;
+    // Both may pass: validation sees what LimitRanges, webhooks and policies made of the template.
     case ErrorCode::kInvalid:
       if (answers.invalid.empty()) answers.invalid = templateComplaint(role, answer.error());
       break;
     case ErrorCode::kForbidden:
-      if (answers.notAllowed.empty()) answers.notAllowed = templateComplaint(role, answer.error());
+      if (answers.refused.empty()) answers.refused = templateComplaint(role, answer.error());
       break;
     default: answers.unclear = true; break;
   }
@@ -140,10 +142,10 @@ void PlanExecutor::concludeTemplates(const StepPtr& step) {
   TemplateAnswers& answers = step->templates;
   if (--answers.open > 0) return;
   const model::Job& job = *step->decision.job;
-  if (!answers.invalid.empty()) {
-    templateChecks_.failed(job, answers.invalid);
-  } else if (!answers.notAllowed.empty()) {
-    templateChecks_.failedForNow(job, answers.notAllowed, deps_.executor.now());
+  if (!answers.unusable.empty()) {
+    templateChecks_.failed(job, answers.unusable);
+  } else if (!answers.refused.empty()) {
+    templateChecks_.failedForNow(job, answers.refused, deps_.executor.now());
   } else if (answers.unclear) {
     templateChecks_.unanswered(job);
   } else {

@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kMaxOutcomes = 20'000;
 constexpr base::Instant::duration kFirstRefusal = std::chrono::seconds(1);
 constexpr base::Instant::duration kLastRefusal = std::chrono::seconds(30);
+constexpr base::Instant::duration kBetweenQuestions = std::chrono::milliseconds(100);
 
 bool isEvictionDelay(const model::Toleration& toleration) {
   return toleration.effect == model::TaintEffect::kNoExecute &&
@@ -91,9 +92,11 @@ void TemplateChecks::failedForNow(const model::Job& job, std::string message, ba
   const Key key = keyOf(job);
   const auto before = outcomes_.find(key);
   const int refusals = before == outcomes_.end() ? 0 : before->second.refusals;
+  const base::Instant::duration last =
+      std::max(kLastRefusal, kBetweenQuestions * static_cast<std::int64_t>(refusedForNow_.size()));
   base::Instant::duration delay = kFirstRefusal;
-  for (int i = 0; i < refusals && delay < kLastRefusal; ++i) delay *= 2;
-  store(job, {std::move(message), now + std::min(delay, kLastRefusal), refusals + 1});
+  for (int i = 0; i < refusals && delay < last; ++i) delay *= 2;
+  store(job, {std::move(message), now + std::min(delay, last), refusals + 1});
   refusedForNow_.insert(key);
 }
 
