@@ -81,6 +81,7 @@ class Cycle {
 
   // cycle_removal.cpp: pods that go: of a job that is deleted, suspended or has ended.
   void drainDeleted(const JobPtr& job);
+  void clearDeleted(const JobPtr& job);
   void cleanUpFinished(const JobPtr& job);
   void stopForSuspension(const JobPtr& job);
   void removeStrays(const JobPtr& job, const std::vector<const model::Pod*>& strays);

@@ -302,7 +302,7 @@ std::string phaseOf(const JobStatus& status, const StatusNews& news, const Job& 
   if (status.gang.placed) return running ? "Running" : "Starting";
   if (status.gang.proposal) return "Starting";
   if (news.suspended) return "Suspended";
-  if (!news.admitted) return "Pending";
+  if (!news.admitted || job.deleting) return "Pending";
   return news.pending ? "Queued" : "Pending";
 }
 
@@ -429,6 +429,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
     describeStarting(write, *status.gang.proposal, news);
   } else {
     describeWaiting(write, news);
+    if (job.deleting) write.clear(conditions::kRunning, "Deleted", "the job is being deleted");
   }
   tellResize(job, {}, now, status);
   status.phase = phaseOf(status, news, job, running);
