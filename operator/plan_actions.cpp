@@ -92,11 +92,13 @@ void PlanExecutor::run(const StepPtr& step, const core::CheckTemplates&) {
 
 void PlanExecutor::checkTemplate(const StepPtr& step, const model::Role& role, std::size_t bytes) {
   const model::Job& job = *step->decision.job;
-  const auto body = codec::encodeMemberPod(job, role, 0,
+  // The first member may declare ports that the others do not.
+  const int typical = model::gangMembers(job, role) > 1 ? 1 : 0;
+  const auto body = codec::encodeMemberPod(job, role, typical,
                                            {.epoch = 0,
                                             .gated = true,
                                             .schedulerName = deps_.schedulerName,
-                                            .environment = step->environments().of(role.name, 0, 0),
+                                            .environment = step->environments().of(role.name, typical, 0),
                                             .preflight = preflightOf(job),
                                             .launcherImage = deps_.launcherImage});
   if (!body) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "codec/host_ports.h"
 #include "codec/late_members.h"
 #include "codec/model_profile.h"
 #include "codec/pod_apartness.h"
@@ -382,6 +383,7 @@ JobSpec readJobSpec(const Field& field, const model::ObjectKey& job, const model
   spec.network = readNetwork(field["network"]);
   checkPodNames(field["roles"], spec, job.name);
   checkApartness(field["roles"], job);
+  countGivenPorts(spec);
   spec.templateHash = templateHash(field, spec);
   if (std::string less = readLateMembers(spec); !less.empty()) spec.unsupported.push_back(std::move(less));
   return spec;
