@@ -121,6 +121,8 @@ void Operator::startReflectors() {
   add(kube::kVolumeClaims, volumes_.caches().claims);
   add(kube::kVolumes, volumes_.caches().volumes);
   add(kube::kStorageClasses, volumes_.caches().classes);
+  add(kube::kCsiDrivers, volumes_.caches().drivers);
+  add(kube::kCsiNodes, volumes_.caches().csiNodes);
 }
 
 void Operator::startedLeading(std::int64_t term) {

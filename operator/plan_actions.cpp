@@ -87,6 +87,7 @@ void PlanExecutor::run(const StepPtr& step, const core::CheckTemplates&) {
     const std::size_t bytes = bodyBytes(role, step->environments());
     bodies_.enter(bytes, [this, step, &role, bytes] { checkTemplate(step, role, bytes); });
   }
+  checkClaims(step);
   concludeTemplates(step);
 }
 

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/one_a_node.h"
+
 namespace trainyard::operator_ {
 
 namespace {
@@ -29,7 +31,8 @@ std::vector<model::Toleration> withoutEvictionDelays(std::vector<model::Tolerati
 
 bool placeAlike(const model::PodShape& a, const model::PodShape& b) {
   return a.requests == b.requests && a.nodeSelector == b.nodeSelector && a.affinity == b.affinity &&
-         a.volumeClaims == b.volumeClaims &&
+         a.preferred == b.preferred && a.volumeClaims == b.volumeClaims &&
+         a.ephemeralVolumes == b.ephemeralVolumes &&
          withoutEvictionDelays(a.tolerations) == withoutEvictionDelays(b.tolerations);
 }
 
@@ -56,10 +59,14 @@ std::shared_ptr<const model::Job> TemplateChecks::asAdmitted(const std::shared_p
   for (model::Role& role : enlarged->spec.roles) {
     const auto shape = shapes.find(role.name);
     if (shape == shapes.end()) continue;
-    // No dry-run tells where volumes are.
+    // No dry-run tells where volumes are, nor which are counted.
     auto tiedTo = std::move(role.shape.volumeAffinity);
+    const model::Resources::Extended counted = role.shape.requests.extendedAll();
     role.shape = shape->second;
     role.shape.volumeAffinity = std::move(tiedTo);
+    for (const auto& [name, amount] : counted) {
+      if (name.starts_with(model::kLocalVolumePrefix)) role.shape.requests.setExtended(name, amount);
+    }
   }
   copy = {job, std::move(enlarged)};
   return copy.to;

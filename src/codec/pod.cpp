@@ -121,6 +121,7 @@ void readSpec(const Field& spec, const ContainerReports& reports, Pod& pod) {
   addApartness(spec, pod.key.ns, names, pod.shape.requests);
   pod.uncountedResources = names.leftOut();
   pod.pinned = pinnedNode(spec);
+  pod.shape.volumeClaims = readClaimsOfPod(spec, pod.key.name);
   // Its release writes this list anew, with the node.
   if (pod.gangGated && pod.controllerKind == model::names::kTrainingJobKind)
     pod.shape.affinity = readRequiredAffinity(spec);

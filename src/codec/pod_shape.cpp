@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace trainyard::codec {
 namespace {
 
@@ -51,6 +53,20 @@ std::vector<std::string> readVolumeClaims(const Field& volumes) {
   return claims;
 }
 
+std::vector<model::EphemeralVolume> readEphemeralVolumes(const Field& volumes) {
+  std::vector<model::EphemeralVolume> ephemeral;
+  volumes.forEachElement([&](const Field& volume) {
+    const Field spec = volume["ephemeral"]["volumeClaimTemplate"]["spec"];
+    if (!spec.present()) return;
+    model::EphemeralVolume each{volume["name"].string()};
+    if (const Field name = spec["storageClassName"]; name.present()) each.storageClass = name.string();
+    if (const Field bytes = spec["resources"]["requests"]["storage"]; bytes.present())
+      each.bytes = bytes.quantity().unitsRoundedUp();
+    ephemeral.push_back(std::move(each));
+  });
+  return ephemeral;
+}
+
 std::vector<model::Toleration> readTolerations(const Field& list) {
   std::vector<model::Toleration> tolerations;
   list.forEachElement([&](const Field& each) {
@@ -68,6 +84,14 @@ std::vector<model::Toleration> readTolerations(const Field& list) {
 }
 
 }  // namespace
+
+std::vector<std::string> readClaimsOfPod(const Field& podSpec, std::string_view podName) {
+  std::vector<std::string> claims = readVolumeClaims(podSpec["volumes"]);
+  podSpec["volumes"].forEachElement([&](const Field& volume) {
+    if (volume["ephemeral"].present()) claims.push_back(fmt::format("{}-{}", podName, volume["name"].text()));
+  });
+  return claims;
+}
 
 std::vector<NodeSelectorTerm> readNodeSelectorTerms(const Field& list) {
   std::vector<NodeSelectorTerm> terms;
@@ -114,6 +138,7 @@ model::PodShape readPodShape(const Field& podSpec, const ContainerReports& repor
   shape.affinity = readRequiredAffinity(podSpec);
   shape.tolerations = readTolerations(podSpec["tolerations"]);
   shape.volumeClaims = readVolumeClaims(podSpec["volumes"]);
+  shape.ephemeralVolumes = readEphemeralVolumes(podSpec["volumes"]);
   return shape;
 }
 

@@ -58,6 +58,17 @@ std::optional<LostPlace> findRefused(const std::vector<Member>& members) {
   return std::nullopt;
 }
 
+// All nodes that kube-scheduler does not give to the members that were let go to them.
+std::vector<NodeName> nodesNotGiven(const std::vector<Member>& members) {
+  std::vector<NodeName> nodes;
+  for (const Member& member : members) {
+    const model::Pod* pod = member.pod;
+    if (pod != nullptr && !pod->bound() && !pod->gangGated && !pod->unschedulableMessage.empty())
+      nodes.push_back(member.node);
+  }
+  return nodes;
+}
+
 // A released member that can no longer reach its place: the node refused it, vanished, or is full for too
 // long.
 std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const GangContext& context,
@@ -84,7 +95,7 @@ std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const
     if (context.now >= patience) {
       return LostPlace{
           fmt::format("pod {} does not get its place: {}", pod->key.name, pod->unschedulableMessage),
-          {member.node}};
+          nodesNotGiven(members)};
     }
     wakeAt = wakeAt ? std::min(*wakeAt, patience) : patience;
   }

@@ -183,6 +183,10 @@ std::string textFor(NodeMisfitReason reason, const model::Node& node, const PodS
 
 }  // namespace
 
+bool matchesAny(const std::vector<NodeSelectorTerm>& terms, const model::Node& node) {
+  return anyHolds(terms, node);
+}
+
 bool labelsMeet(const SelectorRequirement& requirement, const model::Labels& labels) {
   return requirementHolds(requirement, labels.find(requirement.key));
 }

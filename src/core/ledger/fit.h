@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/constraints.h"
 #include "model/node.h"
@@ -10,6 +11,9 @@ namespace trainyard::core {
 
 // Whether a set of labels meets one requirement, as Kubernetes' selectors do.
 [[nodiscard]] bool labelsMeet(const model::SelectorRequirement& requirement, const model::Labels& labels);
+
+// Whether the node matches one of the terms.
+[[nodiscard]] bool matchesAny(const std::vector<model::NodeSelectorTerm>& terms, const model::Node& node);
 
 // Why a node is closed to a pod, whatever room it has. The first that applies, in this order.
 enum class NodeMisfitReason {
