@@ -109,6 +109,18 @@ std::optional<std::vector<NodeSelectorTerm>> readRequiredAffinity(const Field& p
   return readNodeSelectorTerms(required["nodeSelectorTerms"]);
 }
 
+std::vector<NodeSelectorTerm> readPreferredAffinity(const Field& podSpec) {
+  std::vector<NodeSelectorTerm> terms;
+  const Field affinity = podSpec["affinity"];
+  if (!affinity.present()) return terms;
+  affinity["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"].forEachElement(
+      [&](const Field& each) {
+        const Field term = each["preference"];
+        terms.push_back({readRequirements(term["matchExpressions"]), readRequirements(term["matchFields"])});
+      });
+  return terms;
+}
+
 model::Labels readLabels(const Field& map) {
   std::vector<std::pair<std::string, std::string>> entries;
   map.forEachMember(
@@ -136,6 +148,7 @@ model::PodShape readPodShape(const Field& podSpec, const ContainerReports& repor
   shape.requests = readPodRequests(podSpec, reports, names);
   shape.nodeSelector = readLabels(podSpec["nodeSelector"]);
   shape.affinity = readRequiredAffinity(podSpec);
+  shape.preferred = readPreferredAffinity(podSpec);
   shape.tolerations = readTolerations(podSpec["tolerations"]);
   shape.volumeClaims = readVolumeClaims(podSpec["volumes"]);
   shape.ephemeralVolumes = readEphemeralVolumes(podSpec["volumes"]);

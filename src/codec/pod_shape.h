@@ -34,6 +34,9 @@ namespace trainyard::codec {
 // Of a pod's required node affinity; absent where it has none.
 [[nodiscard]] std::optional<std::vector<model::NodeSelectorTerm>> readRequiredAffinity(const Field& podSpec);
 
+// Of a pod's preferred node affinity.
+[[nodiscard]] std::vector<model::NodeSelectorTerm> readPreferredAffinity(const Field& podSpec);
+
 [[nodiscard]] model::Labels readLabels(const Field& map);
 
 }  // namespace trainyard::codec

@@ -75,6 +75,8 @@ struct PodShape {
   Labels nodeSelector;
   // requiredDuringScheduling node affinity; absent when the pod has none. An empty list matches no node.
   std::optional<std::vector<NodeSelectorTerm>> affinity = std::nullopt;
+  std::vector<NodeSelectorTerm> preferred =
+      {};  // preferredDuringScheduling node affinity, whatever the weights
   std::vector<Toleration> tolerations;
   std::vector<std::string> volumeClaims = {};  // PersistentVolumeClaims that it names, of its own namespace
   std::vector<EphemeralVolume> ephemeralVolumes = {};

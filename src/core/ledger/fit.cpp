@@ -196,6 +196,13 @@ bool NodeMisfit::temporary() const {
          reason == NodeMisfitReason::kNodeTrouble;
 }
 
+bool prefersOthers(const model::Node& node, const PodShape& shape) {
+  const bool tainted = std::any_of(node.taints.begin(), node.taints.end(), [&](const Taint& taint) {
+    return taint.effect == TaintEffect::kPreferNoSchedule && !toleratedBy(shape, taint);
+  });
+  return tainted || (!shape.preferred.empty() && !anyHolds(shape.preferred, node));
+}
+
 std::optional<NodeMisfitReason> nodeRefusal(const model::Node& node, const PodShape& shape) {
   if (node.deleting) return NodeMisfitReason::kDeleting;
   if (!node.ready) return NodeMisfitReason::kNotReady;

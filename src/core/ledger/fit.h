@@ -46,6 +46,10 @@ struct NodeMisfit {
 // assemble.
 [[nodiscard]] std::optional<NodeMisfit> nodeMisfit(const model::Node& node, const model::PodShape& shape);
 
+// Whether a pod of this shape would rather run elsewhere, as kube-scheduler scores nodes: the node has a
+// taint PreferNoSchedule that the pod does not tolerate, or matches none of its preferred node affinities.
+[[nodiscard]] bool prefersOthers(const model::Node& node, const model::PodShape& shape);
+
 // The same answer without words: for loops over thousands of nodes.
 [[nodiscard]] std::optional<NodeMisfitReason> nodeRefusal(const model::Node& node,
                                                           const model::PodShape& shape);
