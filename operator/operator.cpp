@@ -59,6 +59,10 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
       metrics_(deps_.metrics),
       cache_(decoders(), deps_.log.named("cache")),
       volumes_(cache_, deps_.log.named("cache"), [this] { requestCycle(); }),
+      assumed_(cache_, volumes_.caches().claims, options_.schedulerName, [this] { requestCycle(); }),
+      types_(
+          cache_, [this] { return options_.policy.gpuTypeLabel; },
+          [this] { return deps_.executor.wallNow(); }),
       recorder_({.controller = "trainyard.dev/operator", .instance = options_.identity}, deps_.api,
                 deps_.executor, deps_.log.named("events")),
       events_(std::make_unique<RecordedEvents>(recorder_)),
@@ -246,7 +250,9 @@ void Operator::runCycle() {
   input.snapshot.freed = freed_.until(input.snapshot.now);
   input.snapshot.policy = options_.policy;
   input.snapshot.runTimes = runTimes_.current();
+  types_.overlay(input.snapshot);
   volumes_.overlay(input.snapshot);
+  assumed_.overlay(input.snapshot);
   executor_.overlay(input.snapshot);
   input.settings = options_.settings;
   input.term = term_;

@@ -51,6 +51,7 @@ void writeAssignments(JsonWriter& out, std::string_view name,
         .member("role", each.role)
         .member("indices", each.indices.str());
     if (each.epoch != 0) out.member("epoch", each.epoch);
+    writeText(out, "gpuType", each.gpuType);
     out.endObject();
   });
 }

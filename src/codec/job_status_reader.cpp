@@ -32,7 +32,7 @@ std::vector<model::Assignment> readAssignments(const Field& list) {
     auto parsed = model::IndexSet::parse(indices.required());
     if (!parsed) return indices.complain(parsed.error().message);
     assignments.push_back({model::NodeName(each["node"].required()), std::string(each["role"].required()),
-                           std::move(*parsed), each["epoch"].integer(0, 0, kMost)});
+                           std::move(*parsed), each["epoch"].integer(0, 0, kMost), each["gpuType"].string()});
   });
   return assignments;
 }

@@ -16,6 +16,8 @@ namespace {
 using model::Pod;
 using model::PodPhase;
 
+constexpr std::string_view kDefaultScheduler = "default-scheduler";
+
 PodPhase parsePhase(std::string_view text) {
   if (text.empty() || text == "Pending") return PodPhase::kPending;
   if (text == "Running") return PodPhase::kRunning;
@@ -114,6 +116,8 @@ void readSpec(const Field& spec, const ContainerReports& reports, Pod& pod) {
     pod.gated = true;
     if (gate["name"].text() == model::names::kGangGate) pod.gangGated = true;
   });
+  if (const std::string_view scheduler = spec["schedulerName"].text(); scheduler != kDefaultScheduler)
+    pod.schedulerName = scheduler;
   pod.grace = readGracePeriod(spec);
   pod.priority = static_cast<int>(spec["priority"].integer(0, INT32_MIN, INT32_MAX));
   CountedNames names;
@@ -244,6 +248,7 @@ Pod readPod(const Field& root) {
   const Field status = root["status"];
   pod.phase = parsePhase(status["phase"].text());
   pod.statusReason = status["reason"].text();
+  pod.nominated = model::NodeName(status["nominatedNodeName"].text());
   ContainerReports reports{byName(status["initContainerStatuses"]), byName(status["containerStatuses"])};
   readConditions(status["conditions"], pod, reports);
   const Field spec = root["spec"];

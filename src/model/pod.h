@@ -69,8 +69,11 @@ struct Pod {
 
   NodeName node;                   // spec.nodeName; empty until bound
   std::optional<NodeName> pinned;  // the single node that required affinity allows by metadata.name
-  bool gated = false;              // any scheduling gate is left
-  bool gangGated = false;          // our gate is among them
+  NodeName nominated;  // status.nominatedNodeName: where kube-scheduler means to bind it; empty: nowhere
+  std::string schedulerName;   // empty: the cluster's default one
+  bool gated = false;          // any scheduling gate is left
+  bool gangGated = false;      // our gate is among them
+  std::string otherGate = {};  // the first gate that is not ours; empty: none
   bool terminating = false;
   std::optional<base::WallTime> deletionTime = std::nullopt;  // metadata.deletionTimestamp
   base::WallTime created{};

@@ -129,6 +129,7 @@ class Cycle {
 
   // cycle_status.cpp: the status that is written.
   JobDecision& derive(const JobPtr& job, GangRecord record, const StatusNews& news);
+  void recordTypes(GangRecord& record) const;
   void write(const JobPtr& job, GangRecord record, std::vector<JobEvent> events, const StatusNews& news);
   [[nodiscard]] std::vector<Member> membersOf(const Job& job, const GangRecord& record) const;
   [[nodiscard]] std::string placesText(const GangRecord& record) const;

@@ -62,7 +62,8 @@ std::vector<Assignment> placesWithout(const Job& job, const std::vector<Assignme
       });
       if (!leaves) indices.push_back(index);
     }
-    if (!indices.empty()) kept = joined(std::move(kept), {{each.node, each.role, model::IndexSet(indices)}});
+    if (!indices.empty())
+      kept = joined(std::move(kept), {{each.node, each.role, model::IndexSet(indices), 0, each.gpuType}});
   }
   return kept;
 }
