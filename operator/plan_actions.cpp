@@ -131,8 +131,6 @@ void PlanExecutor::templateAnswered(const StepPtr& step, const std::string& role
     case ErrorCode::kAlreadyExists: break;
     // Both may pass: validation sees what LimitRanges, webhooks and policies made of the template.
     case ErrorCode::kInvalid:
-      if (answers.invalid.empty()) answers.invalid = templateComplaint(role, answer.error());
-      break;
     case ErrorCode::kForbidden:
       if (answers.refused.empty()) answers.refused = templateComplaint(role, answer.error());
       break;

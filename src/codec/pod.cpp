@@ -114,7 +114,11 @@ void readSpec(const Field& spec, const ContainerReports& reports, Pod& pod) {
   pod.node = model::NodeName(spec["nodeName"].text());
   spec["schedulingGates"].forEachElement([&](const Field& gate) {
     pod.gated = true;
-    if (gate["name"].text() == model::names::kGangGate) pod.gangGated = true;
+    if (gate["name"].text() == model::names::kGangGate) {
+      pod.gangGated = true;
+    } else if (pod.otherGate.empty()) {
+      pod.otherGate = gate["name"].text();
+    }
   });
   if (const std::string_view scheduler = spec["schedulerName"].text(); scheduler != kDefaultScheduler)
     pod.schedulerName = scheduler;

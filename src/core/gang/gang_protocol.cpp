@@ -107,6 +107,11 @@ std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const
 LostPlace missedDeadline(const std::vector<Member>& members) {
   LostPlace lost{"the gang was not complete before its deadline", {}};
   for (const Member& member : members) {
+    if (member.pod != nullptr && !member.pod->otherGate.empty())
+      return {fmt::format("pod {} keeps the scheduling gate {}", member.pod->key.name, member.pod->otherGate),
+              {}};
+  }
+  for (const Member& member : members) {
     const bool waits = member.pod != nullptr && !member.pod->gangGated && !member.pod->bound();
     if (waits) lost.nodes.push_back(member.node);
   }
@@ -195,6 +200,8 @@ std::optional<GangStep> makeSure(const Job& job, const JobPods& pods,
   const auto any = [&](auto holds) { return std::any_of(members.begin(), members.end(), holds); };
   if (any([](const Member& m) { return m.pod == nullptr; })) return createMissing(job, members, context);
   if (any([](const Member& m) { return m.pod->terminating; })) return GangStep{};
+  // A pod that somebody else holds back cannot be bound, whatever room it has: nothing is stopped for it.
+  if (any([](const Member& m) { return !m.pod->otherGate.empty(); })) return GangStep{};
   LeavingRoom leaving;
   for (const model::Pod* victim : victims) leaving[victim->node].add(victim->shape.requests);
   const BarrierResult barrier = checkBarrier(job, members, *context.ledger, *context.jobs, leaving);
@@ -226,11 +233,23 @@ bool isBusy(const model::Pod& pod, const GangContext& context) {
   return told != context.others->end() && told->second.busy;
 }
 
+// The first new member with a scheduling gate of somebody else.
+const model::Pod* heldByOthers(const Job& job, const JobPods& pods) {
+  for (const Member& member : addedMembers(job, *job.status.gang.proposal, pods)) {
+    if (member.pod != nullptr && !member.pod->otherGate.empty()) return member.pod;
+  }
+  return nullptr;
+}
+
 // Of others' places that a claim takes.
 GangStep stepVictims(const Job& job, const JobPods& pods, const std::vector<const model::Pod*>& victims,
                      Removal& removal, const GangContext& context) {
   const Proposal& proposal = *job.status.gang.proposal;
   if (context.now >= proposal.deadline) {
+    if (const model::Pod* held = heldByOthers(job, pods))
+      return abort(job,
+                   {fmt::format("pod {} keeps the scheduling gate {}", held->key.name, held->otherGate), {}},
+                   context);
     LostPlace lost{"the victims did not go away in time", {}};
     for (const model::Pod* victim : victims) lost.nodes.push_back(victim->node);
     return abort(job, lost, context);

@@ -174,13 +174,24 @@ void describePlaced(ConditionWriter& write, const StatusNews& news, const Tally&
                         describeObstacle(members)));
 }
 
-void describeStarting(ConditionWriter& write, const model::Proposal& proposal, const StatusNews& news) {
+// "; pod bert-worker-1 has the scheduling gate example.com/hold": the first that others hold back.
+std::string describeGate(const std::vector<Member>& members) {
+  for (const Member& member : members) {
+    if (member.pod == nullptr || member.pod->otherGate.empty()) continue;
+    return fmt::format("; pod {} has the scheduling gate {}", member.pod->key.name, member.pod->otherGate);
+  }
+  return {};
+}
+
+void describeStarting(ConditionWriter& write, const model::Proposal& proposal, const StatusNews& news,
+                      const std::vector<Member>& members) {
   if (proposal.phase == model::ProposalPhase::kAborting) {
     write.set(conditions::kScheduled, false, "Aborting", proposal.abortReason);
     return;
   }
   write.set(conditions::kQueued, false, "Reserved", "places are reserved for the whole gang");
-  write.set(conditions::kScheduled, false, "Starting", fmt::format("starts on {}", news.where));
+  write.set(conditions::kScheduled, false, "Starting",
+            fmt::format("starts on {}{}", news.where, describeGate(members)));
 }
 
 bool restarting(const model::GangRecord& gang) {
@@ -426,7 +437,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
     describePlaced(write, news, tally, members);
     if (!status.startTime) status.startTime = placed;
   } else if (status.gang.proposal) {
-    describeStarting(write, *status.gang.proposal, news);
+    describeStarting(write, *status.gang.proposal, news, members);
   } else {
     describeWaiting(write, news);
     if (job.deleting) write.clear(conditions::kRunning, "Deleted", "the job is being deleted");
