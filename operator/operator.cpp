@@ -59,6 +59,10 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
       metrics_(deps_.metrics),
       cache_(decoders(), deps_.log.named("cache")),
       volumes_(cache_, deps_.log.named("cache"), [this] { requestCycle(); }),
+      assumed_(cache_, volumes_.caches().claims, options_.schedulerName, [this] { requestCycle(); }),
+      types_(
+          cache_, [this] { return options_.policy.gpuTypeLabel; },
+          [this] { return deps_.executor.wallNow(); }),
       recorder_({.controller = "trainyard.dev/operator", .instance = options_.identity}, deps_.api,
                 deps_.executor, deps_.log.named("events")),
       events_(std::make_unique<RecordedEvents>(recorder_)),
@@ -121,6 +125,8 @@ void Operator::startReflectors() {
   add(kube::kVolumeClaims, volumes_.caches().claims);
   add(kube::kVolumes, volumes_.caches().volumes);
   add(kube::kStorageClasses, volumes_.caches().classes);
+  add(kube::kCsiDrivers, volumes_.caches().drivers);
+  add(kube::kCsiNodes, volumes_.caches().csiNodes);
 }
 
 void Operator::startedLeading(std::int64_t term) {
@@ -244,7 +250,9 @@ void Operator::runCycle() {
   input.snapshot.freed = freed_.until(input.snapshot.now);
   input.snapshot.policy = options_.policy;
   input.snapshot.runTimes = runTimes_.current();
+  types_.overlay(input.snapshot);
   volumes_.overlay(input.snapshot);
+  assumed_.overlay(input.snapshot);
   executor_.overlay(input.snapshot);
   input.settings = options_.settings;
   input.term = term_;

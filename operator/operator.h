@@ -16,6 +16,7 @@
 #include "kube/freed_nodes.h"
 #include "kube/leader_election.h"
 #include "kube/reflector.h"
+#include "operator/assumed_pods.h"
 #include "operator/certificate_keeper.h"
 #include "operator/free_gpu_metrics.h"
 #include "operator/job_events.h"
@@ -25,6 +26,7 @@
 #include "operator/progress_reader.h"
 #include "operator/queue_status_writer.h"
 #include "operator/run_times_keeper.h"
+#include "operator/type_labels.h"
 #include "operator/volume_keeper.h"
 
 namespace trainyard::operator_ {
@@ -100,6 +102,8 @@ class Operator {
   kube::ClusterCache cache_;
   kube::FreedNodes freed_{cache_};
   VolumeKeeper volumes_;
+  AssumedPods assumed_;
+  TypeLabels types_;
   std::vector<std::unique_ptr<kube::Reflector>> reflectors_;
   kube::EventRecorder recorder_;
   std::unique_ptr<JobEvents> events_;

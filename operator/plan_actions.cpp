@@ -48,7 +48,7 @@ std::vector<Witness> witnessesOf(const model::Job& job, const kube::ObjectCache<
       const auto pod = pods.find(key);
       if (!pod || pod->controllerUid != job.uid) continue;
       Witness& each = witnesses.emplace_back(Witness{key, assignment.role, index});
-      each.ended = pod->finished();
+      each.ended = core::endOf(*pod, job.spec.findRole(assignment.role)) != core::MemberEnd::kNone;
       if (pod->failure && !pod->failure->containers.empty())
         each.container = pod->failure->containers.front().name;
     }
@@ -87,20 +87,24 @@ void PlanExecutor::run(const StepPtr& step, const core::CheckTemplates&) {
     const std::size_t bytes = bodyBytes(role, step->environments());
     bodies_.enter(bytes, [this, step, &role, bytes] { checkTemplate(step, role, bytes); });
   }
+  checkClaims(step);
   concludeTemplates(step);
 }
 
 void PlanExecutor::checkTemplate(const StepPtr& step, const model::Role& role, std::size_t bytes) {
   const model::Job& job = *step->decision.job;
-  const auto body = codec::encodeMemberPod(job, role, 0,
+  // The first member may declare ports that the others do not.
+  const int typical = model::gangMembers(job, role) > 1 ? 1 : 0;
+  const auto body = codec::encodeMemberPod(job, role, typical,
                                            {.epoch = 0,
                                             .gated = true,
                                             .schedulerName = deps_.schedulerName,
-                                            .environment = step->environments().of(role.name, 0, 0),
+                                            .environment = step->environments().of(role.name, typical, 0),
                                             .preflight = preflightOf(job),
                                             .launcherImage = deps_.launcherImage});
   if (!body) {
-    if (step->templates.invalid.empty()) step->templates.invalid = templateComplaint(role.name, body.error());
+    if (step->templates.unusable.empty())
+      step->templates.unusable = templateComplaint(role.name, body.error());
     bodies_.leave(bytes);
     return concludeTemplates(step);
   }
@@ -125,11 +129,10 @@ void PlanExecutor::templateAnswered(const StepPtr& step, const std::string& role
   switch (answer.error().code) {
     // The name is looked up after validation: one that exists says the template is fine.
     case ErrorCode::kAlreadyExists: break;
+    // Both may pass: validation sees what LimitRanges, webhooks and policies made of the template.
     case ErrorCode::kInvalid:
-      if (answers.invalid.empty()) answers.invalid = templateComplaint(role, answer.error());
-      break;
     case ErrorCode::kForbidden:
-      if (answers.notAllowed.empty()) answers.notAllowed = templateComplaint(role, answer.error());
+      if (answers.refused.empty()) answers.refused = templateComplaint(role, answer.error());
       break;
     default: answers.unclear = true; break;
   }
@@ -140,10 +143,10 @@ void PlanExecutor::concludeTemplates(const StepPtr& step) {
   TemplateAnswers& answers = step->templates;
   if (--answers.open > 0) return;
   const model::Job& job = *step->decision.job;
-  if (!answers.invalid.empty()) {
-    templateChecks_.failed(job, answers.invalid);
-  } else if (!answers.notAllowed.empty()) {
-    templateChecks_.failedForNow(job, answers.notAllowed, deps_.executor.now());
+  if (!answers.unusable.empty()) {
+    templateChecks_.failed(job, answers.unusable);
+  } else if (!answers.refused.empty()) {
+    templateChecks_.failedForNow(job, answers.refused, deps_.executor.now());
   } else if (answers.unclear) {
     templateChecks_.unanswered(job);
   } else {

@@ -116,6 +116,8 @@ class PlanExecutor {
   void checkTemplate(const StepPtr& step, const model::Role& role, std::size_t bytes);
   void templateAnswered(const StepPtr& step, const std::string& role, const Answer& answer);
   void concludeTemplates(const StepPtr& step);
+  // plan_claims.cpp
+  void checkClaims(const StepPtr& step);
   void patchFinalizers(const StepPtr& step, bool present);
   void rereadFinalizers(const StepPtr& step, bool present, const std::string& patchedFrom);
   void ensureOwned(const StepPtr& step, const kube::ResourceType& type, const std::string& name,

@@ -64,9 +64,9 @@ inline constexpr int kMostConflicts = 20;
 // The answers to the dry-runs of one CheckTemplates.
 struct TemplateAnswers {
   std::size_t open = 0;
-  bool unclear = false;    // one of them said nothing about its template: all are asked again
-  std::string invalid;     // the first complaint that only an edit can mend
-  std::string notAllowed;  // the first refusal that may pass
+  bool unclear = false;  // one of them said nothing about its template: all are asked again
+  std::string unusable;  // the operator's own first complaint: only an edit can mend it
+  std::string refused;   // the API server's first refusal: it may pass
   TemplateChecks::AdmittedShapes shapes = {};
 };
 

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/one_a_node.h"
+
 namespace trainyard::operator_ {
 
 namespace {
@@ -12,6 +14,7 @@ namespace {
 constexpr std::size_t kMaxOutcomes = 20'000;
 constexpr base::Instant::duration kFirstRefusal = std::chrono::seconds(1);
 constexpr base::Instant::duration kLastRefusal = std::chrono::seconds(30);
+constexpr base::Instant::duration kBetweenQuestions = std::chrono::milliseconds(100);
 
 bool isEvictionDelay(const model::Toleration& toleration) {
   return toleration.effect == model::TaintEffect::kNoExecute &&
@@ -28,7 +31,8 @@ std::vector<model::Toleration> withoutEvictionDelays(std::vector<model::Tolerati
 
 bool placeAlike(const model::PodShape& a, const model::PodShape& b) {
   return a.requests == b.requests && a.nodeSelector == b.nodeSelector && a.affinity == b.affinity &&
-         a.volumeClaims == b.volumeClaims &&
+         a.preferred == b.preferred && a.volumeClaims == b.volumeClaims &&
+         a.ephemeralVolumes == b.ephemeralVolumes &&
          withoutEvictionDelays(a.tolerations) == withoutEvictionDelays(b.tolerations);
 }
 
@@ -55,10 +59,14 @@ std::shared_ptr<const model::Job> TemplateChecks::asAdmitted(const std::shared_p
   for (model::Role& role : enlarged->spec.roles) {
     const auto shape = shapes.find(role.name);
     if (shape == shapes.end()) continue;
-    // No dry-run tells where volumes are.
+    // No dry-run tells where volumes are, nor which are counted.
     auto tiedTo = std::move(role.shape.volumeAffinity);
+    const model::Resources::Extended counted = role.shape.requests.extendedAll();
     role.shape = shape->second;
     role.shape.volumeAffinity = std::move(tiedTo);
+    for (const auto& [name, amount] : counted) {
+      if (name.starts_with(model::kLocalVolumePrefix)) role.shape.requests.setExtended(name, amount);
+    }
   }
   copy = {job, std::move(enlarged)};
   return copy.to;
@@ -91,9 +99,11 @@ void TemplateChecks::failedForNow(const model::Job& job, std::string message, ba
   const Key key = keyOf(job);
   const auto before = outcomes_.find(key);
   const int refusals = before == outcomes_.end() ? 0 : before->second.refusals;
+  const base::Instant::duration last =
+      std::max(kLastRefusal, kBetweenQuestions * static_cast<std::int64_t>(refusedForNow_.size()));
   base::Instant::duration delay = kFirstRefusal;
-  for (int i = 0; i < refusals && delay < kLastRefusal; ++i) delay *= 2;
-  store(job, {std::move(message), now + std::min(delay, kLastRefusal), refusals + 1});
+  for (int i = 0; i < refusals && delay < last; ++i) delay *= 2;
+  store(job, {std::move(message), now + std::min(delay, last), refusals + 1});
   refusedForNow_.insert(key);
 }
 

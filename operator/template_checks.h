@@ -52,9 +52,12 @@ class TemplateChecks {
   void unanswered(const model::Job& job) { asked_.erase(keyOf(job)); }
 
   void passed(const model::Job& job, AdmittedShapes shapes);
+  // The operator itself cannot make a pod of the template.
   void failed(const model::Job& job, std::string message);
-  // Refused for a reason that may pass (quota, admission policy, a namespace without its ServiceAccount yet):
-  // asked again soon at first, then less and less often.
+  // The API server refused it, with 403 or 422. Every such refusal may pass: quotas, LimitRanges, policies,
+  // webhooks and ServiceAccounts decide on it besides the template, and they cannot all be watched. It is
+  // asked again after 1 s, 2 s, 4 s and so on, at most 30 s; if more than 300 templates are refused, so
+  // rarely that no more than ten are asked a second.
   void failedForNow(const model::Job& job, std::string message, base::Instant now);
   // An attempt failed: what admission does to the pods may have changed, so the next one asks again.
   void forget(const model::Job& job);

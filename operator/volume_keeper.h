@@ -4,14 +4,18 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
+#include <vector>
 
+#include "core/ledger/volumes.h"
 #include "kube/cluster_cache.h"
 #include "kube/volume_caches.h"
 #include "model/snapshot.h"
 
 namespace trainyard::operator_ {
 
-// Follows claims and volumes for the jobs that name any, and puts into snapshots where those tie them to.
+// Follows volumes for the jobs whose templates have any, and puts into snapshots where those tie them to, and
+// how many local volumes nodes have for them.
 class VolumeKeeper {
  public:
   // `changed`: something that a job names has changed.
@@ -26,11 +30,26 @@ class VolumeKeeper {
   struct Tied {
     std::shared_ptr<const model::Job> from, to;
   };
+  struct Enlarged {
+    std::shared_ptr<const model::Node> from, to;
+  };
+
+  void followUses(const std::shared_ptr<const model::Pod>& before,
+                  const std::shared_ptr<const model::Pod>& after);
+  void overlayJobs(model::Snapshot& snapshot, const model::Volumes& volumes, bool changed);
+  void overlayNodes(model::Snapshot& snapshot, const model::Volumes& volumes, bool changed);
 
   kube::VolumeCaches caches_;
-  model::Volumes last_;                    // that the jobs were tied by
-  std::set<model::ObjectKey> jobs_;        // that name claims
+  model::Volumes last_;       // that the jobs were tied by
+  std::string lastLevel_;     // likewise
+  bool usesChanged_ = false;  // since then
+  std::map<model::ObjectKey, std::vector<model::ClaimUse>> uses_;
+  std::set<model::ObjectKey> jobs_;        // with volumes
   std::map<model::ObjectKey, Tied> tied_;  // the same object for the same job and volumes
+  model::SharedList<model::Node> lastNodes_;
+  core::LocalVolumes localVolumes_;  // of the nodes, for the jobs
+  std::map<model::NodeName, Enlarged>
+      enlarged_;  // nodes with several local volumes: the same object each time
 };
 
 }  // namespace trainyard::operator_

@@ -91,6 +91,7 @@ class RightsTest(support.Case):
             self.names_that_are_taken(jobs)
             self.gangs_to_their_end(jobs)
             self.deleted_while_it_runs(jobs, pods)
+            self.claims_that_do_not_exist(jobs)
             self.events_that_repeat()
             self.users_who_write_at_the_same_time(jobs)
             self.another_leader_who_makes_certificates(jobs)
@@ -123,6 +124,16 @@ class RightsTest(support.Case):
         support.delete_job(self.namespace, "unwanted")
         jobs.wait(lambda all_: (self.namespace, "unwanted") not in all_, "the job is gone")
         pods.wait(lambda all_: not support.members(all_, "unwanted"), "its pods are gone")
+
+    def claims_that_do_not_exist(self, jobs):
+        """A template that names ResourceClaims: each is looked up before any member is made."""
+        claims = job("claims", replicas=1)
+        claims["spec"]["roles"][0]["template"]["spec"]["resourceClaims"] = [
+            {"name": "net", "resourceClaimName": "net"}, {"name": "nic", "resourceClaimTemplateName": "nic"}]
+        support.create_job(self.namespace, claims)
+        jobs.wait(lambda all_: "does not exist" in json.dumps(all_.get((self.namespace, "claims"), {}).get("status", {})),
+                  "the claim that is missing is named")
+        support.delete_job(self.namespace, "claims")
 
     def names_that_are_taken(self, jobs):
         """A Service and a pod of somebody else's, each under a name that a job needs."""

@@ -30,8 +30,20 @@ Instant EventLoop::now() const {
       std::chrono::duration_cast<Instant::duration>(std::chrono::steady_clock::now().time_since_epoch())};
 }
 
-WallTime EventLoop::wallNow() const {
+WallTime EventLoop::ownWallNow() const {
   return std::chrono::time_point_cast<WallTime::duration>(std::chrono::system_clock::now());
+}
+
+WallTime EventLoop::wallNow() const {
+  const WallTime own = ownWallNow();
+  const WallTime::rep anchor = anchor_.load(std::memory_order_relaxed);
+  if (anchor == kNoAnchor) return own;
+  const WallTime anchored = WallTime(WallTime::duration(anchor)) + now().time_since_epoch();
+  return std::chrono::abs(own - anchored) <= kWallTolerance ? own : anchored;
+}
+
+void EventLoop::setWallAnchor(WallTime fromMonotonic) {
+  anchor_.store(fromMonotonic.time_since_epoch().count(), std::memory_order_relaxed);
 }
 
 bool EventLoop::takeNext(Task& out) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <limits>
 #include <mutex>
 
 #include "base/executor.h"
@@ -17,6 +19,8 @@ class EventLoop final : public Executor {
   void cancel(TimerId timer) override;
   [[nodiscard]] Instant now() const override;
   [[nodiscard]] WallTime wallNow() const override;
+  [[nodiscard]] WallTime ownWallNow() const override;
+  void setWallAnchor(WallTime fromMonotonic) override;
 
   // Runs tasks until stop(). Tasks posted after stop() stay in the queue and are destroyed with the loop.
   void run();
@@ -31,6 +35,9 @@ class EventLoop final : public Executor {
   std::deque<Task> posted_;
   TimerQueue timers_;
   bool stopping_ = false;
+  // Of now() = 0; kNoAnchor before the first. Read from any thread.
+  static constexpr WallTime::rep kNoAnchor = std::numeric_limits<WallTime::rep>::min();
+  std::atomic<WallTime::rep> anchor_ = kNoAnchor;
 };
 
 }  // namespace trainyard::base

@@ -34,6 +34,13 @@ class Executor {
 
   [[nodiscard]] virtual Instant now() const = 0;
   [[nodiscard]] virtual WallTime wallNow() const = 0;
+  // The calendar time of this machine's own clock, whatever setWallAnchor() was given.
+  [[nodiscard]] virtual WallTime ownWallNow() const { return wallNow(); }
+  // Corrects wallNow(): it is ownWallNow() as long as that is within kWallTolerance of now() +
+  // `fromMonotonic`, else the latter. A step of the machine's clock then changes nothing. Without effect on
+  // virtual time.
+  virtual void setWallAnchor(WallTime fromMonotonic) { static_cast<void>(fromMonotonic); }
+  static constexpr std::chrono::seconds kWallTolerance{2};
 
   TimerId postAfter(Instant::duration delay, Task task) { return postAt(now() + delay, std::move(task)); }
 };

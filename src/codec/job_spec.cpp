@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "codec/host_ports.h"
 #include "codec/late_members.h"
 #include "codec/model_profile.h"
 #include "codec/pod_apartness.h"
@@ -121,6 +122,8 @@ model::Role readRole(const Field& element, std::string_view ns, const JobSpec& s
                     "anti-affinity together",
                     model::limits::kResourceNames));
   }
+  podTemplate["spec"]["containers"].forEachElement(
+      [&](const Field& container) { role.containers.push_back(container["name"].string()); });
   role.templateJson = podTemplate.value().minified();
   return role;
 }
@@ -380,6 +383,7 @@ JobSpec readJobSpec(const Field& field, const model::ObjectKey& job, const model
   spec.network = readNetwork(field["network"]);
   checkPodNames(field["roles"], spec, job.name);
   checkApartness(field["roles"], job);
+  countGivenPorts(spec);
   spec.templateHash = templateHash(field, spec);
   if (std::string less = readLateMembers(spec); !less.empty()) spec.unsupported.push_back(std::move(less));
   return spec;

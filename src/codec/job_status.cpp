@@ -51,6 +51,7 @@ void writeAssignments(JsonWriter& out, std::string_view name,
         .member("role", each.role)
         .member("indices", each.indices.str());
     if (each.epoch != 0) out.member("epoch", each.epoch);
+    writeText(out, "gpuType", each.gpuType);
     out.endObject();
   });
 }
@@ -189,6 +190,7 @@ void writeHistory(const model::JobStatus& status, JsonWriter& out) {
   }
   if (status.restarts != model::Restarts()) {
     out.key("restarts").beginObject().member("counted", status.restarts.counted);
+    if (status.restarts.lossesInARow != 0) out.member("lossesInARow", status.restarts.lossesInARow);
     if (!status.restarts.byClass.empty()) {
       out.key("byClass").beginObject();
       for (const auto& [failure, count] : status.restarts.byClass) out.member(toString(failure), count);

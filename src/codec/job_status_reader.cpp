@@ -32,7 +32,7 @@ std::vector<model::Assignment> readAssignments(const Field& list) {
     auto parsed = model::IndexSet::parse(indices.required());
     if (!parsed) return indices.complain(parsed.error().message);
     assignments.push_back({model::NodeName(each["node"].required()), std::string(each["role"].required()),
-                           std::move(*parsed), each["epoch"].integer(0, 0, kMost)});
+                           std::move(*parsed), each["epoch"].integer(0, 0, kMost), each["gpuType"].string()});
   });
   return assignments;
 }
@@ -188,6 +188,7 @@ model::Restarts readRestarts(const Field& field) {
     }
   });
   restarts.counted = field["counted"].smallInteger(0, 0);
+  restarts.lossesInARow = field["lossesInARow"].smallInteger(0, 0, kMostCount);
   return restarts;
 }
 

@@ -10,6 +10,7 @@
 #include "codec/container_env.h"
 #include "codec/elastic_pod.h"
 #include "codec/framework_files.h"
+#include "codec/host_ports.h"
 #include "codec/json_value.h"
 #include "codec/json_writer.h"
 #include "codec/managed_fields.h"
@@ -95,6 +96,7 @@ struct Pod {
   bool elastic = false;        // has parts of codec/elastic_pod.h
   bool launched = false;       // by trainyard-launch
   model::Environment environment = {};
+  std::vector<int> hostPorts = {};  // to declare besides those of the template
 };
 
 enum class ContainerKind { kFirst, kOther, kInit };
@@ -103,10 +105,12 @@ void writeContainer(const Pod& pod, const JsonValue& container, ContainerKind ki
   const bool mounts = (pod.overSsh || pod.elastic) && kind != ContainerKind::kInit;
   const bool launched = pod.launched && kind == ContainerKind::kFirst;
   const bool hooked = asksOverHttp(pod.job.spec) && kind == ContainerKind::kFirst;
+  const bool opensPorts = !pod.hostPorts.empty() && kind == ContainerKind::kFirst;
   out.beginObject();
   container.forEachMember([&](std::string_view name, JsonValue value) {
     const bool replaced = name == "env" || (mounts && name == "volumeMounts") ||
-                          (launched && name == "command") || (hooked && name == "lifecycle");
+                          (launched && name == "command") || (hooked && name == "lifecycle") ||
+                          (opensPorts && name == "ports");
     if (value.present() && !replaced) out.key(name).raw(value.minified());
   });
   out.key("env");
@@ -118,6 +122,7 @@ void writeContainer(const Pod& pod, const JsonValue& container, ContainerKind ki
     writeElasticMounts(out, pod.job);
     out.endArray();
   }
+  if (opensPorts) writePorts(out, container, pod.hostPorts);
   if (hooked) writeLifecycle(out, pod.job.spec, container);
   if (launched)
     writeLaunchedCommand(out, container);
@@ -222,6 +227,12 @@ std::optional<std::int64_t> graceOf(const Pod& pod, const JsonValue& spec) {
   return needed > own ? std::optional(needed) : std::nullopt;
 }
 
+// Kubernetes' default would ask the node's own resolver, which does not know the members' names.
+bool needsClusterDns(const JsonValue& spec) {
+  const auto own = spec.find("dnsPolicy").string();
+  return isOnHostNetwork(spec) && (!own || own == "ClusterFirst");
+}
+
 bool isOurs(std::string_view specMember) {
   return specMember == "restartPolicy" || specMember == "hostname" || specMember == "subdomain" ||
          specMember == "schedulingGates" || specMember == "nodeName" || specMember == "schedulerName" ||
@@ -235,6 +246,7 @@ void writeSpec(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
   spec.forEachMember([&](std::string_view name, JsonValue value) {
     if (!value.present() || isOurs(name) || (name == "affinity" && context.pinned)) return;
     if (name == kGrace && grace) return;
+    if (name == "dnsPolicy" && needsClusterDns(spec)) return;
     const bool ownVolumes = pod.overSsh || pod.elastic;
     if (name == "containers" || name == "initContainers" || (name == "volumes" && ownVolumes)) return;
     out.key(name).raw(value.minified());
@@ -244,6 +256,7 @@ void writeSpec(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
   if (pod.overSsh || pod.elastic) writeVolumes(pod, spec, out);
   out.member("restartPolicy", "Never").member("hostname", pod.name);
   if (grace) out.member(kGrace, *grace);
+  if (needsClusterDns(spec)) out.member("dnsPolicy", "ClusterFirstWithHostNet");
   // Quotas that are scoped by class must see what the queues see.
   if (!pod.job.spec.priorityClassName.empty())
     out.member("priorityClassName", pod.job.spec.priorityClassName);
@@ -341,6 +354,7 @@ base::Result<std::string> encodeMemberPod(const model::Job& job, const model::Ro
   if (const auto complaint = hookComplaint(job.spec, firstContainer(document->root().find("spec")));
       !complaint.empty())
     return base::fail(base::ErrorCode::kInvalid, complaint);
+  pod.hostPorts = hostPortsToDeclare(job.spec, role, index, document->root().find("spec"));
   for (model::Variable& each : elasticEnvironment(job)) pod.environment.push_back(std::move(each));
   JsonWriter out;
   out.beginObject().member("apiVersion", "v1").member("kind", "Pod");

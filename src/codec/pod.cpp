@@ -16,6 +16,8 @@ namespace {
 using model::Pod;
 using model::PodPhase;
 
+constexpr std::string_view kDefaultScheduler = "default-scheduler";
+
 PodPhase parsePhase(std::string_view text) {
   if (text.empty() || text == "Pending") return PodPhase::kPending;
   if (text == "Running") return PodPhase::kRunning;
@@ -112,8 +114,14 @@ void readSpec(const Field& spec, const ContainerReports& reports, Pod& pod) {
   pod.node = model::NodeName(spec["nodeName"].text());
   spec["schedulingGates"].forEachElement([&](const Field& gate) {
     pod.gated = true;
-    if (gate["name"].text() == model::names::kGangGate) pod.gangGated = true;
+    if (gate["name"].text() == model::names::kGangGate) {
+      pod.gangGated = true;
+    } else if (pod.otherGate.empty()) {
+      pod.otherGate = gate["name"].text();
+    }
   });
+  if (const std::string_view scheduler = spec["schedulerName"].text(); scheduler != kDefaultScheduler)
+    pod.schedulerName = scheduler;
   pod.grace = readGracePeriod(spec);
   pod.priority = static_cast<int>(spec["priority"].integer(0, INT32_MIN, INT32_MAX));
   CountedNames names;
@@ -121,6 +129,7 @@ void readSpec(const Field& spec, const ContainerReports& reports, Pod& pod) {
   addApartness(spec, pod.key.ns, names, pod.shape.requests);
   pod.uncountedResources = names.leftOut();
   pod.pinned = pinnedNode(spec);
+  pod.shape.volumeClaims = readClaimsOfPod(spec, pod.key.name);
   // Its release writes this list anew, with the node.
   if (pod.gangGated && pod.controllerKind == model::names::kTrainingJobKind)
     pod.shape.affinity = readRequiredAffinity(spec);
@@ -137,7 +146,8 @@ void readConditions(const Field& conditions, Pod& pod, ContainerReports& reports
       pod.unschedulableMessage = condition["message"].text();
       pod.unschedulableSince = condition["lastTransitionTime"].time().value_or(base::WallTime{});
     } else if (type == "DisruptionTarget" && status == "True") {
-      pod.disruptionReason = condition["reason"].text();
+      const std::string_view reason = condition["reason"].text();
+      pod.disruptionReason = reason.empty() ? type : reason;
     } else if (type == "PodResizePending" && status == "True" && condition["reason"].text() == "Infeasible") {
       reports.resizeInfeasible = true;
     }
@@ -209,7 +219,7 @@ void readContainers(const Field& spec, const ContainerReports& reports, Pod& pod
   }
 }
 
-// Few pods fail, and of no others does anybody ask so much.
+// Of few pods: of no others does anything ask so much.
 std::shared_ptr<const model::PodFailure> readFailure(const Field& spec, const Field& status,
                                                      const ContainerReports& reports) {
   auto failure = std::make_shared<model::PodFailure>();
@@ -224,18 +234,34 @@ std::shared_ptr<const model::PodFailure> readFailure(const Field& spec, const Fi
   return failure;
 }
 
+std::shared_ptr<const model::PartlyEnded> readPartlyEnded(const ContainerReports& reports) {
+  auto partly = std::make_shared<model::PartlyEnded>();
+  for (const auto& [name, status] : reports.regular) {
+    if (const auto exit = readExit(status)) {
+      partly->ended.push_back({std::string(name), exit->code});
+    } else {
+      partly->running.emplace_back(name);
+    }
+  }
+  return partly->ended.empty() ? nullptr : std::shared_ptr<const model::PartlyEnded>(std::move(partly));
+}
+
 Pod readPod(const Field& root) {
   Pod pod;
   readMetadata(root["metadata"], pod);
   const Field status = root["status"];
   pod.phase = parsePhase(status["phase"].text());
   pod.statusReason = status["reason"].text();
+  pod.nominated = model::NodeName(status["nominatedNodeName"].text());
   ContainerReports reports{byName(status["initContainerStatuses"]), byName(status["containerStatuses"])};
   readConditions(status["conditions"], pod, reports);
   const Field spec = root["spec"];
   readSpec(spec, reports, pod);
   readContainers(spec, reports, pod);
-  if (pod.phase == PodPhase::kFailed) pod.failure = readFailure(spec, status, reports);
+  if (pod.phase == PodPhase::kRunning) pod.partlyEnded = readPartlyEnded(reports);
+  const bool partlyFailed = pod.partlyEnded && pod.exit && pod.exit->code != 0;
+  if (pod.phase == PodPhase::kFailed || partlyFailed || !pod.disruptionReason.empty())
+    pod.failure = readFailure(spec, status, reports);
   return pod;
 }
 

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace trainyard::codec {
 namespace {
 
@@ -51,6 +53,20 @@ std::vector<std::string> readVolumeClaims(const Field& volumes) {
   return claims;
 }
 
+std::vector<model::EphemeralVolume> readEphemeralVolumes(const Field& volumes) {
+  std::vector<model::EphemeralVolume> ephemeral;
+  volumes.forEachElement([&](const Field& volume) {
+    const Field spec = volume["ephemeral"]["volumeClaimTemplate"]["spec"];
+    if (!spec.present()) return;
+    model::EphemeralVolume each{volume["name"].string()};
+    if (const Field name = spec["storageClassName"]; name.present()) each.storageClass = name.string();
+    if (const Field bytes = spec["resources"]["requests"]["storage"]; bytes.present())
+      each.bytes = bytes.quantity().unitsRoundedUp();
+    ephemeral.push_back(std::move(each));
+  });
+  return ephemeral;
+}
+
 std::vector<model::Toleration> readTolerations(const Field& list) {
   std::vector<model::Toleration> tolerations;
   list.forEachElement([&](const Field& each) {
@@ -69,6 +85,14 @@ std::vector<model::Toleration> readTolerations(const Field& list) {
 
 }  // namespace
 
+std::vector<std::string> readClaimsOfPod(const Field& podSpec, std::string_view podName) {
+  std::vector<std::string> claims = readVolumeClaims(podSpec["volumes"]);
+  podSpec["volumes"].forEachElement([&](const Field& volume) {
+    if (volume["ephemeral"].present()) claims.push_back(fmt::format("{}-{}", podName, volume["name"].text()));
+  });
+  return claims;
+}
+
 std::vector<NodeSelectorTerm> readNodeSelectorTerms(const Field& list) {
   std::vector<NodeSelectorTerm> terms;
   list.forEachElement([&](const Field& term) {
@@ -83,6 +107,18 @@ std::optional<std::vector<NodeSelectorTerm>> readRequiredAffinity(const Field& p
   const Field required = affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
   if (!required.present()) return std::nullopt;
   return readNodeSelectorTerms(required["nodeSelectorTerms"]);
+}
+
+std::vector<NodeSelectorTerm> readPreferredAffinity(const Field& podSpec) {
+  std::vector<NodeSelectorTerm> terms;
+  const Field affinity = podSpec["affinity"];
+  if (!affinity.present()) return terms;
+  affinity["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"].forEachElement(
+      [&](const Field& each) {
+        const Field term = each["preference"];
+        terms.push_back({readRequirements(term["matchExpressions"]), readRequirements(term["matchFields"])});
+      });
+  return terms;
 }
 
 model::Labels readLabels(const Field& map) {
@@ -112,8 +148,10 @@ model::PodShape readPodShape(const Field& podSpec, const ContainerReports& repor
   shape.requests = readPodRequests(podSpec, reports, names);
   shape.nodeSelector = readLabels(podSpec["nodeSelector"]);
   shape.affinity = readRequiredAffinity(podSpec);
+  shape.preferred = readPreferredAffinity(podSpec);
   shape.tolerations = readTolerations(podSpec["tolerations"]);
   shape.volumeClaims = readVolumeClaims(podSpec["volumes"]);
+  shape.ephemeralVolumes = readEphemeralVolumes(podSpec["volumes"]);
   return shape;
 }
 

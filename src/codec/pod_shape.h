@@ -18,6 +18,9 @@ namespace trainyard::codec {
 [[nodiscard]] model::PodShape readPodShape(const Field& podSpec, const ContainerReports& reports,
                                            CountedNames& names);
 
+// The claims that a pod of this name uses: those that it names, and those that are made for it alone.
+[[nodiscard]] std::vector<std::string> readClaimsOfPod(const Field& podSpec, std::string_view podName);
+
 // Seconds that the pod has to end, as Kubernetes understands what the field says; no more than ten years, so
 // that a time plus this is still a time.
 [[nodiscard]] std::chrono::seconds readGracePeriod(const Field& podSpec);
@@ -30,6 +33,9 @@ namespace trainyard::codec {
 
 // Of a pod's required node affinity; absent where it has none.
 [[nodiscard]] std::optional<std::vector<model::NodeSelectorTerm>> readRequiredAffinity(const Field& podSpec);
+
+// Of a pod's preferred node affinity.
+[[nodiscard]] std::vector<model::NodeSelectorTerm> readPreferredAffinity(const Field& podSpec);
 
 [[nodiscard]] model::Labels readLabels(const Field& map);
 

@@ -132,6 +132,16 @@ void checkPodConstraints(const Field& spec) {
       spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
   checkAtMost(terms, elementsOf(terms) + wordsOf(terms.value()), model::limits::kSelectorValues,
               "terms, expressions and values");
+  std::size_t preferred = 0;
+  const Field preferences =
+      spec["affinity"]["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"];
+  preferences.value().forEachElement([&](JsonValue each) {
+    ++preferred;
+    const JsonValue term = each.find("preference");
+    for (const std::string_view list : {"matchExpressions", "matchFields"})
+      preferred += wordsIn(term.find(list));
+  });
+  checkAtMost(preferences, preferred, model::limits::kSelectorValues, "terms, expressions and values");
   const Field apart = spec["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
   if (elementsOf(apart) <= model::limits::kResourceNames)  // otherwise refused for that
     checkAtMost(apart, wordsOfSelectors(apart.value()), model::limits::kSelectorValues,

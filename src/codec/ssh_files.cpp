@@ -4,6 +4,7 @@
 
 #include "codec/ssh_secret.h"
 #include "model/framework_files.h"
+#include "model/given_ports.h"
 
 namespace trainyard::codec {
 namespace {
@@ -28,7 +29,7 @@ std::string clientConfig(std::string_view domain) {
     ServerAliveCountMax 4
     LogLevel ERROR
 )",
-                     fmt::arg("domain", domain), fmt::arg("port", files::kSshPort),
+                     fmt::arg("domain", domain), fmt::arg("port", model::kSshPort),
                      fmt::arg("run", files::kRunFolder), fmt::arg("key", kUserKey),
                      fmt::arg("alias", kHostAlias), fmt::arg("keys", files::kKeyFolder),
                      fmt::arg("known", kKnownHosts));
@@ -51,7 +52,7 @@ MaxSessions 1024
 LogLevel ERROR
 ForceCommand {folder}/{session}
 )",
-                     fmt::arg("port", files::kSshPort), fmt::arg("run", files::kRunFolder),
+                     fmt::arg("port", model::kSshPort), fmt::arg("run", files::kRunFolder),
                      fmt::arg("key", kHostKey), fmt::arg("keys", files::kKeyFolder),
                      fmt::arg("authorized", kAuthorizedKeys), fmt::arg("folder", files::kFolder),
                      fmt::arg("session", files::kSession));

@@ -12,4 +12,5 @@
 #include "core/lifecycle/follow_up.h"
 #include "core/lifecycle/life_signs.h"
 #include "core/lifecycle/log_lines.h"
+#include "core/lifecycle/node_endings.h"
 #include "core/lifecycle/user_rules.h"

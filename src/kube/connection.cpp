@@ -38,6 +38,7 @@ class Connection final : public ApiConnection {
         executor_(executor),
         log_(log.named("connection")),
         tlsPoll_(options.tlsPoll),
+        clock_(std::make_shared<ServerClock>(executor, log.named("clock"))),
         credentials_(makeCredentials(config, executor, log)),
         http_(std::move(http)),
         leaseHttp_(std::move(leaseHttp)),
@@ -45,7 +46,8 @@ class Connection final : public ApiConnection {
               .userAgent = options.userAgent,
               .headers = config.headers,
               .rateLimit = options.rateLimit,
-              .observe = options.observe},
+              .observe = options.observe,
+              .clock = clock_},
              *http_, *credentials_, executor, rng.split(), log),
         leaseApi_({.pathPrefix = config.pathPrefix,
                    .userAgent = options.userAgent,
@@ -53,7 +55,8 @@ class Connection final : public ApiConnection {
                    .rateLimit = {.perSecond = 10, .burst = 10},
                    .maxAttempts = 1,
                    .maxThrottled = 0,
-                   .observe = options.observe},
+                   .observe = options.observe,
+                   .clock = clock_},
                   *leaseHttp_, *credentials_, executor, rng.split(), log) {
     if (config_.server.starts_with("https://")) pollTls();
   }
@@ -91,6 +94,7 @@ class Connection final : public ApiConnection {
   base::Logger log_;
   const std::chrono::milliseconds tlsPoll_;
   base::TimerId tlsTimer_{};
+  std::shared_ptr<ServerClock> clock_;
   std::unique_ptr<CredentialSource> credentials_;
   HttpPtr http_;
   HttpPtr leaseHttp_;

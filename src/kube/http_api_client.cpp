@@ -135,6 +135,8 @@ class HttpApiClient::Impl : public std::enable_shared_from_this<Impl> {
           const auto self = weak.lock();
           if (!self) return;
           self->observe(verbOf(call->request), answer, begin);
+          if (answer && self->options_.clock)
+            self->options_.clock->note(net::findHeader(answer->headers, "Date"), begin);
           self->answered(call, std::move(answer));
         });
   }

@@ -12,6 +12,7 @@
 #include "kube/api_client.h"
 #include "kube/credentials.h"
 #include "kube/rate_limiter.h"
+#include "kube/server_clock.h"
 #include "net/http.h"
 
 namespace trainyard::kube {
@@ -30,6 +31,7 @@ struct HttpApiClientOptions {
   int maxThrottled = 10;  // answers 429 with Retry-After to wait for, then the caller gets kThrottled
   std::chrono::milliseconds maxRetryAfter{60'000};
   RequestObserver observe = {};
+  std::shared_ptr<ServerClock> clock = nullptr;  // learns from the answers; absent: nothing does
 };
 
 // ApiClient over HTTP. What it repeats by itself: anything that surely did not reach the server or was

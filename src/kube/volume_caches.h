@@ -14,6 +14,9 @@ inline constexpr ResourceType kVolumeClaims{"", "v1", "persistentvolumeclaims"};
 inline constexpr ResourceType kVolumes{"", "v1", "persistentvolumes", false};
 inline constexpr ResourceType kStorageClasses{"storage.k8s.io", "v1", "storageclasses", false};
 
+inline constexpr ResourceType kCsiDrivers{"storage.k8s.io", "v1", "csidrivers", false};
+inline constexpr ResourceType kCsiNodes{"storage.k8s.io", "v1", "csinodes", false};
+
 template <>
 struct CacheTraits<model::VolumeClaim> {
   using Key = model::ObjectKey;
@@ -45,19 +48,43 @@ struct CacheTraits<model::StorageClass> {
   }
 };
 
+template <>
+struct CacheTraits<model::CsiDriver> {
+  using Key = std::string;
+  static constexpr std::string_view kKind = "CSIDriver";
+  static const Key& keyOf(const model::CsiDriver& driver) { return driver.name; }
+  static Key keyOf(const codec::ObjectMeta& meta) { return meta.name; }
+  static bool same(const model::CsiDriver& before, const model::CsiDriver& after) { return before == after; }
+};
+
+template <>
+struct CacheTraits<model::CsiNode> {
+  using Key = model::NodeName;
+  static constexpr std::string_view kKind = "CSINode";
+  static const Key& keyOf(const model::CsiNode& node) { return node.node; }
+  static Key keyOf(const codec::ObjectMeta& meta) { return Key(meta.name); }
+  static bool same(const model::CsiNode& before, const model::CsiNode& after) { return before == after; }
+};
+
 // What is known of volumes: apart from ClusterCache, because only who chooses places watches them.
 struct VolumeCaches {
   explicit VolumeCaches(const base::Logger& log)
       : claims(codec::decodeVolumeClaim, log),
         volumes(codec::decodeVolume, log),
-        classes(codec::decodeStorageClass, log) {}
+        classes(codec::decodeStorageClass, log),
+        drivers(codec::decodeCsiDriver, log),
+        csiNodes(codec::decodeCsiNode, log) {}
 
   // Sorted by key, as the API server's lists need not be.
-  [[nodiscard]] model::Volumes all() const { return {claims.all(), volumes.all(), classes.all()}; }
+  [[nodiscard]] model::Volumes all() const {
+    return {claims.all(), volumes.all(), classes.all(), drivers.all(), csiNodes.all()};
+  }
 
   ObjectCache<model::VolumeClaim> claims;
   ObjectCache<model::Volume> volumes;
   ObjectCache<model::StorageClass> classes;
+  ObjectCache<model::CsiDriver> drivers;
+  ObjectCache<model::CsiNode> csiNodes;
 };
 
 }  // namespace trainyard::kube

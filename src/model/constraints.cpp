@@ -34,7 +34,8 @@ std::size_t wordsOf(const std::vector<NodeSelectorTerm>& terms) {
 }  // namespace
 
 std::size_t selectorWords(const PodShape& shape) {
-  return shape.nodeSelector.entries().size() + (shape.affinity ? wordsOf(*shape.affinity) : 0);
+  return shape.nodeSelector.entries().size() + (shape.affinity ? wordsOf(*shape.affinity) : 0) +
+         wordsOf(shape.preferred);
 }
 
 std::size_t constraintWords(const PodShape& shape) {

@@ -61,15 +61,27 @@ struct NodeSelectorTerm {
   friend bool operator==(const NodeSelectorTerm&, const NodeSelectorTerm&) = default;
 };
 
+// A volume of which each pod has a claim of its own, which goes with the pod.
+struct EphemeralVolume {
+  std::string name;
+  std::optional<std::string> storageClass = std::nullopt;  // absent: the cluster's default; empty: none
+  std::int64_t bytes = 0;
+  friend bool operator==(const EphemeralVolume&, const EphemeralVolume&) = default;
+};
+
 // What a pod asks of its node: everything the planner must honour so that kube-scheduler agrees with it.
 struct PodShape {
   Resources requests;  // with pods = 1
   Labels nodeSelector;
   // requiredDuringScheduling node affinity; absent when the pod has none. An empty list matches no node.
   std::optional<std::vector<NodeSelectorTerm>> affinity = std::nullopt;
+  std::vector<NodeSelectorTerm> preferred =
+      {};  // preferredDuringScheduling node affinity, whatever the weights
   std::vector<Toleration> tolerations;
   std::vector<std::string> volumeClaims = {};  // PersistentVolumeClaims that it names, of its own namespace
-  // Of the volumes that those are bound to: one list for each, which must match the node as `affinity` does.
+  std::vector<EphemeralVolume> ephemeralVolumes = {};
+  // Of the volumes that those are bound to, or can be: one list for each, which must match the node as
+  // `affinity` does.
   std::vector<std::vector<NodeSelectorTerm>> volumeAffinity = {};
   friend bool operator==(const PodShape&, const PodShape&) = default;
 };

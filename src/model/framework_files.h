@@ -24,6 +24,4 @@ inline constexpr std::string_view kKeyFolder = "/etc/trainyard/ssh";  // the Sec
 inline constexpr std::string_view kRunFolder = "/run/trainyard";      // empty at the start
 inline constexpr std::string_view kSystemSshConfig = "/etc/ssh/ssh_config.d/trainyard.conf";
 
-inline constexpr int kSshPort = 2'222;
-
 }  // namespace trainyard::model::files

@@ -20,6 +20,9 @@ struct Assignment {
   IndexSet indices;
   // Epoch of these members where it is not that of the whole record: they were replaced or added later.
   std::int64_t epoch = 0;
+  // The node's type of GPU when the place was given, where a quota names that type: the label may go for a
+  // moment, and what is charged stays charged.
+  std::string gpuType = {};
   friend bool operator==(const Assignment&, const Assignment&) = default;
 };
 

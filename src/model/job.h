@@ -32,6 +32,7 @@ struct Role {
   int replicas = 1;
   PodShape shape;            // of one member, from the template
   std::string templateJson;  // the PodTemplateSpec as written, never re-formatted field by field
+  std::vector<std::string> containers = {};  // their names; admission may add others to the pods
   // How long a member may take to end when it is told to, as the job asks for it.
   std::chrono::seconds grace{30};
 };
@@ -227,6 +228,7 @@ struct Preemptions {
 struct Restarts {
   int counted = 0;                                    // against spec.failure.maxRestarts
   std::vector<std::pair<FailureClass, int>> byClass;  // all of them, in the order of the classes
+  int lossesInARow = 0;  // losses of members, each soon after the failure or loss before it
   [[nodiscard]] int of(FailureClass failure) const;
   void add(FailureClass failure, bool counts);
   friend bool operator==(const Restarts&, const Restarts&) = default;

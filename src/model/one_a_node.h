@@ -9,9 +9,12 @@ namespace trainyard::model {
 // Resources and whoever compares amounts by himself. No resource of Kubernetes has such a name.
 inline constexpr std::string_view kHostPortPrefix = "host port ";
 inline constexpr std::string_view kApartPrefix = "member apart from ";
+// Of a node with several such volumes all but the first are added to what it has.
+inline constexpr std::string_view kLocalVolumePrefix = "local volume of class ";
 
 [[nodiscard]] inline bool isOneANode(std::string_view resource) {
-  return resource.starts_with(kHostPortPrefix) || resource.starts_with(kApartPrefix);
+  return resource.starts_with(kHostPortPrefix) || resource.starts_with(kApartPrefix) ||
+         resource.starts_with(kLocalVolumePrefix);
 }
 
 }  // namespace trainyard::model

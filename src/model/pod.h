@@ -25,7 +25,7 @@ struct ContainerExit {
   std::optional<base::WallTime> finishedAt = std::nullopt;  // by the node's clock, whole seconds
 };
 
-// Of a pod that has failed, what rules of users ask for.
+// Of a pod that has failed or is a target of a disruption: what rules of users ask for.
 struct PodFailure {
   struct Container {
     std::string name;
@@ -41,6 +41,12 @@ struct PodFailure {
   std::vector<Condition> conditions;
   std::string message = {};  // status.message
   friend bool operator==(const PodFailure&, const PodFailure&) = default;
+};
+
+// Of a pod that still runs although some of its containers (no init containers) have ended.
+struct PartlyEnded {
+  std::vector<PodFailure::Container> ended;
+  std::vector<std::string> running;
 };
 
 // A gang member's place in its gang, read from labels: a claim, to be checked against the job's record.
@@ -63,8 +69,11 @@ struct Pod {
 
   NodeName node;                   // spec.nodeName; empty until bound
   std::optional<NodeName> pinned;  // the single node that required affinity allows by metadata.name
-  bool gated = false;              // any scheduling gate is left
-  bool gangGated = false;          // our gate is among them
+  NodeName nominated;  // status.nominatedNodeName: where kube-scheduler means to bind it; empty: nowhere
+  std::string schedulerName;   // empty: the cluster's default one
+  bool gated = false;          // any scheduling gate is left
+  bool gangGated = false;      // our gate is among them
+  std::string otherGate = {};  // the first gate that is not ours; empty: none
   bool terminating = false;
   std::optional<base::WallTime> deletionTime = std::nullopt;  // metadata.deletionTimestamp
   base::WallTime created{};
@@ -78,7 +87,9 @@ struct Pod {
   std::string disruptionReason;         // reason of DisruptionTarget=True; empty otherwise
   std::string waitingReason;            // of the first waiting container: "ImagePullBackOff", …
   std::optional<ContainerExit> exit = std::nullopt;
-  std::shared_ptr<const PodFailure> failure = nullptr;  // of one in phase Failed
+  std::shared_ptr<const PodFailure> failure = nullptr;  // of one that failed or is disrupted
+
+  std::shared_ptr<const PartlyEnded> partlyEnded = nullptr;
 
   PodShape shape;
   int uncountedResources = 0;  // names that the shape leaves out: model/limits.h

@@ -2,15 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "model/given_ports.h"
 #include "model/late_members.h"
 
 namespace trainyard::model {
 namespace {
 
-constexpr int kPort = 2'222;
-
 std::string addressOf(const Job& job, std::string_view role, int index) {
-  return fmt::format("\"{}:{}\"", memberHost(job, role, index), kPort);
+  return fmt::format("\"{}:{}\"", memberHost(job, role, index), kTensorFlowPort);
 }
 
 }  // namespace

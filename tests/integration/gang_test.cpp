@@ -352,6 +352,29 @@ TEST_CASE("pods that a LimitRange makes too large for every node wait, and say f
   lab.requireSound();
 }
 
+TEST_CASE("a template that a LimitRange makes invalid is asked again, and its job runs without the range") {
+  Lab lab;
+  lab->startOperator();
+  lab.run(3s);
+  REQUIRE(lab->create(
+      R"({"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"small"},
+      "spec":{"limits":[{"type":"Container","default":{"cpu":"1"}}]}})"));
+  REQUIRE(lab->create(
+      R"({"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","metadata":{"name":"asks"},
+      "spec":{"framework":"PyTorch","roles":[{"name":"worker","replicas":2,"template":{"spec":{
+        "containers":[{"name":"c","image":"x","resources":{"requests":{"cpu":"8"},
+          "limits":{"nvidia.com/gpu":"8"}}}]}}}]}})"));
+  REQUIRE(lab.until([&] {
+    return lab.job("asks")->conditionTrue("Admitted") == false && lab.job("asks")->status.pending;
+  }));
+  CHECK(lab.job("asks")->status.pending->reason == model::PendingReason::kInvalidTemplate);
+  lab.run(60s);
+  CHECK(lab.podsOf("asks").empty());
+  REQUIRE(lab->request(net::Method::kDelete, "/api/v1/namespaces/default/limitranges/small"));
+  CHECK(lab.waitPhase("asks", "Running", 40s));
+  lab.requireSound();
+}
+
 TEST_CASE("a gang waits for its claim by name, and then goes where its volume is") {
   Lab lab;
   lab->startOperator();

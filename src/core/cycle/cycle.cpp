@@ -6,7 +6,7 @@
 
 #include "core/cycle/admission.h"
 #include "core/cycle/cycle_phases.h"
-#include "core/gang/lost_members.h"
+#include "core/gang/gang_proposals.h"
 #include "core/gang/orphans.h"
 #include "core/gang/victims_place.h"
 #include "core/preemption/claims.h"
@@ -183,7 +183,7 @@ void Cycle::keepTurn(const JobPtr& job) {
   const model::GangRecord& gang = job->status.gang;
   const bool waits =
       !gang.placed && !gang.proposal && !job->deleting && !job->finished() && !job->spec.run.suspend;
-  const bool backsOff = gang.backoff && input_.snapshot.now < gang.backoff->until;
+  const bool backsOff = backsOffUntil(gang, input_.snapshot.now).has_value();
   const model::Condition* admitted = job->condition(model::conditions::kAdmitted);
   const bool refused = admitted != nullptr && admitted->status == model::ConditionStatus::kFalse;
   if (!waits || backsOff || refused || feedback_->failing) return;

@@ -6,6 +6,7 @@
 
 #include "core/cycle/admission.h"
 #include "core/cycle/cycle_phases.h"
+#include "core/gang/gang_proposals.h"
 #include "core/planner.h"
 #include "model/gang_size.h"
 #include "model/names.h"
@@ -108,9 +109,10 @@ const model::Pod* Cycle::podOfFormerJob(const Job& job) const {
 
 // Why the next attempt has to wait; nothing when it need not.
 std::optional<model::Pending> Cycle::backingOff(const Job& job) {
+  const auto until = backsOffUntil(job.status.gang, input_.snapshot.now);
+  if (!until) return std::nullopt;
+  wakeAt(until);
   const auto& backoff = job.status.gang.backoff;
-  if (!backoff || input_.snapshot.now >= backoff->until) return std::nullopt;
-  wakeAt(backoff->until);
   if (backoff->count == 0) {
     return model::Pending{
         model::PendingReason::kBackingOff,

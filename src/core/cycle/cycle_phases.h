@@ -83,6 +83,7 @@ class Cycle {
 
   // cycle_removal.cpp: pods that go: of a job that is deleted, suspended or has ended.
   void drainDeleted(const JobPtr& job);
+  void clearDeleted(const JobPtr& job);
   void cleanUpFinished(const JobPtr& job);
   void stopForSuspension(const JobPtr& job);
   void removeStrays(const JobPtr& job, const std::vector<const model::Pod*>& strays);
@@ -129,6 +130,7 @@ class Cycle {
 
   // cycle_status.cpp: the status that is written.
   JobDecision& derive(const JobPtr& job, GangRecord record, const StatusNews& news);
+  void recordTypes(GangRecord& record) const;
   void write(const JobPtr& job, GangRecord record, std::vector<JobEvent> events, const StatusNews& news);
   [[nodiscard]] std::vector<Member> membersOf(const Job& job, const GangRecord& record) const;
   [[nodiscard]] std::string placesText(const GangRecord& record) const;

@@ -7,43 +7,12 @@
 #include "core/cycle/cycle_phases.h"
 #include "core/cycle/user_scale.h"
 #include "core/gang/gang_proposals.h"
-#include "core/gang/lost_members.h"
 #include "core/resize.h"
 #include "core/status/describe.h"
 #include "model/charge.h"
 #include "model/conditions.h"
 
 namespace trainyard::core {
-namespace {
-
-// A node that ended a member is the last to try it on again.
-model::Job avoidingRefusal(const model::Job& job, const std::vector<Member>& lost, base::WallTime now) {
-  model::Job avoiding = job;
-  model::Backoff backoff{now, 0, {}, "their nodes ended or refused members"};
-  for (const Member& member : lost) {
-    if (member.pod != nullptr && member.pod->phase == model::PodPhase::kFailed)
-      backoff.avoidNodes.push_back(member.node);
-  }
-  if (!backoff.avoidNodes.empty()) avoiding.status.gang.backoff = std::move(backoff);
-  return avoiding;
-}
-
-// Those that failed before, and are only replaced when their pause is over, go with the lost ones: what they
-// failed of is counted already.
-std::vector<Member> withFailed(const model::Job& job, const std::vector<Member>& members,
-                               std::vector<Member> lost) {
-  if (!pausesInPlace(job)) return lost;
-  for (const Member& member : members) {
-    const bool isThere = std::any_of(lost.begin(), lost.end(), [&](const Member& each) {
-      return each.role == member.role && each.index == member.index;
-    });
-    if (!isThere && member.pod != nullptr && member.pod->phase == model::PodPhase::kFailed)
-      lost.push_back(member);
-  }
-  return lost;
-}
-
-}  // namespace
 
 void Cycle::watchPlaced(const JobPtr& job) {
   if (job->recordUnwritten) return recordLost(job);
@@ -134,6 +103,7 @@ FailedGang Cycle::anew(const Job& job, FailedGang gang) {
 }
 
 void Cycle::follow(const JobPtr& job, FailedGang gang) {
+  if (gang.news.where.empty()) gang.news.where = placesText(gang.record);
   JobDecision& decision = derive(job, std::move(gang.record), gang.news);
   decision.urgency = Urgency::kNow;
   decision.events.push_back(std::move(gang.event));
@@ -161,24 +131,8 @@ void Cycle::replaceLostMembers(const JobPtr& job, const std::vector<Member>& mem
     news.verdict = {};
     return write(job, job->status.gang, {}, news);
   }
-  Replacement replacement =
-      mayStartAnewHere(*job)
-          ? replaceLost(avoidingRefusal(*job, news.verdict.lost, input_.snapshot.now), members,
-                        withFailed(*job, members, news.verdict.lost), ground(), author())
-          : Replacement{propose(*job, model::ProposalKind::kRestart, {}, job->status.gang.placed->assignments,
-                                {}, author()),
-                        {}};
-  takeAnew(*job, replacement.record, replacement.places);
-  const std::string lost = news.verdict.message;
-  news.failure = failureOfLost(news.verdict.lost, lost, input_.snapshot.now);
-  news.restarts = RestartNews::kNotCounted;
-  news.verdict = {};
-  if (!replacement.places.empty()) {
-    news.where = describePlaces(replacement.places, ledger_, input_.snapshot.policy.topology);
-  }
-  JobDecision& decision = derive(job, std::move(replacement.record), news);
-  decision.urgency = Urgency::kNow;
-  decision.events.push_back({true, "MemberLost", lost});
+  follow(job,
+         anew(*job, followLoss(*job, members, news.verdict, mayStartAnewHere(*job), ground(), author())));
 }
 
 // Not where its places are promised to another one.

@@ -2,16 +2,48 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/cycle/clean_up.h"
 #include "core/cycle/cycle_phases.h"
 
 namespace trainyard::core {
+namespace {
+
+// Whether the job was deleted with --cascade=orphan: pods that have their node run on, and belong to no job.
+bool leavesOrphans(const model::Job& job) {
+  const auto& others = job.otherFinalizers;
+  return std::find(others.begin(), others.end(), "orphan") != others.end();
+}
+
+}  // namespace
 
 void Cycle::drainDeleted(const JobPtr& job) {
+  if (podsOf(*job).empty() && !job->hasReleaseFinalizer) return clearDeleted(job);
+  JobPods going = podsOf(*job);
+  if (leavesOrphans(*job)) std::erase_if(going, [](const auto& pod) { return pod->bound(); });
   JobDecision& decision = add(job);
-  removePods(podsOf(*job), decision);
-  if (podsOf(*job).empty() && job->hasReleaseFinalizer) decision.actions.emplace_back(RemoveFinalizer{});
+  removePods(going, decision);
+  if (going.empty() && job->hasReleaseFinalizer) decision.actions.emplace_back(RemoveFinalizer{});
+}
+
+// Only finalizers of others keep the object. Without pods it holds nothing, and its queue is charged for
+// nothing.
+void Cycle::clearDeleted(const JobPtr& job) {
+  const GangRecord& before = job->status.gang;
+  if (job->finished() || (!before.placed && !before.charge)) return;
+  GangRecord record = before;
+  record.placed.reset();
+  record.charge.reset();
+  record.backoff.reset();
+  StatusNews news;
+  news.pending =
+      model::Pending{model::PendingReason::kCleaningUp,
+                     fmt::format("it is being deleted and holds nothing; it is kept by {}",
+                                 job->otherFinalizers.empty()
+                                     ? std::string("what depends on it")
+                                     : fmt::format("finalizer {}", fmt::join(job->otherFinalizers, ", ")))};
+  write(job, std::move(record), {}, news);
 }
 
 void Cycle::cleanUpFinished(const JobPtr& job) {

@@ -26,6 +26,7 @@ void noteSucceeded(const std::vector<Member>& members, model::GangRecord& record
 
 JobDecision& Cycle::derive(const JobPtr& job, GangRecord record, const StatusNews& news) {
   JobDecision& decision = add(job);
+  recordTypes(record);
   const std::vector<Member> members = membersOf(*job, record);
   decision.status = deriveStatus(*job, std::move(record), members, news, input_.snapshot.now);
   noteSucceeded(members, decision.status->gang);
@@ -35,6 +36,18 @@ JobDecision& Cycle::derive(const JobPtr& job, GangRecord record, const StatusNew
   const bool ends = news.verdict.outcome == Outcome::kSucceeded || news.verdict.outcome == Outcome::kFailed;
   if (job->status.gang.placed && (begins || ends)) changing_.insert(job.get());
   return decision;
+}
+
+// Of places that are new.
+void Cycle::recordTypes(GangRecord& record) const {
+  if (!queues_.namesTypes()) return;
+  const auto note = [&](std::vector<model::Assignment>& places) {
+    for (model::Assignment& place : places) {
+      if (place.gpuType.empty()) place.gpuType = queues_.gpuTypeOf(place.node);
+    }
+  };
+  if (record.placed) note(record.placed->assignments);
+  if (record.proposal) note(record.proposal->add);
 }
 
 void Cycle::write(const JobPtr& job, GangRecord record, std::vector<JobEvent> events,

@@ -8,6 +8,7 @@
 
 #include "base/cut_text.h"
 #include "core/lifecycle/follow_up.h"
+#include "core/lifecycle/node_endings.h"
 #include "core/lifecycle/user_rules.h"
 #include "core/order/job_times.h"
 #include "core/order/stop_cost.h"
@@ -70,19 +71,10 @@ model::Restarts heldAgainst(const Job& job, model::FailureClass failure, base::W
   return restarts;
 }
 
-// A pod that is gone without a word was deleted, by whomever: as one that was told to end.
+// A pod that is gone, or was deleted without any reason, is interrupted.
 model::FailureClass classOfLoss(const model::Pod* pod) {
-  using enum model::FailureClass;
-  if (pod == nullptr) return kInterrupted;
-  const std::string& disruption = pod->disruptionReason;
-  if (disruption == "DeletionByTaintManager" || disruption == "DeletionByPodGC") return kNodeLost;
-  if (disruption == "TerminationByKubelet") return kEvicted;
-  if (!disruption.empty()) return kPreempted;
-  const std::string& reason = pod->statusReason;
-  if (reason.empty()) return kInterrupted;
-  if (reason == "Evicted") return kEvicted;
-  if (reason == "NodeLost" || reason == "NodeShutdown" || reason == "Terminated") return kNodeLost;
-  return kAdmissionRefused;
+  const auto ended = pod == nullptr ? std::nullopt : endedByNode(*pod);
+  return ended.value_or(model::FailureClass::kInterrupted);
 }
 
 // Counts as no attempt: nothing was tried.
@@ -116,6 +108,105 @@ Replacement startAnew(const Job& job, const std::vector<Member>& members, const 
   Job avoiding = job;
   avoiding.status.gang.backoff = model::Backoff{author.now, 0, {root.node}, next.why};
   return replaceLost(avoiding, members, verdict.failed, ground, author);
+}
+
+// A run of this length ends a row of losses.
+constexpr std::chrono::minutes kLastingRun{10};
+
+int lossesInARow(const Job& job, base::WallTime now) {
+  const auto& last = job.status.lastFailure;
+  const bool soon = last && now - last->time < kLastingRun;
+  return soon ? job.status.restarts.lossesInARow + 1 : 1;
+}
+
+base::WallTime::duration pauseAfterLoss(int inARow, const Settings& settings) {
+  return inARow <= 1 ? base::WallTime::duration::zero() : backoffDelay(inARow - 1, settings);
+}
+
+const PodFailureRule* ruleForLost(const Job& job, const std::vector<Member>& lost) {
+  for (const Member& member : lost) {
+    if (member.pod == nullptr) continue;
+    if (const PodFailureRule* rule = matchRule(job.spec.failure, member.role, *member.pod, PodEnd::kLost))
+      return rule;
+  }
+  return nullptr;
+}
+
+std::string podNameOf(const Job& job, const Member& member) {
+  return model::podName(job.key.name, member.role, member.index);
+}
+
+Failure failureOf(const Job& job, const Verdict& verdict) {
+  const Member& first = verdict.lost.front();
+  Failure failure;
+  failure.failure = classOfLoss(first.pod);
+  failure.message = base::cutText(verdict.message, model::limits::kEventNote);
+  failure.node = first.node;
+  failure.pod = podNameOf(job, first);
+  return failure;
+}
+
+// Whether an earlier cycle recorded the loss, and its replacement was given up or waits for a pause.
+bool isKnownLoss(const Job& job, const std::vector<Member>& lost) {
+  const auto& last = job.status.lastFailure;
+  if (!job.status.gang.backoff || !last) return false;
+  return std::any_of(lost.begin(), lost.end(), [&](const Member& member) {
+    return member.node == last->node && podNameOf(job, member) == last->pod;
+  });
+}
+
+model::LastFailure lastFailure(const Failure& loss, bool restarts, base::WallTime now) {
+  model::LastFailure last;
+  last.failure = loss.failure;
+  last.action = restarts ? "Restarted" : "Failed";
+  last.message = loss.message;
+  last.node = loss.node;
+  last.pod = loss.pod;
+  last.time = now;
+  return last;
+}
+
+// Nodes that ended or refused a member come last.
+std::vector<model::NodeName> nodesThatEnded(const std::vector<Member>& lost) {
+  std::vector<model::NodeName> nodes;
+  for (const Member& member : lost) {
+    if (member.pod != nullptr && member.pod->phase == model::PodPhase::kFailed) nodes.push_back(member.node);
+  }
+  return nodes;
+}
+
+// Members that failed before, and wait for the end of a pause, are replaced with the lost ones: their failure
+// is counted already.
+std::vector<Member> withFailed(const Job& job, const std::vector<Member>& members, std::vector<Member> lost) {
+  if (!pausesInPlace(job)) return lost;
+  for (const Member& member : members) {
+    const bool isThere = std::any_of(lost.begin(), lost.end(), [&](const Member& each) {
+      return each.role == member.role && each.index == member.index;
+    });
+    if (!isThere && member.failed) lost.push_back(member);
+  }
+  return lost;
+}
+
+Replacement replaceElsewhere(const Job& job, const std::vector<Member>& members,
+                             const std::vector<Member>& lost, const Ground& ground, const Author& author) {
+  Job avoiding = job;
+  if (auto nodes = nodesThatEnded(lost); !nodes.empty())
+    avoiding.status.gang.backoff =
+        model::Backoff{author.now, 0, std::move(nodes), "their nodes ended or refused members"};
+  return replaceLost(avoiding, members, withFailed(job, members, lost), ground, author);
+}
+
+// The gang gives its places back and waits; with scope Pod the survivors run on.
+model::GangRecord pauseLoss(const Job& job, const std::vector<Member>& lost, int inARow,
+                            base::WallTime::duration pause, const Author& author) {
+  const bool inPlace = job.spec.failure.scope == model::RestartScope::kPod;
+  model::GangRecord record = inPlace ? job.status.gang
+                                     : propose(job, model::ProposalKind::kRestart, {},
+                                               job.status.gang.placed->assignments, {}, author);
+  record.backoff = model::Backoff{author.now + pause, 0, nodesThatEnded(lost),
+                                  fmt::format("members were lost {} times in a row", inARow)};
+  return record;
 }
 
 }  // namespace
@@ -156,6 +247,43 @@ FailedGang followFailure(const Job& job, const std::vector<Member>& members, con
     return gang;
   }
   Replacement replacement = startAnew(job, members, verdict, next, root, ground, author);
+  gang.record = std::move(replacement.record);
+  gang.places = std::move(replacement.places);
+  return gang;
+}
+
+FailedGang followLoss(const Job& job, const std::vector<Member>& members, const Verdict& verdict,
+                      bool mayStartAnew, const Ground& ground, const Author& author) {
+  FailedGang gang;
+  gang.event = {true, "MemberLost", verdict.message};
+  base::WallTime::duration pause{};
+  if (!isKnownLoss(job, verdict.lost)) {
+    const Failure loss = failureOf(job, verdict);
+    const PodFailureRule* rule = ruleForLost(job, verdict.lost);
+    FollowUp next;
+    next.restart = true;
+    if (rule != nullptr) next = followUp(job.spec.failure, job.status.restarts, loss, rule);
+    gang.news.failure = lastFailure(loss, next.restart, author.now);
+    if (!next.restart) {
+      gang.record = job.status.gang;
+      gang.event.note = fmt::format("{}; {}", verdict.message, next.why);
+      gang.news.verdict = {Outcome::kFailed, "MemberLost", gang.event.note};
+      return gang;
+    }
+    gang.news.restarts = next.counts ? RestartNews::kCounted : RestartNews::kNotCounted;
+    gang.news.lossesInARow = lossesInARow(job, author.now);
+    pause = pauseAfterLoss(*gang.news.lossesInARow, *author.settings);
+  }
+  if (!mayStartAnew) {
+    gang.record =
+        propose(job, model::ProposalKind::kRestart, {}, job.status.gang.placed->assignments, {}, author);
+    return gang;
+  }
+  if (pause.count() > 0) {
+    gang.record = pauseLoss(job, verdict.lost, *gang.news.lossesInARow, pause, author);
+    return gang;
+  }
+  Replacement replacement = replaceElsewhere(job, members, verdict.lost, ground, author);
   gang.record = std::move(replacement.record);
   gang.places = std::move(replacement.places);
   return gang;
@@ -219,19 +347,6 @@ FailedGang followStall(const Job& job, const std::vector<Member>& members, base:
   gang.record = std::move(replacement.record);
   gang.places = std::move(replacement.places);
   return gang;
-}
-
-model::LastFailure failureOfLost(const std::vector<Member>& lost, const std::string& message,
-                                 base::WallTime now) {
-  const Member& first = lost.front();
-  model::LastFailure last;
-  last.failure = classOfLoss(first.pod);
-  last.action = "Restarted";
-  last.message = base::cutText(message, model::limits::kEventNote);
-  last.node = first.node;
-  if (first.pod != nullptr) last.pod = first.pod->key.name;
-  last.time = now;
-  return last;
 }
 
 std::optional<Failure> failedPreflight(const Verdict& verdict) {

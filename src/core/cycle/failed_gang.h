@@ -35,6 +35,19 @@ struct FailedGang {
                                        const Verdict& verdict, const Failure& failure, bool mayStartAnew,
                                        const Ground& ground, const Author& author);
 
+// Assumes `verdict` is kLost. Steps:
+//  1 rule     of the user's, by conditions alone, for the first lost member that any matches; it may end the
+//  job
+//             or count the restart. Without a rule the restart does not count
+//  2 pause    the first loss has none; the n-th in a row, each within kLastingRun of the failure or loss
+//  before
+//             it, waits Settings::backoffBase * 2^(n-2), at most backoffMax
+//  3 record   as in followFailure(); nodes that ended or refused a member come last. A loss whose replacement
+//             was given up before, or has waited for its pause, is neither counted nor paused again
+[[nodiscard]] FailedGang followLoss(const model::Job& job, const std::vector<Member>& members,
+                                    const Verdict& verdict, bool mayStartAnew, const Ground& ground,
+                                    const Author& author);
+
 // Whether its members that failed wait for the end of a pause, or have waited, while the others run on: the
 // failure has been told and counted.
 [[nodiscard]] bool pausesInPlace(const model::Job& job);
@@ -53,10 +66,6 @@ struct FailedGang {
 
 // "no report and no new line in a log since …, for longer than spec.health.stallSeconds (600)".
 [[nodiscard]] std::string silenceText(const model::Job& job, base::WallTime silentSince);
-
-// What is told of members that were lost: by which class.
-[[nodiscard]] model::LastFailure failureOfLost(const std::vector<Member>& lost, const std::string& message,
-                                               base::WallTime now);
 
 // When a job that runs now comes to spec.run.activeDeadlineSeconds; nothing without one.
 [[nodiscard]] std::optional<base::WallTime> deadlineOf(const model::Job& job, base::WallTime now);

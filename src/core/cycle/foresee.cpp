@@ -109,8 +109,8 @@ class Future {
       const model::GangRecord& gang = job->status.gang;
       if (gang.placed || gang.proposal || job->deleting || job->finished()) continue;
       if (job->spec.run.suspend || model::leftToOthers(*job) || refusalOfTemplate(*job)) continue;
-      if (gang.backoff && world().now < gang.backoff->until) {
-        wakeAt(gang.backoff->until);
+      if (const auto until = backsOffUntil(gang, world().now)) {
+        wakeAt(*until);
       } else if (!admit(*job, world(), tree, checked).refusal) {
         all.push_back({job});
       }

@@ -14,6 +14,7 @@
 #include "core/cycle/admission.h"
 #include "core/cycle/long_constraints.h"
 #include "core/cycle/unmet_wishes.h"
+#include "core/gang/gang_proposals.h"
 #include "core/order/job_times.h"
 #include "core/order/stop_cost.h"
 #include "core/place/more_places.h"
@@ -82,8 +83,7 @@ class Resizes {
   }
 
   [[nodiscard]] bool backsOff(const Job& job) const {
-    const auto& backoff = job.status.gang.backoff;
-    return backoff && backoff->until > in_.snapshot.now;
+    return backsOffUntil(job.status.gang, in_.snapshot.now).has_value();
   }
 
   [[nodiscard]] bool everChanges(const Job& job) const {
@@ -106,8 +106,8 @@ class Resizes {
     };
     if (rests(placedSince(job, in_.snapshot.now) + in_.snapshot.policy.resize.interval)) return false;
     const auto& cooldown = job.status.resize.cooldownUntil;
-    const auto& backoff = job.status.gang.backoff;
-    return !(cooldown && rests(*cooldown)) && !(backoff && rests(backoff->until));
+    const auto backoff = backsOffUntil(job.status.gang, in_.snapshot.now);
+    return !(cooldown && rests(*cooldown)) && !(backoff && rests(*backoff));
   }
 
   // Wishes come before what is beyond them: who has more than its wish gives that up where another one could

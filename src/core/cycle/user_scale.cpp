@@ -120,8 +120,7 @@ class UserScale {
       wakeAt(*until);
       return true;
     };
-    const auto& backoff = job.status.gang.backoff;
-    if (backoff && rests(backoff->until)) return false;
+    if (rests(backsOffUntil(job.status.gang, request_.snapshot.now))) return false;
     const model::ResizeStatus& resize = job.status.resize;
     const bool gaveWay = resize.decidedBy == model::SizeOwner::kPreemption && !askedAnew(job);
     return !gaveWay || !rests(resize.cooldownUntil);

@@ -7,6 +7,7 @@
 
 #include "model/framework_files.h"
 #include "model/gang_size.h"
+#include "model/given_ports.h"
 #include "model/late_members.h"
 #include "model/membership.h"
 #include "model/process_group.h"
@@ -18,10 +19,6 @@ namespace {
 using model::Environment;
 using model::Role;
 
-constexpr int kPyTorchPort = 29'500;
-constexpr int kRendezvousPort = 29'400;
-constexpr int kJaxPort = 1'234;
-constexpr int kDmlcPort = 9'091;
 // Survivors of a lost member use one up each time.
 constexpr int kTorchRestarts = 10;
 
@@ -57,7 +54,7 @@ Environment pyTorchEnvironment(const MemberPlace& place) {
   const std::optional<int> rank = rankOf(place);
   if (!rank) return {};
   const std::string master(place.coordinator);
-  const std::string port = fmt::to_string(kPyTorchPort);
+  const std::string port = fmt::to_string(model::kPyTorchPort);
   Environment env{{"MASTER_ADDR", master},
                   {"MASTER_PORT", port},
                   {"WORLD_SIZE", fmt::to_string(place.groupSize)},
@@ -73,7 +70,7 @@ Environment pyTorchEnvironment(const MemberPlace& place) {
     // Not the epoch's: whoever takes a lost member's place joins those that are left.
     env.push_back({"PET_RDZV_ID", place.job.uid.str()});
     env.push_back({"PET_RDZV_BACKEND", "c10d"});
-    env.push_back({"PET_RDZV_ENDPOINT", fmt::format("{}:{}", master, kRendezvousPort)});
+    env.push_back({"PET_RDZV_ENDPOINT", fmt::format("{}:{}", master, model::kRendezvousPort)});
     // Who is the endpoint torchrun would find out by comparing names, and a pod's own is longer than its
     // Service's.
     env.push_back({"PET_RDZV_CONF", *rank == 0 ? "is_host=1" : "is_host=0"});
@@ -128,8 +125,8 @@ Environment tensorFlowEnvironment(const MemberPlace& place, std::string_view sha
 Environment jaxEnvironment(const MemberPlace& place) {
   const std::optional<int> rank = rankOf(place);
   if (!rank) return {};
-  return {{"JAX_COORDINATOR_ADDRESS", fmt::format("{}:{}", place.coordinator, kJaxPort)},
-          {"JAX_COORDINATOR_PORT", fmt::to_string(kJaxPort)},
+  return {{"JAX_COORDINATOR_ADDRESS", fmt::format("{}:{}", place.coordinator, model::kJaxPort)},
+          {"JAX_COORDINATOR_PORT", fmt::to_string(model::kJaxPort)},
           {"JAX_NUM_PROCESSES", fmt::to_string(place.groupSize)},
           {"JAX_PROCESS_ID", fmt::to_string(*rank)},
           {"PYTHONUNBUFFERED", "1"}};
@@ -142,7 +139,7 @@ Environment mxNetEnvironment(const MemberPlace& place) {
   const int servers = membersOf(place.job, "server");
   Environment env{{"DMLC_ROLE", role},
                   {"DMLC_PS_ROOT_URI", model::memberHost(place.job, "scheduler", 0)},
-                  {"DMLC_PS_ROOT_PORT", fmt::to_string(kDmlcPort)},
+                  {"DMLC_PS_ROOT_PORT", fmt::to_string(model::kDmlcPort)},
                   {"DMLC_NUM_WORKER", fmt::to_string(workers)},
                   {"DMLC_NUM_SERVER", fmt::to_string(servers)},
                   {"DMLC_USE_KUBERNETES", "1"},

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "core/lifecycle.h"
+
 namespace trainyard::core {
 namespace {
 
@@ -32,12 +34,6 @@ base::WallTime startDeadline(const std::vector<Assignment>& add, base::WallTime 
   return now + settings.startDeadline + settings.startDeadlinePerMember * memberCount(add);
 }
 
-base::WallTime::duration backoffDelay(int attempt, const Settings& settings) {
-  base::WallTime::duration delay = settings.backoffBase;
-  for (int i = 1; i < attempt && delay < settings.backoffMax; ++i) delay *= 2;
-  return std::min<base::WallTime::duration>(delay, settings.backoffMax);
-}
-
 // Far more than a status should tell of; whoever failed on so many nodes does not fail because of them.
 constexpr std::size_t kMostAvoided = 500;
 
@@ -64,6 +60,22 @@ model::IndexSet without(const model::IndexSet& from, const std::vector<Assignmen
 }
 
 }  // namespace
+
+base::WallTime::duration backoffDelay(int attempt, const Settings& settings) {
+  base::WallTime::duration delay = settings.backoffBase;
+  for (int i = 1; i < attempt && delay < settings.backoffMax; ++i) delay *= 2;
+  return std::min<base::WallTime::duration>(delay, settings.backoffMax);
+}
+
+std::optional<base::WallTime> backsOffUntil(const GangRecord& gang, base::WallTime now) {
+  // Clocks of two leaders agree as far as base::Executor::kWallTolerance.
+  constexpr std::chrono::seconds kSkew{5};
+  if (!gang.backoff || now >= gang.backoff->until) return std::nullopt;
+  const base::WallTime::duration longest =
+      gang.backoff->count == 0 ? base::WallTime::duration(kLongestPause) : Settings().backoffMax;
+  if (gang.backoff->until > now + longest + kSkew) return std::nullopt;
+  return gang.backoff->until;
+}
 
 std::int64_t memberCount(const std::vector<Assignment>& assignments) {
   std::int64_t count = 0;

@@ -21,6 +21,14 @@ struct Author {
   const Settings* settings = nullptr;
 };
 
+// The pause after so many attempts in a row that were given up.
+[[nodiscard]] base::WallTime::duration backoffDelay(int attempt, const Settings& settings);
+
+// Until when the gang's back-off lasts; empty if it is over. The longest are kLongestPause after a failure
+// and Settings::backoffMax after an attempt: one that ends later was written by a clock that was ahead, and
+// is over.
+[[nodiscard]] std::optional<base::WallTime> backsOffUntil(const model::GangRecord& gang, base::WallTime now);
+
 [[nodiscard]] std::int64_t memberCount(const std::vector<model::Assignment>& assignments);
 
 // A change for the planned places. Starts in Claiming where somebody has to go first (victims, or own pods in

@@ -9,6 +9,7 @@
 #include "core/gang/gang_removal.h"
 #include "core/gang/gang_resize.h"
 #include "core/gang/victims_place.h"
+#include "core/lifecycle.h"
 #include "model/gang_size.h"
 #include "model/names.h"
 
@@ -57,11 +58,23 @@ bool isForCapacity(const std::string& unschedulable) {
 std::optional<LostPlace> findRefused(const std::vector<Member>& members) {
   for (const Member& member : members) {
     const model::Pod* pod = member.pod;
-    if (pod == nullptr || pod->phase != model::PodPhase::kFailed || pod->exit) continue;
+    if (pod == nullptr || pod->phase != model::PodPhase::kFailed) continue;
+    if (pod->exit && endedByNode(*pod) != model::FailureClass::kAdmissionRefused) continue;
     return LostPlace{fmt::format("node {} refused pod {}: {}", pod->node, pod->key.name, pod->statusReason),
                      {member.node}};
   }
   return std::nullopt;
+}
+
+// All nodes that kube-scheduler does not give to the members that were let go to them.
+std::vector<NodeName> nodesNotGiven(const std::vector<Member>& members) {
+  std::vector<NodeName> nodes;
+  for (const Member& member : members) {
+    const model::Pod* pod = member.pod;
+    if (pod != nullptr && !pod->bound() && !pod->gangGated && !pod->unschedulableMessage.empty())
+      nodes.push_back(member.node);
+  }
+  return nodes;
 }
 
 // A released member that can no longer reach its place: the node refused it, vanished, or is full for too
@@ -90,7 +103,7 @@ std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const
     if (context.now >= patience) {
       return LostPlace{
           fmt::format("pod {} does not get its place: {}", pod->key.name, pod->unschedulableMessage),
-          {member.node},
+          nodesNotGiven(members),
           !isForCapacity(pod->unschedulableMessage)};
     }
     wakeAt = wakeAt ? std::min(*wakeAt, patience) : patience;
@@ -102,6 +115,11 @@ std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const
 // fault.
 LostPlace missedDeadline(const std::vector<Member>& members) {
   LostPlace lost{"the gang was not complete before its deadline", {}};
+  for (const Member& member : members) {
+    if (member.pod != nullptr && !member.pod->otherGate.empty())
+      return {fmt::format("pod {} keeps the scheduling gate {}", member.pod->key.name, member.pod->otherGate),
+              {}};
+  }
   for (const Member& member : members) {
     const bool waits = member.pod != nullptr && !member.pod->gangGated && !member.pod->bound();
     if (waits) lost.nodes.push_back(member.node);
@@ -193,6 +211,8 @@ std::optional<GangStep> makeSure(const Job& job, const JobPods& pods,
   const auto any = [&](auto holds) { return std::any_of(members.begin(), members.end(), holds); };
   if (any([](const Member& m) { return m.pod == nullptr; })) return createMissing(job, members, context);
   if (any([](const Member& m) { return m.pod->terminating; })) return GangStep{};
+  // A pod that somebody else holds back cannot be bound, whatever room it has: nothing is stopped for it.
+  if (any([](const Member& m) { return !m.pod->otherGate.empty(); })) return GangStep{};
   LeavingRoom leaving;
   for (const model::Pod* victim : victims) leaving[victim->node].add(victim->shape.requests);
   const BarrierResult barrier = checkBarrier(job, members, *context.ledger, *context.jobs, leaving);
@@ -224,11 +244,23 @@ bool isBusy(const model::Pod& pod, const GangContext& context) {
   return told != context.others->end() && told->second.busy;
 }
 
+// The first new member with a scheduling gate of somebody else.
+const model::Pod* heldByOthers(const Job& job, const JobPods& pods) {
+  for (const Member& member : addedMembers(job, *job.status.gang.proposal, pods)) {
+    if (member.pod != nullptr && !member.pod->otherGate.empty()) return member.pod;
+  }
+  return nullptr;
+}
+
 // Of others' places that a claim takes.
 GangStep stepVictims(const Job& job, const JobPods& pods, const std::vector<const model::Pod*>& victims,
                      Removal& removal, const GangContext& context) {
   const Proposal& proposal = *job.status.gang.proposal;
   if (context.now >= proposal.deadline) {
+    if (const model::Pod* held = heldByOthers(job, pods))
+      return abort(job,
+                   {fmt::format("pod {} keeps the scheduling gate {}", held->key.name, held->otherGate), {}},
+                   context);
     LostPlace lost{"the victims did not go away in time", {}};
     for (const model::Pod* victim : victims) lost.nodes.push_back(victim->node);
     return abort(job, lost, context);

@@ -62,7 +62,8 @@ std::vector<Assignment> placesWithout(const Job& job, const std::vector<Assignme
       });
       if (!leaves) indices.push_back(index);
     }
-    if (!indices.empty()) kept = joined(std::move(kept), {{each.node, each.role, model::IndexSet(indices)}});
+    if (!indices.empty())
+      kept = joined(std::move(kept), {{each.node, each.role, model::IndexSet(indices), 0, each.gpuType}});
   }
   return kept;
 }
@@ -204,7 +205,10 @@ GangStep tellWhoStays(const Job& job, const JobPods& pods, const GangContext& co
   const bool replaces = job.status.gang.proposal->kind == ProposalKind::kReplace;
   if (!replaces || job.deleting || resizeWay(job.spec) != ResizeWay::kTold || context.feedback->membersTold)
     return {};
-  return tell(partsOf(job, pods).staying);
+  const Parts parts = partsOf(job, pods);
+  GangStep step = tell(parts.staying);
+  for (Action& each : tell(parts.leaving).actions) step.actions.push_back(std::move(each));
+  return step;
 }
 
 GangStep stepShrink(const Job& job, const JobPods& pods, const GangContext& context) {

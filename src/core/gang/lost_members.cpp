@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/gang/gang_resize.h"
 #include "core/ledger/what_if.h"
+#include "core/resize.h"
 #include "model/charge.h"
 
 namespace trainyard::core {
@@ -19,8 +21,8 @@ NodeAmounts roomOf(const Job& job, const std::vector<Member>& members, const Led
     const bool counted = member.pod != nullptr && !member.pod->finished();
     const auto at = ledger.find(counted ? member.pod->node : member.node);
     if (!at || role == nullptr) continue;
-    // A member that ended well holds nothing any more.
-    if (member.succeeded) continue;
+    // A member that ended well holds what its pod still holds.
+    if (member.succeeded && !counted) continue;
     room.emplace_back(*at, counted ? member.pod->shape.requests : role->shape.requests);
   }
   return room;
@@ -87,11 +89,12 @@ std::optional<std::vector<model::NodeName>> beyondQuota(const Job& job,
   return queues.nodesOfType(beyond->dimension);
 }
 
-std::optional<Placement> findNewPlaces(const Job& job, const std::vector<Member>& members,
-                                       const std::vector<Member>& replaced, const Ground& ground) {
+std::optional<Placement> findPlacesFor(const Job& job, const std::vector<Member>& members,
+                                       const std::vector<Member>& replaced,
+                                       const std::vector<Member>& leaving, const Ground& ground) {
   PlaceRequest request = requestFor(job, replaced);
-  const std::vector<model::Assignment> staying = stayingOf(members, replaced);
-  const std::vector<model::Assignment> left = assignmentsOf(replaced);
+  const std::vector<model::Assignment> staying = stayingOf(members, leaving);
+  const std::vector<model::Assignment> left = assignmentsOf(leaving);
   const auto& backoff = job.status.gang.backoff;
   const std::vector<model::NodeName> failed = backoff ? backoff->avoidNodes : std::vector<model::NodeName>{};
   std::vector<model::NodeName> barred;
@@ -109,18 +112,94 @@ std::optional<Placement> findNewPlaces(const Job& job, const std::vector<Member>
   }
 }
 
+// Places for `replaced`, with the room that the members of `leaving` give up.
+std::optional<Placement> findNewPlaces(const Job& job, const std::vector<Member>& members,
+                                       const std::vector<Member>& replaced,
+                                       const std::vector<Member>& leaving, const Ground& ground) {
+  WhatIf gone(ground.ledger);
+  gone.release(roomOf(job, leaving, ground.ledger));
+  return findPlacesFor(job, members, replaced, leaving, ground);
+}
+
+// The members that are left if the gang goes on without the lost ones: members 0 to n - 1 of the elastic
+// role.
+struct Survivors {
+  std::vector<Member> staying;    // keep their places
+  std::vector<Member> displaced;  // survivors with indices from n on: their places go to `holes`
+  std::vector<Member> holes;      // lost members with indices below n
+};
+
+// Empty if they are not enough, or the gang has to have what was lost.
+std::optional<Survivors> survivorsOf(const Job& job, const std::vector<Member>& members,
+                                     const std::vector<Member>& lost) {
+  if (!job.spec.elastic) return std::nullopt;
+  const model::Elastic& elastic = *job.spec.elastic;
+  const auto isElastic = [&](const Member& each) { return each.role == elastic.role; };
+  if (!std::all_of(lost.begin(), lost.end(), isElastic)) return std::nullopt;
+  const int size = static_cast<int>(std::count_if(members.begin(), members.end(), isElastic) -
+                                    static_cast<std::ptrdiff_t>(lost.size()));
+  if (size < std::max(elastic.minReplicas, 1)) return std::nullopt;
+  Survivors survivors;
+  for (const Member& member : members) {
+    const bool isLost = std::any_of(lost.begin(), lost.end(), [&](const Member& each) {
+      return each.role == member.role && each.index == member.index;
+    });
+    const bool belongs = !isElastic(member) || member.index < size;
+    if (isLost && belongs) survivors.holes.push_back(member);
+    if (!isLost) (belongs ? survivors.staying : survivors.displaced).push_back(member);
+  }
+  return survivors;
+}
+
+std::vector<Member> together(std::vector<Member> members, const std::vector<Member>& more) {
+  members.insert(members.end(), more.begin(), more.end());
+  return members;
+}
+
+// A gang of which enough members are left goes on with them. Empty if it cannot.
+//   lost ones are the last   the gang shrinks by them
+//   there are holes          the last survivors end, and the holes are filled on their places
+//   it has to start anew     it does so as a whole, with as many members as are left
+std::optional<Replacement> goOnWithFewer(const Job& job, const std::vector<Member>& members,
+                                         const std::vector<Member>& lost, bool whole, const Ground& ground,
+                                         const Author& author) {
+  const auto survivors = survivorsOf(job, members, lost);
+  if (!survivors) return std::nullopt;
+  Replacement replacement;
+  if (whole || resizeWay(job.spec) == ResizeWay::kAnew) {
+    const std::vector<Member> fewer = together(survivors->staying, survivors->holes);
+    auto planned = findNewPlaces(job, members, fewer, members, ground);
+    if (!planned) return std::nullopt;
+    replacement.places = std::move(planned->assignments);
+    replacement.record = propose(job, model::ProposalKind::kRestart, replacement.places,
+                                 job.status.gang.placed->assignments, {}, author);
+    return replacement;
+  }
+  if (survivors->holes.empty()) {
+    replacement.record = proposeShrink(job, assignmentsOf(lost), std::nullopt, author);
+    return replacement;
+  }
+  const std::vector<Member> leaving = together(lost, survivors->displaced);
+  auto planned = findNewPlaces(job, members, survivors->holes, leaving, ground);
+  if (!planned) return std::nullopt;
+  replacement.places = std::move(planned->assignments);
+  replacement.record =
+      propose(job, model::ProposalKind::kReplace, replacement.places, assignmentsOf(leaving), {}, author);
+  return replacement;
+}
+
 }  // namespace
 
 Replacement replaceLost(const Job& job, const std::vector<Member>& members, const std::vector<Member>& lost,
                         const Ground& ground, const Author& author) {
   const bool whole = job.spec.failure.scope == model::RestartScope::kGang;
   const std::vector<Member>& replaced = whole ? members : lost;
-  const NodeAmounts room = roomOf(job, replaced, ground.ledger);
-  WhatIf gone(ground.ledger);
-  gone.release(room);
-  auto planned = findNewPlaces(job, members, replaced, ground);
   Replacement replacement;
-  if (planned) replacement.places = std::move(planned->assignments);
+  if (auto planned = findNewPlaces(job, members, replaced, replaced, ground)) {
+    replacement.places = std::move(planned->assignments);
+  } else if (auto fewer = goOnWithFewer(job, members, lost, whole, ground, author)) {
+    return std::move(*fewer);
+  }
   const bool restart = whole || replacement.places.empty();
   replacement.record = propose(
       job, restart ? model::ProposalKind::kRestart : model::ProposalKind::kReplace, replacement.places,

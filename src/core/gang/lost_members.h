@@ -24,14 +24,15 @@ struct Ground {
 
 struct Replacement {
   model::GangRecord record;
-  // The places of record.proposal->add; empty where there is no room.
+  // The places of record.proposal->add; empty if there is no room, or nothing is added.
   std::vector<model::Assignment> places;
 };
 
 // The whole gang starts anew, or only the lost members do, on places planned now, with the room that their
 // old pods will leave: of one type of GPU, that of the members which stay, and nowhere where the gang would
-// hold more than it did of something of which its queue may have no more. Without room the gang goes back to
-// waiting: a few members alone would hold GPUs for nothing.
+// hold more than it did of something of which its queue may have no more. Without room for all an elastic
+// gang goes on with the members that are left, if they are enough (spec.elastic.minReplicas,
+// gang.minAvailable); every other gang goes back to waiting: a few members alone would hold GPUs for nothing.
 [[nodiscard]] Replacement replaceLost(const model::Job& job, const std::vector<Member>& members,
                                       const std::vector<Member>& lost, const Ground& ground,
                                       const Author& author);

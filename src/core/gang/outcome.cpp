@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/lifecycle/node_endings.h"
+
 namespace trainyard::core {
 namespace {
 
@@ -36,22 +38,6 @@ bool successHolds(const Job& job, const std::vector<Member>& members) {
   return job.spec.success.op == model::SuccessOperator::kAny ? done > 0 : done == total;
 }
 
-// Reasons in status.reason with which the node, not the program, ended a pod.
-bool endedByNode(const std::string& reason) {
-  static constexpr std::array<std::string_view, 6> kReasons = {
-      "Evicted", "NodeLost", "NodeShutdown", "Terminated", "NodeAffinity", "UnexpectedAdmissionError"};
-  return reason.starts_with("OutOf") || std::find(kReasons.begin(), kReasons.end(), reason) != kReasons.end();
-}
-
-// The kubelet ends a pod that writes more than its own limits allow with the same reason as one that is in
-// the way of others, but it is no loss: it would do so again, anywhere.
-bool exceededItsLimit(const model::Pod& pod) {
-  if (pod.statusReason != "Evicted" || pod.failure == nullptr) return false;
-  const std::string& why = pod.failure->message;
-  const auto says = [&](std::string_view word) { return why.find(word) != std::string::npos; };
-  return says("exceed") && says("limit") && !says("node was low");
-}
-
 // Why the member counts as lost; empty when it does not.
 std::string lossOf(const Job& job, const Member& member) {
   if (member.succeeded) return {};
@@ -61,20 +47,29 @@ std::string lossOf(const Job& job, const Member& member) {
                        member.node);
   }
   if (pod->phase == PodPhase::kFailed) {
-    if (exceededItsLimit(*pod)) return {};
+    if (!endedByNode(*pod)) return {};
     if (!pod->disruptionReason.empty()) {
       return fmt::format("pod {} was removed from node {}: {}", pod->key.name, pod->node,
                          pod->disruptionReason);
     }
-    if (endedByNode(pod->statusReason)) {
-      return fmt::format("node {} ended pod {}: {}", pod->node, pod->key.name, pod->statusReason);
-    }
-    return {};
+    return fmt::format("node {} ended pod {}: {}", pod->node, pod->key.name, pod->statusReason);
   }
   if (!pod->terminating) return {};
   const std::string& why = pod->disruptionReason;
   return fmt::format("pod {} on node {} is being deleted{}", pod->key.name, pod->node,
                      why.empty() ? "" : ": " + why);
+}
+
+// "; pod bert-worker-0 still runs container istio-proxy, which is none of its template": the first such pod.
+std::string describeRemaining(const std::vector<Member>& members) {
+  for (const Member& member : members) {
+    const bool remains = (member.succeeded || member.failed) && member.pod != nullptr &&
+                         member.pod->phase == PodPhase::kRunning && member.pod->partlyEnded != nullptr;
+    if (!remains || member.pod->partlyEnded->running.empty()) continue;
+    return fmt::format("; pod {} still runs container {}, which is none of its template",
+                       member.pod->key.name, member.pod->partlyEnded->running.front());
+  }
+  return {};
 }
 
 }  // namespace
@@ -94,7 +89,8 @@ std::string describeFailure(const model::Pod& pod) {
 
 Verdict judge(const Job& job, const std::vector<Member>& members) {
   if (successHolds(job, members))
-    return {Outcome::kSucceeded, "RolesSucceeded", "all that spec.success asks for ended with exit code 0"};
+    return {Outcome::kSucceeded, "RolesSucceeded",
+            "all that spec.success asks for ended with exit code 0" + describeRemaining(members)};
   Verdict lost{Outcome::kLost, "MemberLost"};
   for (const Member& member : members) {
     const std::string why = lossOf(job, member);
@@ -105,10 +101,10 @@ Verdict judge(const Job& job, const std::vector<Member>& members) {
   if (!lost.lost.empty()) return lost;
   Verdict failed{Outcome::kFailed, "MemberFailed"};
   for (const Member& member : members) {
-    if (member.pod != nullptr && member.pod->phase == PodPhase::kFailed) failed.failed.push_back(member);
+    if (member.failed) failed.failed.push_back(member);
   }
   if (failed.failed.empty()) return {};
-  failed.message = describeFailure(*failed.failed.front().pod);
+  failed.message = describeFailure(*failed.failed.front().pod) + describeRemaining(members);
   return failed;
 }
 

@@ -25,6 +25,7 @@ struct Verdict {
 // launcher, chief, master and worker that the job has, else every role.
 // Lost: a pod was deleted, evicted, drained, or refused by its node. That is nobody's program's fault.
 // Failure: a member of any role ended with an error.
+// A member has ended as soon as all containers of its template have: what admission added may run for ever.
 // In this order: a success that holds is not undone by what happens to the others, and an error that shows
 // while the infrastructure takes the gang down is likely its consequence.
 [[nodiscard]] Verdict judge(const model::Job& job, const std::vector<Member>& members);

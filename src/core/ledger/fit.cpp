@@ -183,6 +183,10 @@ std::string textFor(NodeMisfitReason reason, const model::Node& node, const PodS
 
 }  // namespace
 
+bool matchesAny(const std::vector<NodeSelectorTerm>& terms, const model::Node& node) {
+  return anyHolds(terms, node);
+}
+
 bool labelsMeet(const SelectorRequirement& requirement, const model::Labels& labels) {
   return requirementHolds(requirement, labels.find(requirement.key));
 }
@@ -190,6 +194,13 @@ bool labelsMeet(const SelectorRequirement& requirement, const model::Labels& lab
 bool NodeMisfit::temporary() const {
   return reason == NodeMisfitReason::kNotReady || reason == NodeMisfitReason::kCordoned ||
          reason == NodeMisfitReason::kNodeTrouble;
+}
+
+bool prefersOthers(const model::Node& node, const PodShape& shape) {
+  const bool tainted = std::any_of(node.taints.begin(), node.taints.end(), [&](const Taint& taint) {
+    return taint.effect == TaintEffect::kPreferNoSchedule && !toleratedBy(shape, taint);
+  });
+  return tainted || (!shape.preferred.empty() && !anyHolds(shape.preferred, node));
 }
 
 std::optional<NodeMisfitReason> nodeRefusal(const model::Node& node, const PodShape& shape) {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/constraints.h"
 #include "model/node.h"
@@ -10,6 +11,9 @@ namespace trainyard::core {
 
 // Whether a set of labels meets one requirement, as Kubernetes' selectors do.
 [[nodiscard]] bool labelsMeet(const model::SelectorRequirement& requirement, const model::Labels& labels);
+
+// Whether the node matches one of the terms.
+[[nodiscard]] bool matchesAny(const std::vector<model::NodeSelectorTerm>& terms, const model::Node& node);
 
 // Why a node is closed to a pod, whatever room it has. The first that applies, in this order.
 enum class NodeMisfitReason {
@@ -41,6 +45,10 @@ struct NodeMisfit {
 // being deleted takes no member, whatever the pod tolerates, because a gang started there would never
 // assemble.
 [[nodiscard]] std::optional<NodeMisfit> nodeMisfit(const model::Node& node, const model::PodShape& shape);
+
+// Whether a pod of this shape would rather run elsewhere, as kube-scheduler scores nodes: the node has a
+// taint PreferNoSchedule that the pod does not tolerate, or matches none of its preferred node affinities.
+[[nodiscard]] bool prefersOthers(const model::Node& node, const model::PodShape& shape);
 
 // The same answer without words: for loops over thousands of nodes.
 [[nodiscard]] std::optional<NodeMisfitReason> nodeRefusal(const model::Node& node,

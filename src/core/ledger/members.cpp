@@ -32,12 +32,14 @@ class PodIndex {
   }
 
   void append(const model::Assignment& assignment, std::int64_t epoch, std::vector<Member>& members) const {
+    const model::Role* role = job_.spec.findRole(assignment.role);
     for (const int index : assignment.indices.values()) {
       const auto found = byName_.find(model::podName(job_.key.name, assignment.role, index));
       const model::Pod* pod = found == byName_.end() ? nullptr : found->second;
       const bool matches = pod != nullptr && isMemberOf(*pod, job_, epoch);
-      const bool succeeded = matches && pod->phase == model::PodPhase::kSucceeded;
-      members.push_back({assignment.role, index, assignment.node, matches ? pod : nullptr, epoch, succeeded});
+      const MemberEnd end = matches ? endOf(*pod, role) : MemberEnd::kNone;
+      members.push_back({assignment.role, index, assignment.node, matches ? pod : nullptr, epoch,
+                         end == MemberEnd::kSucceeded, end == MemberEnd::kFailed});
     }
   }
 
@@ -47,6 +49,21 @@ class PodIndex {
 };
 
 }  // namespace
+
+MemberEnd endOf(const model::Pod& pod, const model::Role* role) {
+  if (pod.phase == model::PodPhase::kSucceeded) return MemberEnd::kSucceeded;
+  if (pod.phase == model::PodPhase::kFailed) return MemberEnd::kFailed;
+  if (pod.partlyEnded == nullptr || role == nullptr || role->containers.empty()) return MemberEnd::kNone;
+  bool failed = false;
+  for (const std::string& name : role->containers) {
+    const auto& ended = pod.partlyEnded->ended;
+    const auto at =
+        std::find_if(ended.begin(), ended.end(), [&](const auto& each) { return each.name == name; });
+    if (at == ended.end()) return MemberEnd::kNone;
+    failed = failed || at->exitCode != 0;
+  }
+  return failed ? MemberEnd::kFailed : MemberEnd::kSucceeded;
+}
 
 // As model::podName writes it; asked for every pod of a cluster, therefore without making a string.
 bool namedAsMember(const model::Pod& pod, const model::Job& job) {

@@ -18,7 +18,13 @@ struct Member {
   const model::Pod* pod = nullptr;  // of this job and epoch; nullptr while missing
   std::int64_t epoch = 0;
   bool succeeded = false;  // has ended well, whether or not its pod is still there
+  bool failed = false;     // its program ended with an error, or its node ended it
 };
+
+// How a member has ended: as its pod; or, while containers that admission added to the pod still run, as
+// those of its template, once all of them have.
+enum class MemberEnd { kNone, kSucceeded, kFailed };
+[[nodiscard]] MemberEnd endOf(const model::Pod& pod, const model::Role* role);
 
 // Whether the pod's name is that of the member which its labels claim it to be. Labels can be written by
 // anybody and be the same on many pods; a name can be had by one pod only.

@@ -15,7 +15,6 @@ using Rule = model::PodFailureRule::Action;
 using std::chrono::seconds;
 
 constexpr seconds kFirstPause{10};
-constexpr seconds kLongestPause{600};
 
 seconds pauseBefore(int restart) {
   if (restart <= 1) return seconds(0);

@@ -22,6 +22,9 @@ struct Failure {
   friend bool operator==(const Failure&, const Failure&) = default;
 };
 
+// The longest pause before a restart.
+inline constexpr std::chrono::seconds kLongestPause{600};
+
 // What is done about it.
 struct FollowUp {
   bool restart = false;

@@ -1,4 +1,5 @@
 #include "core/lifecycle/failure_rules.h"
+#include "core/lifecycle/node_endings.h"
 
 namespace trainyard::core {
 namespace {
@@ -41,9 +42,7 @@ void addStops(Rules& rules) {
                        R"((?i)imminent node shutdown|node (is )?shutting down|node no longer exists|)"
                        R"(node (was|has been) (deleted|removed)|lost (contact )?with (the )?node|)"
                        R"(Node .{1,80} which was running pod .* is unresponsive)"));
-  rules.push_back(
-      fact("node-lost", kNodeLost, 92,
-           "^(NodeLost|NodeShutdown|Shutdown|Terminated|NodeUnreachable|NodeFailure|DeletionByPodGC)$"));
+  rules.push_back(fact("node-lost", kNodeLost, 92, nodeLossReasons()));
   rules.push_back(fact("taint-of-lost-node", kNodeLost, 92, "^(DeletionByTaintManager|TaintManagerEviction)$",
                        R"((?i)unreachable|not-ready|NotReady|out-of-service|shutdown)"));
   rules.push_back(fact("node-not-ready", kNodeLost, 88, "^NodeNotReady$"));
@@ -68,16 +67,7 @@ void addStarts(Rules& rules) {
   rules.push_back(fact("image", kImagePull, 85,
                        "^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull|ImageInspectError|"
                        "RegistryUnavailable|SignatureValidationFailed)$"));
-  rules.push_back(fact(
-      "refused-by-node", kAdmissionRefused, 85,
-      "^(OutOf[A-Za-z0-9.-]+[/A-Za-z0-9.-]*|UnexpectedAdmissionError|NodeAffinity|NodeSelectorMismatching|"
-      "TopologyAffinityError|PodOSNotSupported|PodOSSelectorNodeLabelDoesNotMatch|SysctlForbidden|"
-      "InsufficientResourceError|PodAdmissionFailed|ForbiddenSysctl|AppArmor|NodePorts|NodeName|"
-      "NodeUnschedulable|"
-      "NodeResourcesFit|TaintToleration|InvalidNodeInfo|Unsupported|PodFeatureUnsupported|"
-      "HostNetworkNotSupported|SMTAlignmentError|"
-      "UnexpectedPredicateFailureType|VolumeAttachmentLimitExceeded|[A-Za-z]+(NotSupported|AdmissionError|"
-      "AffinityError))$"));
+  rules.push_back(fact("refused-by-node", kAdmissionRefused, 85, refusalReasons()));
   rules.push_back(fact(
       "rejected-by-node", kAdmissionRefused, 75, "",
       R"((?i)^pod was rejected: |^(pod )?predicate \w+ failed|node didn't have enough (resource|capacity)|)"

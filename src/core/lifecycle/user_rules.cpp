@@ -26,12 +26,12 @@ bool matches(const std::vector<model::PodFailureRule::PodCondition>& wanted,
 }  // namespace
 
 const model::PodFailureRule* matchRule(const model::FailurePolicy& policy, const std::string& role,
-                                       const model::Pod& pod) {
+                                       const model::Pod& pod, PodEnd end) {
   if (pod.failure == nullptr) return nullptr;
   for (const model::PodFailureRule& rule : policy.rules) {
     const bool looksAt =
         rule.roles.empty() || std::find(rule.roles.begin(), rule.roles.end(), role) != rule.roles.end();
-    if (!looksAt) continue;
+    if (!looksAt || (rule.exitCodes && end == PodEnd::kLost)) continue;
     if (rule.exitCodes ? matches(*rule.exitCodes, *pod.failure) : matches(rule.podConditions, *pod.failure))
       return &rule;
   }

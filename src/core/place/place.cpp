@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/ledger/fit.h"
 #include "core/place/pack.h"
 #include "core/place/placement_failure.h"
 #include "core/place/problem.h"
@@ -84,8 +85,31 @@ std::optional<Bounds> boundsOf(const PlaceRequest& request, const Domains& domai
 
 }  // namespace
 
-std::optional<Placement> findPlaces(const PlaceRequest& request, const Ledger& ledger,
-                                    const Domains& domains) {
+namespace {
+
+// Nodes that the template of any member would rather leave to others, those in use by `placement` or none.
+bool usesUnpreferred(const PlaceRequest& request, const Placement& placement, const Ledger& ledger) {
+  return std::any_of(placement.assignments.begin(), placement.assignments.end(),
+                     [&](const model::Assignment& each) {
+                       const model::Role* role = request.job->spec.findRole(each.role);
+                       const auto at = ledger.find(each.node);
+                       return role != nullptr && at && prefersOthers(*ledger.nodes()[*at].node, role->shape);
+                     });
+}
+
+std::vector<model::NodeName> unpreferredNodes(const PlaceRequest& request, const Ledger& ledger) {
+  std::vector<model::NodeName> nodes;
+  for (const Ledger::NodeRoom& room : ledger.nodes()) {
+    const bool unpreferred = std::any_of(
+        request.groups.begin(), request.groups.end(),
+        [&](const PlaceRequest::Group& group) { return prefersOthers(*room.node, group.role->shape); });
+    if (unpreferred) nodes.push_back(room.node->name);
+  }
+  return nodes;
+}
+
+std::optional<Placement> findAnyPlaces(const PlaceRequest& request, const Ledger& ledger,
+                                       const Domains& domains) {
   const PlaceProblem problem(request, ledger, domains, PlaceProblem::Room::kFree);
   if (problem.kinds().empty()) return Placement{};
   const auto bounds = boundsOf(request, domains);
@@ -93,6 +117,24 @@ std::optional<Placement> findPlaces(const PlaceRequest& request, const Ledger& l
   auto found = search(problem, bounds->widest);
   if (!found) return std::nullopt;
   return describe(problem, std::move(*found));
+}
+
+}  // namespace
+
+// Most clusters prefer nothing, and are searched once.
+std::optional<Placement> findPlaces(const PlaceRequest& request, const Ledger& ledger,
+                                    const Domains& domains) {
+  auto any = findAnyPlaces(request, ledger, domains);
+  if (!any || !usesUnpreferred(request, *any, ledger)) return any;
+  const auto unpreferred = unpreferredNodes(request, ledger);
+  if (unpreferred.size() == ledger.nodes().size()) return any;
+  PlaceRequest preferring = request;
+  auto preferred = avoidingAsPossible(unpreferred, [&](std::vector<model::NodeName> avoided) {
+    preferring.avoidNodes = request.avoidNodes;
+    preferring.avoidNodes.insert(preferring.avoidNodes.end(), avoided.begin(), avoided.end());
+    return findAnyPlaces(preferring, ledger, domains);
+  });
+  return preferred && preferred->levelIndex >= any->levelIndex ? preferred : any;
 }
 
 std::optional<Placement> avoidingAsPossible(

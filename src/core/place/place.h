@@ -82,6 +82,8 @@ struct PlacementFailure {
 // listed shape for which the chosen domain has the places, where the table lists this gang and its members
 // with GPUs are alike. Among nodes that are equal in all this, a gang of several nodes stays away from those
 // that already host members of another such gang.
+// Nodes that a member would rather leave (a taint PreferNoSchedule that it does not tolerate, or none of its
+// preferred node affinities) are used only where the gang would lie further apart without them, or nowhere.
 [[nodiscard]] std::variant<Placement, PlacementFailure> place(const PlaceRequest& request,
                                                               const Ledger& ledger, const Domains& domains);
 // The same without words: they cost more than the search where nothing fits.

@@ -57,6 +57,11 @@ class KeyWriter {
         requirements(term.fields);
       }
     }
+    number(static_cast<std::int64_t>(shape.preferred.size()));
+    for (const model::NodeSelectorTerm& term : shape.preferred) {
+      requirements(term.labels);
+      requirements(term.fields);
+    }
     number(static_cast<std::int64_t>(shape.volumeAffinity.size()));
     for (const auto& terms : shape.volumeAffinity) {
       number(static_cast<std::int64_t>(terms.size()));

@@ -378,10 +378,27 @@ Amounts QueueTree::heldBy(const model::Job& job, const std::vector<model::Assign
   for (const model::Assignment& assignment : places) {
     const model::Resources* requests = model::chargedRequests(job, assignment.role);
     if (requests == nullptr) continue;
-    const auto count = static_cast<std::int64_t>(assignment.indices.size());
-    addHeldOn(assignment.node, *requests, count, amounts);
+    addHeldOn(assignment, *requests, amounts);
   }
   return amounts;
+}
+
+std::string_view QueueTree::gpuTypeOf(const model::NodeName& node) const {
+  const auto type = typeOf_->find(node);
+  if (type == typeOf_->end()) return {};
+  return std::string_view(dimensions_[type->second]).substr(model::kGpuTypePrefix.size());
+}
+
+void QueueTree::addHeldOn(const model::Assignment& place, const model::Resources& requests,
+                          Amounts& into) const {
+  const auto count = static_cast<std::int64_t>(place.indices.size());
+  if (place.gpuType.empty()) return addHeldOn(place.node, requests, count, into);
+  addRequests(requests, count, into);
+  const auto dimension = std::find(dimensions_.begin() + static_cast<std::ptrdiff_t>(firstType_),
+                                   dimensions_.end(), std::string(model::kGpuTypePrefix) + place.gpuType);
+  if (dimension == dimensions_.end()) return;
+  auto& held = into[static_cast<std::size_t>(dimension - dimensions_.begin())];
+  held = base::saturatingAdd(held, base::saturatingMultiply(requests.gpus(), count));
 }
 
 void QueueTree::addHeldOn(const model::NodeName& node, const model::Resources& requests, std::int64_t count,

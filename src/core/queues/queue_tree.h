@@ -94,6 +94,8 @@ class QueueTree {
   [[nodiscard]] const Amounts& capacity() const { return capacity_; }
   // Dimensions below this one are GPUs, it is cpu itself.
   [[nodiscard]] std::size_t cpu() const { return cpu_; }
+  // The node's type of GPU where a quota names that, else nothing.
+  [[nodiscard]] std::string_view gpuTypeOf(const model::NodeName& node) const;
   // Whether any quota names a type of GPU: then what a gang holds follows from its places, heldBy().
   [[nodiscard]] bool namesTypes() const { return firstType_ < dimensions_.size(); }
   // Dimensions from here on are types of GPUs.
@@ -214,6 +216,7 @@ class QueueTree {
   [[nodiscard]] Amounts amountsOf(const model::Quota& quota, std::int64_t absent) const;
   void addRequests(const model::Resources& requests, std::int64_t count, Amounts& into) const;
   // With the type of GPU that the node has.
+  void addHeldOn(const model::Assignment& place, const model::Resources& requests, Amounts& into) const;
   void addHeldOn(const model::NodeName& node, const model::Resources& requests, std::int64_t count,
                  Amounts& into) const;
   [[nodiscard]] std::int64_t committed(Index index, std::size_t dimension, Index to, std::int64_t more) const;

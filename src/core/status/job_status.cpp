@@ -174,13 +174,24 @@ void describePlaced(ConditionWriter& write, const StatusNews& news, const Tally&
                         describeObstacle(members)));
 }
 
-void describeStarting(ConditionWriter& write, const model::Proposal& proposal, const StatusNews& news) {
+// "; pod bert-worker-1 has the scheduling gate example.com/hold": the first that others hold back.
+std::string describeGate(const std::vector<Member>& members) {
+  for (const Member& member : members) {
+    if (member.pod == nullptr || member.pod->otherGate.empty()) continue;
+    return fmt::format("; pod {} has the scheduling gate {}", member.pod->key.name, member.pod->otherGate);
+  }
+  return {};
+}
+
+void describeStarting(ConditionWriter& write, const model::Proposal& proposal, const StatusNews& news,
+                      const std::vector<Member>& members) {
   if (proposal.phase == model::ProposalPhase::kAborting) {
     write.set(conditions::kScheduled, false, "Aborting", proposal.abortReason);
     return;
   }
   write.set(conditions::kQueued, false, "Reserved", "places are reserved for the whole gang");
-  write.set(conditions::kScheduled, false, "Starting", fmt::format("starts on {}", news.where));
+  write.set(conditions::kScheduled, false, "Starting",
+            fmt::format("starts on {}{}", news.where, describeGate(members)));
 }
 
 bool restarting(const model::GangRecord& gang) {
@@ -200,7 +211,7 @@ std::string describeStuck(const std::vector<Member>& members, base::WallTime now
 }
 
 void describeRestarting(ConditionWriter& write, const model::Proposal& proposal, const StatusNews& news,
-                        const std::string& stuck, const std::optional<Resize>& resize) {
+                        const std::string& stuck, const std::optional<Resize>& resize, bool pauses) {
   const bool aborting = proposal.phase == model::ProposalPhase::kAborting;
   if (news.preemptedBy) {
     const bool moves = !proposal.add.empty();
@@ -221,7 +232,7 @@ void describeRestarting(ConditionWriter& write, const model::Proposal& proposal,
                      : resize                ? fmt::format("starts anew with {} of role {} on {}",
                                                            model::counted(resize->to, "member"), resize->role, news.where)
                      : !proposal.add.empty() ? fmt::format("starts anew on {}", news.where)
-                     : failed                ? "its pods end; then it waits for its next start"
+                     : failed || pauses      ? "its pods end; then it waits for its next start"
                                              : "there is no room for the gang; it goes back to waiting";
   text += stuck;
   const std::string_view reason = stalled  ? kStalled
@@ -302,7 +313,7 @@ std::string phaseOf(const JobStatus& status, const StatusNews& news, const Job& 
   if (status.gang.placed) return running ? "Running" : "Starting";
   if (status.gang.proposal) return "Starting";
   if (news.suspended) return "Suspended";
-  if (!news.admitted) return "Pending";
+  if (!news.admitted || job.deleting) return "Pending";
   return news.pending ? "Queued" : "Pending";
 }
 
@@ -386,6 +397,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
   if (news.failure) status.lastFailure = news.failure;
   if (news.restarts != RestartNews::kNone)
     status.restarts.add(news.failure->failure, news.restarts == RestartNews::kCounted);
+  if (news.lossesInARow) status.restarts.lossesInARow = *news.lossesInARow;
   if (news.preemptedBy) {
     ++status.preemptions.count;
     if (news.preemptedByOtherQueue) ++status.preemptions.byOtherQueues;
@@ -424,14 +436,15 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
     status.completionTime = now;
   } else if (restarting(status.gang)) {
     describeRestarting(write, *status.gang.proposal, news, describeStuck(members, now),
-                       resizeUnderWay(job.spec, status.gang));
+                       resizeUnderWay(job.spec, status.gang), backsOffUntil(status.gang, now).has_value());
   } else if (status.gang.placed && !news.suspended) {
     describePlaced(write, news, tally, members);
     if (!status.startTime) status.startTime = placed;
   } else if (status.gang.proposal) {
-    describeStarting(write, *status.gang.proposal, news);
+    describeStarting(write, *status.gang.proposal, news, members);
   } else {
     describeWaiting(write, news);
+    if (job.deleting) write.clear(conditions::kRunning, "Deleted", "the job is being deleted");
   }
   tellResize(job, {}, now, status);
   status.phase = phaseOf(status, news, job, running);

@@ -24,6 +24,7 @@ struct StatusNews {
   Verdict verdict = {};
   std::optional<model::LastFailure> failure = std::nullopt;  // it has just been found out what it failed of
   RestartNews restarts = RestartNews::kNone;
+  std::optional<int> lossesInARow = std::nullopt;  // to be kept with that
   bool membersFailed = false;      // why it starts anew: by themselves, and not because they were lost
   const LifeSign* life = nullptr;  // what its logs have told, where that is news
   std::string where = {};          // "4 nodes in rack zone-a/block-1/rack-3", for a gang that has its places

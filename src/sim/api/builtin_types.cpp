@@ -202,7 +202,10 @@ PersistentVolumeClaim: metadata ObjectMeta; spec any; status any
 PersistentVolume: metadata ObjectMeta; spec any; status any
 PodDisruptionBudget: metadata ObjectMeta; spec any; status any
 PodTemplate: metadata ObjectMeta; template any
-StorageClass: metadata ObjectMeta; provisioner s!; volumeBindingMode *s; parameters any; reclaimPolicy *s
+StorageClass: metadata ObjectMeta; provisioner s!; volumeBindingMode *s; parameters any; reclaimPolicy *s;
+  allowedTopologies any
+CSIDriver: metadata ObjectMeta; spec any
+CSINode: metadata ObjectMeta; spec any
 ServiceAccount: metadata ObjectMeta; secrets []ObjectReference@name; imagePullSecrets
   []LocalObjectReference; automountServiceAccountToken *b
 LimitRangeItem: type s!; max {}q; min {}q; default {}q; defaultRequest {}q; maxLimitRequestRatio {}q

@@ -91,6 +91,10 @@ Registry::Registry() : table_(builtinTypeText()) {
   volumes.shortNames = {"pv"};
   add({"storage.k8s.io", "storageclasses", "StorageClass"}, "v1", "StorageClass", false).strategy =
       std::make_unique<Strategy>();
+  add({"storage.k8s.io", "csidrivers", "CSIDriver"}, "v1", "CSIDriver", false).strategy =
+      std::make_unique<Strategy>();
+  add({"storage.k8s.io", "csinodes", "CSINode"}, "v1", "CSINode", false).strategy =
+      std::make_unique<Strategy>();
   core("podtemplates", "PodTemplate", true).strategy = std::make_unique<Strategy>();
   // Nobody counts disruptions here.
   auto& budgets =

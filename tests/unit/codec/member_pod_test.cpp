@@ -337,3 +337,101 @@ TEST_CASE("the check of the node comes before all containers of the job, with th
       "env":[{"name":"TRAINYARD_NODE","valueFrom":{"fieldRef":{"fieldPath":"spec.nodeName"}}}]})json"));
   CHECK(encoded(job, 0, {}).find("preflight") == std::string::npos);
 }
+
+namespace {
+
+// The ports that the first container of the pod declares, and what the pod asks its resolver.
+struct OnHostNetwork {
+  std::vector<std::int64_t> ports;
+  std::string dnsPolicy;
+};
+
+OnHostNetwork hostNetworkOf(const model::Job& job, std::size_t role, int index) {
+  const auto pod = codec::encodeMemberPod(job, job.spec.roles[role], index, {.epoch = 1});
+  REQUIRE(pod);
+  const auto document = codec::JsonDocument::parse(*pod);
+  const auto spec = document->root().find("spec");
+  OnHostNetwork found;
+  found.dnsPolicy = spec.find("dnsPolicy").string().value_or("");
+  spec.find("containers").forEachElement([&](codec::JsonValue container) {
+    container.find("ports").forEachElement([&](codec::JsonValue port) {
+      CHECK(port.find("hostPort").integer() == port.find("containerPort").integer());
+      found.ports.push_back(port.find("hostPort").integer().value_or(0));
+    });
+  });
+  return found;
+}
+
+model::Job jobOf(std::string_view framework, std::string_view roles, std::string_view more = "") {
+  auto job = codec::decodeJob(fmt::format(
+      R"({{"metadata":{{"name":"bert","namespace":"ml","uid":"j1"}},"spec":{{"framework":"{}","roles":[{}]{}}}}})",
+      framework, roles, more));
+  REQUIRE(job);
+  CHECK(job->specError.empty());
+  return *std::move(job);
+}
+
+std::string role(std::string_view name, int replicas, std::string_view more = "",
+                 std::string_view container = "") {
+  return fmt::format(
+      R"({{"name":"{}","replicas":{},"template":{{"spec":{{"hostNetwork":true{},"containers":[{{"name":"c","image":"x"{}}}]}}}}}})",
+      name, replicas, more, container);
+}
+
+}  // namespace
+
+TEST_CASE("a member on the host's network asks the cluster's resolver, unless its template chose another") {
+  CHECK(hostNetworkOf(jobOf("Custom", role("worker", 2)), 0, 0).dnsPolicy == "ClusterFirstWithHostNet");
+  CHECK(hostNetworkOf(jobOf("Custom", role("worker", 2, R"(,"dnsPolicy":"ClusterFirst")")), 0, 0).dnsPolicy ==
+        "ClusterFirstWithHostNet");
+  CHECK(hostNetworkOf(jobOf("Custom", role("worker", 2, R"(,"dnsPolicy":"Default")")), 0, 0).dnsPolicy ==
+        "Default");
+}
+
+TEST_CASE("a member on the host's network declares the ports that the operator gives to it") {
+  using Ports = std::vector<std::int64_t>;
+  const model::Job torch = jobOf("PyTorch", role("worker", 2));
+  CHECK(hostNetworkOf(torch, 0, 0).ports == Ports{29'500});
+  CHECK(hostNetworkOf(torch, 0, 1).ports.empty());
+  const model::Job elastic = jobOf("PyTorch", role("worker", 2),
+                                   R"(,"failure":{"restartScope":"Pod"},"checkpoint":{"mode":"Signal"})");
+  CHECK(hostNetworkOf(elastic, 0, 0).ports == Ports{29'500, 29'400});
+  CHECK(hostNetworkOf(jobOf("JAX", role("worker", 2)), 0, 0).ports == Ports{1'234});
+  CHECK(hostNetworkOf(jobOf("TensorFlow", role("worker", 3)), 0, 2).ports == Ports{2'222});
+  const model::Job mpi = jobOf("MPI", role("launcher", 1) + "," + role("worker", 2));
+  CHECK(hostNetworkOf(mpi, 0, 0).ports.empty());
+  CHECK(hostNetworkOf(mpi, 1, 1).ports == Ports{2'222});
+  const model::Job mxnet =
+      jobOf("MXNet", role("scheduler", 1) + "," + role("server", 1) + "," + role("worker", 2));
+  CHECK(hostNetworkOf(mxnet, 0, 0).ports == Ports{9'091});
+  CHECK(hostNetworkOf(mxnet, 2, 0).ports.empty());
+}
+
+TEST_CASE("a template's own ports stay, and a port that it names or chooses itself is not declared again") {
+  using Ports = std::vector<std::int64_t>;
+  CHECK(hostNetworkOf(
+            jobOf("PyTorch", role("worker", 1, "", R"(,"ports":[{"containerPort":8080,"hostPort":8080}])")),
+            0, 0)
+            .ports == Ports{8'080, 29'500});
+  CHECK(hostNetworkOf(
+            jobOf("PyTorch", role("worker", 1, "", R"(,"ports":[{"containerPort":29500,"hostPort":29500}])")),
+            0, 0)
+            .ports == Ports{29'500});
+  CHECK(hostNetworkOf(
+            jobOf("PyTorch", role("worker", 1, "", R"(,"env":[{"name":"MASTER_PORT","value":"7"}])")), 0, 0)
+            .ports.empty());
+}
+
+TEST_CASE("a role whose members all declare a port is planned with it") {
+  const auto counts = [](const model::Job& job, std::size_t role, std::string_view port) {
+    return job.spec.roles[role].shape.requests.extended(fmt::format("host port {}/TCP", port));
+  };
+  CHECK(counts(jobOf("PyTorch", role("worker", 1)), 0, "29500") == 1);
+  CHECK(counts(jobOf("PyTorch", role("worker", 2)), 0, "29500") == 0);
+  CHECK(counts(jobOf("PyTorch", role("master", 1) + "," + role("worker", 2)), 0, "29500") == 1);
+  CHECK(counts(jobOf("TensorFlow", role("worker", 2)), 0, "2222") == 1);
+  CHECK(counts(jobOf("MPI", role("launcher", 1) + "," + role("worker", 2)), 1, "2222") == 1);
+  const model::Job mpi = jobOf("MPI", role("launcher", 1) + "," + role("worker", 2));
+  const auto pod = codec::encodeMemberPod(mpi, mpi.spec.roles[1], 0, {.epoch = 1});
+  CHECK(codec::decodePodToSchedule(*pod)->shape == mpi.spec.roles[1].shape);
+}

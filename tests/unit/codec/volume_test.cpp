@@ -22,3 +22,40 @@ TEST_CASE("of volumes, claims and storage classes only what decides about places
           ->waitsForConsumer);
   CHECK_FALSE(codec::decodeStorageClass(R"({"metadata":{"name":"fast"}})")->waitsForConsumer);
 }
+
+TEST_CASE("of volumes that restrict nodes otherwise than by a bound volume all is read that does so") {
+  const auto claim = codec::decodeVolumeClaim(R"({"metadata":{"namespace":"ml","name":"data",
+      "annotations":{"volume.kubernetes.io/selected-node":"n3"}},
+      "spec":{"accessModes":["ReadWriteOncePod"],"resources":{"requests":{"storage":"1Gi"}}}})");
+  REQUIRE(claim);
+  CHECK(claim->modes.oncePod);
+  CHECK(claim->modes.oneNode());
+  CHECK(claim->bytes == 1 << 30);
+  CHECK(claim->selectedNode.str() == "n3");
+  const auto volume = codec::decodeVolume(R"({"metadata":{"name":"pv"},"spec":{"storageClassName":"local",
+      "accessModes":["ReadWriteOnce","ReadOnlyMany"],"capacity":{"storage":"1Ki"},"csi":{"driver":"ebs"}},
+      "status":{"phase":"Available"}})");
+  REQUIRE(volume);
+  CHECK(volume->available);
+  CHECK_FALSE(volume->modes.oneNode());
+  CHECK(volume->bytes == 1024);
+  CHECK(volume->driver == "ebs");
+  CHECK_FALSE(volume->sharedBackend);
+  CHECK(codec::decodeVolume(R"({"metadata":{"name":"pv"},"spec":{"nfs":{"server":"s","path":"/"}}})")
+            ->sharedBackend);
+  const auto storageClass = codec::decodeStorageClass(R"({"metadata":{"name":"zonal",
+      "annotations":{"storageclass.kubernetes.io/is-default-class":"true"}},"provisioner":"kubernetes.io/no-provisioner",
+      "allowedTopologies":[{"matchLabelExpressions":[{"key":"zone","values":["z1","z2"]}]}]})");
+  REQUIRE(storageClass);
+  CHECK(storageClass->isDefault);
+  CHECK(storageClass->isStatic());
+  REQUIRE(storageClass->topologies);
+  CHECK(storageClass->topologies->front().labels.front().values == std::vector<std::string>{"z1", "z2"});
+  CHECK_FALSE(
+      codec::decodeCsiDriver(R"({"metadata":{"name":"nfs"},"spec":{"attachRequired":false}})")->attaches);
+  CHECK(codec::decodeCsiDriver(R"({"metadata":{"name":"ebs"},"spec":{}})")->attaches);
+  const auto node = codec::decodeCsiNode(
+      R"({"metadata":{"name":"n1"},"spec":{"drivers":[{"name":"nfs"},{"name":"ebs","allocatable":{"count":25}}]}})");
+  REQUIRE(node);
+  CHECK(node->limits == std::vector<std::pair<std::string, std::int64_t>>{{"ebs", 25}});
+}

@@ -88,6 +88,30 @@ std::int64_t usageOf(const model::Snapshot& snapshot, std::string_view name) {
 
 }  // namespace
 
+TEST_CASE("a gang stays charged as the type of GPU that its places had, whatever label its node has now") {
+  model::Queue limited = queue("research");
+  limited.limit.set(std::string(model::kGpuTypePrefix) + "H100", 8);
+  model::Job first = job("ml/first").role("worker", 1, gpus(8)).queue("research").placed("n1", "worker", "0");
+  const model::Job second = job("ml/second").role("worker", 1, gpus(8)).queue("research");
+  const auto plan = [&](bool labelled) {
+    SnapshotBuilder builder = cluster().now(1'000).add(limited).add(first).add(second);
+    builder.add(pod("x").memberOf(first, "worker", 0).gpus(8).on("n1").phase(model::PodPhase::kRunning));
+    NodeBuilder n1 = node("n1").gpus(8);
+    if (labelled) n1.label("nvidia.com/gpu.product", "H100");
+    builder.add(n1).add(node("n2").gpus(8).label("nvidia.com/gpu.product", "H100"));
+    CycleInput in = input(builder);
+    in.snapshot.policy.gpuTypeLabel = "nvidia.com/gpu.product";
+    return cycle(in);
+  };
+  CHECK(waitsFor(plan(true), "ml/second") == "WaitingForQuota");
+  const model::JobStatus* recorded = statusFor(plan(true), "ml/first");
+  REQUIRE(recorded != nullptr);
+  CHECK(recorded->gang.placed->assignments.front().gpuType == "H100");
+  CHECK(starts(plan(false), "ml/second"));
+  first.status = *recorded;
+  CHECK(waitsFor(plan(false), "ml/second") == "WaitingForQuota");
+}
+
 TEST_CASE("a start records as what it is charged") {
   const Plan plan =
       cycle(input(twoNodes()

@@ -133,3 +133,52 @@ TEST_CASE(
   CHECK(placedBy(SnapshotBuilder(builder).add(job("x/j").role("worker", 3, gpus(4))), {}) ==
         "rack z/r: n0:worker:0 n2:worker:1-2");
 }
+
+TEST_CASE("nodes that a member would rather leave are used where nothing is equally close") {
+  const auto two = [](auto change) {
+    model::Job gang = job("x/j").role("worker", 2, gpus(8));
+    change(gang.spec.roles[0].shape);
+    return gang;
+  };
+  const auto as = [](model::PodShape&) {};
+  const auto tainted = [](std::string_view name, std::string_view rack) {
+    return node(name).gpus(8).zone("z").rack(rack).taint("old", "", model::TaintEffect::kPreferNoSchedule);
+  };
+  const auto plain = [](std::string_view name, std::string_view rack) {
+    return node(name).gpus(8).zone("z").rack(rack);
+  };
+  SECTION("a taint PreferNoSchedule") {
+    SnapshotBuilder builder = cluster();
+    builder.add(tainted("n0", "r")).add(plain("n1", "r")).add(plain("n2", "r"));
+    CHECK(outcomeIn(builder.add(two(as)), "x/j") == "rack z/(n0)/r: n1:worker:0 n2:worker:1");
+  }
+  SECTION("which a member tolerates is none") {
+    SnapshotBuilder builder = cluster();
+    builder.add(tainted("n0", "r")).add(plain("n1", "r")).add(plain("n2", "r"));
+    const auto tolerates = [](model::PodShape& shape) {
+      shape.tolerations.push_back({.key = "old", .value = "", .exists = true});
+    };
+    CHECK(outcomeIn(builder.add(two(tolerates)), "x/j") == "rack z/(n0)/r: n0:worker:0 n1:worker:1");
+  }
+  SECTION("as few of them as possible") {
+    SnapshotBuilder builder = cluster();
+    builder.add(tainted("n0", "r")).add(tainted("n1", "r")).add(plain("n2", "r"));
+    CHECK(outcomeIn(builder.add(two(as)), "x/j") == "rack z/(n0)/r: n0:worker:0 n2:worker:1");
+  }
+  SECTION("closeness comes first") {
+    SnapshotBuilder builder = cluster();
+    builder.add(tainted("n0", "r")).add(tainted("n1", "r")).add(plain("n2", "q")).add(plain("n3", "s"));
+    const std::string outcome = outcomeIn(builder.add(two(as)), "x/j");
+    CHECK(outcome.find("n0:worker:0 n1:worker:1") != std::string::npos);
+  }
+  SECTION("preferred node affinity") {
+    SnapshotBuilder builder = cluster();
+    builder.add(plain("n0", "q")).add(plain("n1", "q")).add(plain("n2", "r").label("disk", "ssd"));
+    builder.add(plain("n3", "r").label("disk", "ssd"));
+    const auto prefers = [](model::PodShape& shape) {
+      shape.preferred = {{{{"disk", model::SelectorOperator::kIn, {"ssd"}}}, {}}};
+    };
+    const std::string outcome = outcomeIn(builder.add(two(prefers)), "x/j");
+    CHECK(outcome.find("n2:worker:0 n3:worker:1") != std::string::npos);
+  }
+}

@@ -27,7 +27,7 @@ struct Scene {
     if (anyClaim) volumes.claims.push_back(std::make_shared<const model::VolumeClaim>(claim));
     if (anyVolume) volumes.volumes.push_back(std::make_shared<const model::Volume>(volume));
     volumes.classes.push_back(std::make_shared<const model::StorageClass>(storageClass));
-    return withVolumes(std::make_shared<const model::Job>(bert), volumes);
+    return withVolumes(std::make_shared<const model::Job>(bert), volumes, "node");
   }
 };
 
@@ -54,7 +54,7 @@ TEST_CASE("a volume that can be reached from everywhere ties nobody, nor does a 
   scene.volume.affinity.reset();
   CHECK_FALSE(nodeMisfit(node("n1"), scene.tied()->spec.roles[0].shape));
   const auto plain = std::make_shared<const model::Job>(job("ml/bert").role("worker", 2, gpus(1)));
-  CHECK(withVolumes(plain, {}) == plain);
+  CHECK(withVolumes(plain, {}, "node") == plain);
 }
 
 TEST_CASE("a claim that keeps its pods from running is told by name") {
@@ -85,4 +85,137 @@ TEST_CASE("a claim that keeps its pods from running is told by name") {
     scene.claim.storageClass.clear();
     CHECK(problem() == begin + "is not bound yet, and names no storage class");
   }
+}
+
+namespace {
+
+// A gang of two whose template names the claim "data" of class "zonal", which waits for a pod.
+struct WaitingClaim {
+  WaitingClaim() {
+    claim.key = {"ml", "data"};
+    claim.storageClass = "zonal";
+    storageClass.name = "zonal";
+    storageClass.waitsForConsumer = true;
+    storageClass.provisioner = "example.com";
+  }
+
+  [[nodiscard]] std::shared_ptr<const model::Job> tied() const {
+    model::Job bert = job("ml/bert").role("worker", members, gpus(1));
+    bert.spec.roles.front().shape.volumeClaims = {"data"};
+    return withVolumes(std::make_shared<const model::Job>(bert), all(), "node");
+  }
+  [[nodiscard]] std::shared_ptr<const model::Job> tiedEphemeral() const {
+    model::Job bert = job("ml/bert").role("worker", members, gpus(1));
+    bert.spec.roles.front().shape.ephemeralVolumes = {{"d", "zonal", kGi}};
+    return withVolumes(std::make_shared<const model::Job>(bert), all(), "node");
+  }
+  [[nodiscard]] model::Volumes all() const {
+    model::Volumes volumes;
+    volumes.claims.push_back(std::make_shared<const model::VolumeClaim>(claim));
+    for (const model::Volume& each : people)
+      volumes.volumes.push_back(std::make_shared<const model::Volume>(each));
+    volumes.classes.push_back(std::make_shared<const model::StorageClass>(storageClass));
+    volumes.drivers.push_back(std::make_shared<const model::CsiDriver>(driver));
+    volumes.uses = uses;
+    return volumes;
+  }
+  [[nodiscard]] static bool open(const model::Job& tied, const model::Node& node) {
+    return !nodeMisfit(node, tied.spec.roles[0].shape);
+  }
+
+  int members = 2;
+  model::VolumeClaim claim;
+  model::StorageClass storageClass;
+  model::CsiDriver driver{"nfs.example.com", false};
+  std::vector<model::Volume> people;
+  std::map<model::ObjectKey, std::vector<model::ClaimUse>> uses;
+};
+
+constexpr std::string_view kRoleCannot = "the pods of role worker cannot run: ";
+
+}  // namespace
+
+TEST_CASE("a claim that waits for its pod goes where its storage class makes volumes") {
+  WaitingClaim scene;
+  scene.storageClass.topologies = {{{{"zone", model::SelectorOperator::kIn, {"z1"}}}, {}}};
+  CHECK(WaitingClaim::open(*scene.tied(), node("n1").label("zone", "z1")));
+  CHECK_FALSE(WaitingClaim::open(*scene.tied(), node("n0").label("zone", "z0")));
+  CHECK(WaitingClaim::open(*scene.tiedEphemeral(), node("n1").label("zone", "z1")));
+  CHECK_FALSE(WaitingClaim::open(*scene.tiedEphemeral(), node("n0").label("zone", "z0")));
+}
+
+TEST_CASE("a claim for which a volume is being made goes to the node that it is made for") {
+  WaitingClaim scene;
+  scene.claim.selectedNode = model::NodeName("n2");
+  CHECK(WaitingClaim::open(*scene.tied(), node("n2")));
+  CHECK_FALSE(WaitingClaim::open(*scene.tied(), node("n1")));
+}
+
+TEST_CASE("a claim for one pod is no gang's, nor anyone's while another pod uses it") {
+  WaitingClaim scene;
+  scene.claim.modes.oncePod = true;
+  CHECK(scene.tied()->volumeProblem == std::string(kRoleCannot) +
+                                           "PersistentVolumeClaim data is ReadWriteOncePod: a single pod can "
+                                           "use it, and 2 of this job name it");
+  scene.members = 1;
+  CHECK(scene.tied()->volumeProblem.empty());
+  scene.uses[scene.claim.key] = {{{"ml", "notebook"}, model::Uid("other"), model::NodeName("n1")}};
+  CHECK(scene.tied()->volumeProblem ==
+        std::string(kRoleCannot) +
+            "PersistentVolumeClaim data is ReadWriteOncePod, and pod ml/notebook uses it");
+  scene.uses[scene.claim.key][0].owner = model::Uid("uid-ml-bert");
+  CHECK(scene.tied()->volumeProblem.empty());
+}
+
+TEST_CASE("members that share a volume for one node go to one node") {
+  WaitingClaim scene;
+  scene.claim.modes.once = true;
+  CHECK(scene.tied()->spec.locality.required == "node");
+  SECTION("one member may go anywhere") {
+    scene.members = 1;
+    CHECK(scene.tied()->spec.locality.required.empty());
+  }
+  SECTION("so may they where the claim is for many nodes as well, or its driver attaches nothing") {
+    scene.claim.modes.many = true;
+    CHECK(scene.tied()->spec.locality.required.empty());
+    scene.claim.modes.many = false;
+    scene.storageClass.provisioner = "nfs.example.com";
+    CHECK(scene.tied()->spec.locality.required.empty());
+  }
+}
+
+TEST_CASE("a class of local disks has volumes on their nodes alone") {
+  WaitingClaim scene;
+  scene.storageClass.provisioner = "kubernetes.io/no-provisioner";
+  scene.claim.bytes = kGi;
+  CHECK(
+      scene.tied()->volumeProblem ==
+      std::string(kRoleCannot) +
+          "PersistentVolumeClaim data has no volume: none of class zonal with 1073741824 bytes is available");
+  const auto disk = [](std::string_view host, std::int64_t bytes) {
+    model::Volume volume;
+    volume.name = "pv-" + std::string(host);
+    volume.affinity = {{{{"host", model::SelectorOperator::kIn, {std::string(host)}}}, {}}};
+    volume.storageClass = "zonal";
+    volume.bytes = bytes;
+    volume.available = true;
+    volume.modes.once = true;
+    return volume;
+  };
+  scene.people = {disk("h1", kGi), disk("h2", kGi / 2)};
+  for (const auto& tied : {scene.tied(), scene.tiedEphemeral()}) {
+    CHECK(tied->volumeProblem.empty());
+    CHECK(WaitingClaim::open(*tied, node("n1").label("host", "h1")));
+    CHECK_FALSE(WaitingClaim::open(*tied, node("n2").label("host", "h2")));
+  }
+  scene.storageClass.waitsForConsumer = false;
+  CHECK(scene.tiedEphemeral()->volumeProblem.find("has to have volumeBindingMode WaitForFirstConsumer") !=
+        std::string::npos);
+}
+
+TEST_CASE("an ephemeral volume needs its storage class") {
+  WaitingClaim scene;
+  scene.storageClass.name = "another";
+  CHECK(scene.tiedEphemeral()->volumeProblem ==
+        std::string(kRoleCannot) + "its ephemeral volume d names storage class zonal, which does not exist");
 }

@@ -29,6 +29,36 @@ TEST_CASE("what is said of one who was given more memory is said of no other wit
   CHECK(checks.outcome(larger, {}) == "exceeds the namespace's most");
 }
 
+TEST_CASE("a refusal is asked again, soon at first and then less often, for every job of the template") {
+  TemplateChecks checks;
+  base::Instant now{};
+  std::vector<std::int64_t> seconds;
+  for (int i = 0; i < 7; ++i) {
+    checks.failedForNow(waiting("first"), "must be less than the limit", now);
+    CHECK(checks.outcome(waiting("another"), now) == "must be less than the limit");
+    const base::Instant next = *checks.nextWake(now);
+    seconds.push_back(std::chrono::duration_cast<std::chrono::seconds>(next - now).count());
+    now = next;
+    CHECK_FALSE(checks.outcome(waiting("another"), now));
+  }
+  CHECK(seconds == std::vector<std::int64_t>{1, 2, 4, 8, 16, 30, 30});
+  checks.passed(waiting("another"), {});
+  CHECK(checks.outcome(waiting("first"), now) == "");
+}
+
+TEST_CASE("many refused templates are asked no more often than ten a second") {
+  TemplateChecks checks;
+  for (int i = 0; i < 1'000; ++i) {
+    model::Job job = waiting("j");
+    job.spec.templateHash = std::to_string(i);
+    for (int again = 0; again < 9; ++again) checks.failedForNow(job, "refused", {});
+  }
+  model::Job one = waiting("j");
+  one.spec.templateHash = "7";
+  checks.failedForNow(one, "refused", {});
+  CHECK(checks.outcome(one, base::Instant{} + std::chrono::seconds(99)));
+}
+
 TEST_CASE("nothing is kept of jobs that are gone, nor of their former versions") {
   TemplateChecks checks;
   model::PodShape larger;

@@ -1,0 +1,61 @@
+#include "operator/assumed_pods.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/names.h"
+
+namespace trainyard::operator_ {
+
+AssumedPods::AssumedPods(kube::ClusterCache& cache, kube::ObjectCache<model::VolumeClaim>& claims,
+                         std::string schedulerName, const std::function<void()>& changed)
+    : claims_(claims), schedulerName_(std::move(schedulerName)) {
+  cache.pods.onChange([this](const auto& before, const auto& after) {
+    if (after && mayBeAssumed(*after)) {
+      pods_.try_emplace(after->key);
+    } else {
+      pods_.erase((after ? after : before)->key);
+    }
+  });
+  claims.onChange([this, changed](const auto&, const auto&) {
+    if (!pods_.empty()) changed();
+  });
+}
+
+// Members are counted by their gang's record.
+bool AssumedPods::mayBeAssumed(const model::Pod& pod) const {
+  const bool ours = pod.schedulerName.empty() || pod.schedulerName == schedulerName_;
+  const bool open = !pod.bound() && !pod.finished() && !pod.terminating && !pod.gated;
+  const bool waits =
+      !pod.nominated.empty() || (!pod.shape.volumeClaims.empty() && pod.unschedulableMessage.empty());
+  return ours && open && waits && pod.controllerKind != model::names::kTrainingJobKind;
+}
+
+// Empty where kube-scheduler has not chosen any.
+model::NodeName AssumedPods::nodeOf(const model::Pod& pod) const {
+  if (!pod.nominated.empty()) return pod.nominated;
+  for (const std::string& name : pod.shape.volumeClaims) {
+    const auto claim = claims_.find({pod.key.ns, name});
+    if (claim && !claim->bound && !claim->selectedNode.empty()) return claim->selectedNode;
+  }
+  return {};
+}
+
+void AssumedPods::overlay(model::Snapshot& snapshot) {
+  for (auto& [key, assumed] : pods_) {
+    const auto& pods = snapshot.pods.items();
+    const auto at = std::lower_bound(pods.begin(), pods.end(), key,
+                                     [](const auto& pod, const auto& wanted) { return pod->key < wanted; });
+    if (at == pods.end() || (*at)->key != key || (*at)->bound()) continue;
+    const model::NodeName node = nodeOf(**at);
+    if (node.empty()) continue;
+    if (assumed.from != *at || assumed.to->node != node) {
+      auto copy = std::make_shared<model::Pod>(**at);
+      copy->node = node;
+      assumed = {*at, std::move(copy)};
+    }
+    snapshot.pods.edit()[static_cast<std::size_t>(at - pods.begin())] = assumed.to;
+  }
+}
+
+}  // namespace trainyard::operator_
