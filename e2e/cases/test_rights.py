@@ -236,7 +236,12 @@ class ChartTest(unittest.TestCase):
         "finalizers": {"admissionPolicy": {"podFinalizers": ["example.com/audit"]}},
         "one replica": {"operator": {"replicas": 1}, "extender": {"replicas": 1}},
         "existing": {"certificates": {"source": "existing", "existing": {"serverSecret": "s", "clientSecret": "c"}}},
-        "bare": {"rbac": {"create": False}, "admissionPolicy": {"reserved": False, "priorityClasses": False}, "crds": {"install": False}, "metrics": {"annotations": False},
+        "pods of tenants": {"admissionPolicy": {
+            "gpusForJobsOnly": True, "highestPriority": -5, "systemNamespaces": ["a", "b-*"], "systemUsers": ["x:y"],
+            "antiAffinityTopologyKeys": ["kubernetes.io/hostname"]}},
+        "no namespace of the system": {"admissionPolicy": {"systemNamespaces": [], "exemptNamespaces": []}},
+        "bare": {"rbac": {"create": False}, "admissionPolicy": {
+            "reserved": False, "priorityClasses": False, "antiAffinity": False, "systemClasses": False}, "crds": {"install": False}, "metrics": {"annotations": False},
                  "podDisruptionBudget": {"enabled": False}},
     }
     # Kinds that only clusters with Prometheus' operator have.
@@ -256,6 +261,8 @@ class ChartTest(unittest.TestCase):
         "an agent among the other programs": ({"agent": {"enabled": True, "namespace": "trainyard-system"}}, "agent.namespace"),
         "an agent's policy that is none": ({"agent": {"policy": "srpt"}}, "policy"),
         "a token without a key": ({"metrics": {"serviceMonitor": {"tokenSecret": {"name": "x"}}}}, "tokenSecret"),
+        "a namespace that is none": ({"admissionPolicy": {"systemNamespaces": ["*-system"]}}, "systemNamespaces"),
+        "a user with quotes": ({"admissionPolicy": {"systemUsers": ["a'b"]}}, "systemUsers"),
         "a Secret missing": ({"certificates": {"source": "existing"}}, "certificates.existing.serverSecret"),
     }
 

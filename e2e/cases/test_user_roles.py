@@ -162,6 +162,143 @@ class PoliciesTest(UserCase):
         self.as_user("nurse", "patch", pod, "--subresource=status", "-p",
                      '{"status":{"message":"looked at"},"metadata":{"labels":{"team":"theirs"}}}')
 
+    def test_members_keep_their_controller(self):
+        """Without it no queue would be charged for them, and nothing would preempt them."""
+        support.create_job(self.namespace, job("gang", replicas=2, gpus=1))
+        with support.watch_jobs(self.namespace) as jobs:
+            wait_phase(jobs, self.namespace, "gang", "Running")
+        pod = "pod/gang-worker-0"
+        owner = given().json("get", pod, "-n", self.namespace)["metadata"]["ownerReferences"][0]
+        for kind, change in (
+                ("merge", {"metadata": {"ownerReferences": None}}), ("merge", {"metadata": {"ownerReferences": []}}),
+                ("merge", {"metadata": {"ownerReferences": [{**owner, "controller": False}]}}),
+                ("merge", {"metadata": {"ownerReferences": [{**owner, "uid": "another"}]}}),
+                ("merge", {"metadata": {"ownerReferences": [{**owner, "kind": "ConfigMap"}]}}),
+                ("strategic", {"metadata": {"ownerReferences": [{"$patch": "delete", "uid": owner["uid"]}]}}),
+                ("json", [{"op": "remove", "path": "/metadata/ownerReferences"}]),
+                ("json", [{"op": "remove", "path": "/metadata/ownerReferences/0/controller"}])):
+            with self.subTest(change=change):
+                self.refused("ownerReferences of a gang's pod", "admin", "patch", pod, f"--type={kind}",
+                             "-p", json.dumps(change))
+        # More owners, and an end of the blocking, change nothing of that.
+        second = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "x"}
+        self.as_user("admin", "patch", pod, "--dry-run=server", "--type=merge", "-p", json.dumps(
+            {"metadata": {"ownerReferences": [{**owner, "blockOwnerDeletion": False}, second]}}))
+        kubectl("patch", pod, "-n", self.namespace, "--dry-run=server", "--type=merge",
+                "-p", '{"metadata":{"ownerReferences":null}}')  # an administrator
+
+    def test_a_job_is_not_deleted_without_its_pods(self):
+        body = job("gang", replicas=2, gpus=1)
+        body["metadata"]["finalizers"] = ["orphan"]
+        self.refused("policy Orphan", "admin", "create", "-f", "-", input=json.dumps(body))
+        support.create_job(self.namespace, job("gang", replicas=2, gpus=1))
+        with support.watch_jobs(self.namespace) as jobs:
+            wait_phase(jobs, self.namespace, "gang", "Running")
+            self.refused("policy Orphan", "admin", "delete", "tj/gang", "--cascade=orphan", "--wait=false")
+            self.refused("policy Orphan", "admin", "delete", "tj", "--all", "--cascade=orphan", "--wait=false")
+            self.refused("policy Orphan", "admin", "patch", "tj/gang", "--type=json", "-p", json.dumps(
+                [{"op": "add", "path": "/metadata/finalizers/-", "value": "orphan"}]))
+            self.as_user("admin", "delete", "tj/gang", "--cascade=foreground", "--wait=false")
+            jobs.wait(lambda all_: not all_, "the job is gone")
+            support.create_job(self.namespace, job("gang", replicas=2, gpus=1))
+            wait_phase(jobs, self.namespace, "gang", "Running")
+            self.as_user("admin", "delete", "tj", "--all", "--wait=false")
+            jobs.wait(lambda all_: not all_, "the job is gone")
+
+    @staticmethod
+    def plain(name, **spec):
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+                "spec": {"containers": [{"name": "c", "image": "c"}], **spec}}
+
+    @classmethod
+    def apart(cls, name, **scope):
+        body = cls.plain(name)
+        body["spec"]["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+            {"labelSelector": {}, "topologyKey": "kubernetes.io/os", **scope}]}}
+        return body
+
+    def test_anti_affinity_stays_within_its_namespace(self):
+        create = ["create", "--dry-run=server", "-f", "-"]
+        for scope in ({"namespaceSelector": {}}, {"namespaces": ["default"]}, {"namespaces": [self.namespace, "default"]},
+                      {"namespaceSelector": {"matchLabels": {"a": "b"}}, "topologyKey": "kubernetes.io/hostname"}):
+            with self.subTest(scope):
+                body = json.dumps(self.apart("apart", **scope))
+                self.refused("must not reach into other namespaces", "admin", *create, input=body)
+        for scope in ({}, {"namespaces": [self.namespace]}, {"namespaces": []}):
+            self.as_user("admin", *create, input=json.dumps(self.apart("apart", **scope)))
+        preferred = self.apart("apart", namespaceSelector={})
+        term = preferred["spec"]["affinity"]["podAntiAffinity"].pop("requiredDuringSchedulingIgnoredDuringExecution")[0]
+        preferred["spec"]["affinity"]["podAntiAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"] = [
+            {"weight": 1, "podAffinityTerm": term}]
+        self.as_user("admin", *create, input=json.dumps(preferred))
+        kubectl(*create, "-n", "kube-system", input=json.dumps(self.apart("apart", namespaceSelector={})))
+
+    def let_in(self, user, namespace):
+        kubectl("create", "rolebinding", f"e2e-{user}", "-n", namespace, "--clusterrole=admin", f"--user={user}")
+        self.addCleanup(kubectl, "delete", "rolebinding", f"e2e-{user}", "-n", namespace)
+        def may():
+            try:
+                return kubectl("auth", "can-i", "create", "pods", "-n", namespace, f"--as={user}")
+            except E2EError as error:
+                return str(error)
+        support.await_value(may, lambda text: text.strip() == "yes", f"{user} may create pods in {namespace}")
+
+    def priority_class(self, name, value):
+        kubectl("create", "priorityclass", name, f"--value={value}")
+        self.addCleanup(kubectl, "delete", "priorityclass", name)
+        body = json.dumps(self.plain("mine", priorityClassName=name))
+        support.await_value(lambda: self.tried(body), lambda text: "no PriorityClass" not in text, "the class is seen")
+        return body
+
+    def test_high_classes_are_the_systems(self):
+        create = ["create", "--dry-run=server", "-f", "-"]
+        self.let_in("admin", "kube-system")
+        for name in ("system-node-critical", "system-cluster-critical"):
+            body = json.dumps(self.plain("critical", priorityClassName=name))
+            self.refused(f"{name} is for the cluster's own programs", "admin", *create, input=body)
+            kubectl(*create, "-n", "kube-system", "--as=admin", input=body)
+        for name, value in (("highest", 1_000_000_000), ("higher-than-most", 999)):
+            self.as_user("admin", *create, input=self.priority_class(name, value))
+
+    def tried(self, body):
+        try:
+            return self.as_user("admin", "create", "--dry-run=server", "-f", "-", input=body)
+        except E2EError as error:
+            return str(error)
+
+    def test_gpus_may_be_for_jobs_only(self):
+        """And classes, namespaces and users are what the values say."""
+        strict = {"admissionPolicy": {
+            "gpusForJobsOnly": True, "highestPriority": 0, "systemNamespaces": ["default", "e2e-sys*"], "systemUsers": ["robot"],
+            "antiAffinityTopologyKeys": ["kubernetes.io/hostname"]}}
+        apply = ["apply", "--server-side", "--force-conflicts", "--field-manager=e2e", "-f", "-"]
+        def undo():
+            kubectl("delete", "validatingadmissionpolicy,validatingadmissionpolicybinding", "trainyard-gpus-for-jobs")
+            kubectl(*apply, input=helm.template(given().tools["helm"], VALUES, only=["admission-policies"]))
+        self.addCleanup(undo)
+        kubectl(*apply, input=helm.template(given().tools["helm"], strict, only=["admission-policies"]))
+        pod = json.dumps(support.pod("bare", gpus=1))
+        support.await_value(lambda: self.tried(pod), lambda text: "must be a member of a TrainingJob" in text, "it is refused")
+        positive = self.priority_class("positive", 1)
+        support.await_value(lambda: self.tried(positive), lambda text: "positive is for the cluster's own" in text,
+                            "its class, too")
+        create = ["create", "--dry-run=server", "-f", "-"]
+        elsewhere = json.dumps(self.apart("a", namespaceSelector={}))
+        by_node = json.dumps(self.apart("a", namespaceSelector={}, topologyKey="kubernetes.io/hostname"))
+        self.as_user("admin", *create, input=by_node)
+        self.refused("must not reach", "admin", *create, input=elsewhere)
+        system = self.make_namespace("e2e-sys-" + self.namespace[-20:].strip("-"))
+        for namespace in ("default", system):
+            self.let_in("admin", namespace)
+            for body in (pod, positive, elsewhere):
+                kubectl(*create, "-n", namespace, "--as=admin", input=body)
+        self.let_in("robot", self.namespace)
+        for body in (pod, positive, elsewhere):
+            self.as_user("robot", *create, input=body)
+        support.create_job(self.namespace, job("gang", replicas=2, gpus=1))
+        with support.watch_jobs(self.namespace) as jobs:
+            wait_phase(jobs, self.namespace, "gang", "Running")
+
     def test_a_gate_is_opened_by_the_operator(self):
         body = support.pod("closed", gpus=0)
         body["spec"]["schedulingGates"] = [{"name": support.GATE}]
@@ -196,16 +333,19 @@ class PoliciesTest(UserCase):
 
     def test_the_rules_are_well_typed(self):
         """kube-controller-manager checks every expression against the types of what it is about."""
-        names = [item["metadata"]["name"] for item in yaml.safe_load_all(
-            helm.template(given().tools["helm"], VALUES, only=["admission-policies"]))
-                 if item and item["kind"] == "ValidatingAdmissionPolicy"]
-        for name in names:
+        typed = {"admissionPolicy": {**VALUES["admissionPolicy"], "gpusForJobsOnly": True}}
+        text = helm.template(given().tools["helm"], typed, only=["admission-policies"])
+        policies = {item["metadata"]["name"]: item for item in yaml.safe_load_all(text)
+                    if item and item["kind"] == "ValidatingAdmissionPolicy"}
+        # Without its binding, as the others here have GPUs in pods of no job.
+        kubectl("apply", "-f", "-", input=json.dumps(policies["trainyard-gpus-for-jobs"]))
+        for name in policies:
             with self.subTest(name):
                 checked = support.await_value(
                     lambda name=name: given().json("get", "validatingadmissionpolicy", name).get("status", {}),
                     lambda status: "observedGeneration" in status, "the policy is checked")
                 self.assertEqual({}, checked.get("typeChecking", {}))
-        self.assertEqual(4, len(names))
+        self.assertEqual(8, len(policies))
 
 
 class PriorityClassesTest(UserCase):

@@ -202,6 +202,35 @@ ipFamilyPolicy: PreferDualStack
 {{ .Values.policy.gpuResources | default (list "nvidia.com/gpu") | toJson }}
 {{- end }}
 
+{{/* A matchCondition of admission policies: the pod asks for GPUs. */}}
+{{- define "trainyard.withGpus" -}}
+- name: with-gpus
+  expression: >-
+    object.spec.containers.exists(c, c.?resources.?limits.orValue({}).exists(k, k in {{ include "trainyard.gpuResources" . }})) ||
+    object.spec.?initContainers.orValue([]).exists(c, c.?resources.?limits.orValue({}).exists(k, k in {{ include "trainyard.gpuResources" . }}))
+{{- end }}
+
+{{/* matchConditions of admission policies: the pod is none of the cluster's own programs. Kubelets report static pods that run already. */}}
+{{- define "trainyard.ordinaryTenant" -}}
+{{- $names := list .Release.Namespace }}
+{{- if .Values.agent.enabled }}{{ $names = append $names .Values.agent.namespace }}{{ end }}
+{{- $rules := list }}
+{{- range .Values.admissionPolicy.systemNamespaces }}
+{{- if hasSuffix "*" . }}
+{{- $rules = append $rules (printf "!request.namespace.startsWith('%s')" (trimSuffix "*" .)) }}
+{{- else }}
+{{- $names = append $names . }}
+{{- end }}
+{{- end -}}
+- name: not-in-a-system-namespace
+  expression: >-
+    {{ append $rules (printf "!(request.namespace in %s)" ($names | uniq | toJson)) | join " && " }}
+- name: not-by-a-system-user
+  expression: >-
+    !request.userInfo.username.startsWith('system:node:') &&
+    !(request.userInfo.username in {{ .Values.admissionPolicy.systemUsers | default list | toJson }})
+{{- end }}
+
 {{/* Annotations of what runs before an uninstallation; the dot is its place in the order. */}}
 {{- define "trainyard.uninstallHook" -}}
 annotations:

@@ -1,0 +1,103 @@
+"""A tenant whose small jobs take the nodes that a neighbour's large gang waits for. Each test says what came of it once.
+
+    e2e/run abuse_backfill
+"""
+import itertools
+import time
+
+from support import wait_phase
+from tenants import Tenants, install_chart, role
+
+CLUSTER = {"nodes": 8}  # of 8 GPUs
+# The neighbour waits for these, and mallory has the others.
+WANTED, HELD = range(4), range(4, 8)
+RUN = 15
+
+
+def setUpModule():
+    install_chart()
+
+
+class Overtaken(Tenants):
+    """The neighbour's own jobs end after RUN seconds, as they say, and its gang waits for all of WANTED."""
+
+    def fill(self, gpus=8, seconds=RUN):
+        for node in WANTED:
+            self.submits(f"runner-{node}", role(gpus=gpus, nodes=[node], run_for=f"{seconds}s"), seconds=seconds)
+        for node in WANTED:
+            wait_phase(self.jobs, self.others, f"runner-{node}", "Running")
+        return time.monotonic() + seconds
+
+    def gang_waits(self):
+        key = self.submits("gang", role(replicas=len(WANTED), gpus=8, nodes=WANTED), seconds=60)
+        self.waits_at_all(key)
+        time.sleep(1)
+        return key
+
+    def small_jobs(self, count=8, run_for="30s", name="small", **spec):
+        """Jobs of half a node in the gang's places, created after it."""
+        for number in range(count):
+            self.attack(f"{name}-{number}", role(gpus=4, nodes=WANTED, run_for=run_for), preemptible=False, **spec)
+
+    def hold(self, nodes):
+        """For ever."""
+        for node in nodes:
+            self.attack(f"held-{node}", role(gpus=8, nodes=[node]))
+        for node in nodes:
+            wait_phase(self.jobs, self.namespace, f"held-{node}", "Running")
+
+    def test_one_job_that_waits_for_a_node_of_the_gang_and_one_of_its_own(self):
+        """The first node that became free was kept for it, the gang lost its own reservation in that cycle, and small
+        jobs took its places."""
+        self.hold([4])
+        free = self.fill()
+        self.waits_at_all(self.attack("ever", role(replicas=2, gpus=8, nodes=[0, 4])))
+        key = self.gang_waits()
+        self.small_jobs()
+        self.is_placed(key, since=free)
+
+    def test_as_many_waiting_jobs_as_there_are_reservations(self):
+        """All eight reservations of a cycle were theirs, and the gang had none."""
+        self.hold(HELD)
+        free = self.fill()
+        sets = [each for size in (2, 3) for each in itertools.combinations(HELD, size)]
+        for number, nodes in enumerate(sets[:9]):
+            self.attack(f"ever-{number}", role(replicas=len(nodes), gpus=8, nodes=nodes))
+        self.waits_at_all((self.namespace, "ever-8"))
+        key = self.gang_waits()
+        self.small_jobs()
+        self.is_placed(key, since=free)
+
+    def test_a_kind_of_job_that_was_taught_to_be_short(self):
+        """Five jobs of a second, and those of that name which never end passed the gang's reservation uncounted."""
+        for number in range(5):
+            self.holds(f"sweep-{number}", role(gpus=4, run_for="1s"), preemptible=False)
+            wait_phase(self.jobs, self.namespace, f"sweep-{number}", "Succeeded")
+        free = self.fill(gpus=4)
+        key = self.gang_waits()
+        for number in range(11, 17):
+            self.attack(f"sweep-{number}", role(gpus=4, nodes=WANTED), preemptible=False)
+        self.is_placed(key, since=free)
+
+    def test_a_stream_of_jobs_that_say_a_second(self):
+        """They ran for twenty, and the next ones were first again: the gang was not placed in two minutes."""
+        free = self.fill()
+        self.small_jobs(count=8, run_for="20s", seconds=1)
+        key = self.gang_waits()
+        self.again(0.5, lambda count: self.attack(f"more-{count}", role(gpus=4, nodes=WANTED, run_for="20s"), seconds=1,
+                                                  preemptible=False))
+        # Those that are before it by right end once.
+        self.is_placed(key, since=free + 20)
+
+    def test_control_small_jobs_alone(self):
+        free = self.fill()
+        key = self.gang_waits()
+        self.small_jobs()
+        self.is_placed(key, since=free)
+
+    def test_control_a_kind_that_was_taught_nothing(self):
+        free = self.fill(gpus=4)
+        key = self.gang_waits()
+        for number in range(11, 17):
+            self.attack(f"sweep-{number}", role(gpus=4, nodes=WANTED), preemptible=False)
+        self.is_placed(key, since=free)
