@@ -182,7 +182,7 @@ class LivingCluster {
     using enum model::Ordering;
     static constexpr model::Ordering kOrderings[] = {kFifo, kLas, kSrtf, kSrsf, kDefault};
     policy_.ordering = kOrderings[rng_.below(std::size(kOrderings))];
-    policy_.backfill.passesWithoutEstimate = static_cast<int>(rng_.below(4));
+    policy_.backfill.reservationLimit = std::chrono::seconds(rng_.below(4) * 20);
     policy_.preemption.minRuntime = std::chrono::seconds(rng_.chance(1, 2) ? 0 : 60);
     policy_.relaxation.base = std::chrono::seconds(rng_.between(0, 60));
     policy_.timeSlicing.enabled = rng_.chance(1, 4);

@@ -47,7 +47,7 @@ struct QueueScene {
   std::vector<int> nodes;  // GPUs; every two nodes are a rack
   std::vector<SceneQueue> queues;
   std::vector<SceneJob> jobs;
-  int passesWithoutEstimate = 1;
+  int reservationMinutes = 10;
 };
 
 inline std::string queueName(std::size_t index) { return fmt::format("q{}", index); }
@@ -156,7 +156,7 @@ inline model::Snapshot snapshotOf(const QueueScene& scene, bool backwards = fals
     builder.add(each);
   }
   model::Snapshot snapshot = builder.build();
-  snapshot.policy.backfill.passesWithoutEstimate = scene.passesWithoutEstimate;
+  snapshot.policy.backfill.reservationLimit = std::chrono::minutes(scene.reservationMinutes);
   return snapshot;
 }
 
@@ -192,7 +192,7 @@ inline std::vector<PlannedStart> startsOf(const core::Plan& plan) {
 inline void showValue(const QueueScene& scene, std::ostream& out) {
   out << "nodes:";
   for (const int gpuCount : scene.nodes) out << ' ' << gpuCount;
-  out << fmt::format("; {} may pass without estimate\n", scene.passesWithoutEstimate);
+  out << fmt::format("; reservations lapse after {} min\n", scene.reservationMinutes);
   for (std::size_t i = 0; i < scene.queues.size(); ++i) {
     const SceneQueue& q = scene.queues[i];
     const auto parent = static_cast<std::size_t>(q.parent);
@@ -262,7 +262,7 @@ struct Arbitrary<trainyard::test::QueueScene> {
         gen::set(&QueueScene::nodes, between(gen::element(2, 4, 4, 8), 1, 4)),
         gen::set(&QueueScene::queues, between(gen::arbitrary<trainyard::test::SceneQueue>(), 1, 5)),
         gen::set(&QueueScene::jobs, between(gen::arbitrary<trainyard::test::SceneJob>(), 1, 12)),
-        gen::set(&QueueScene::passesWithoutEstimate, gen::inRange(0, 3)));
+        gen::set(&QueueScene::reservationMinutes, gen::inRange(0, 3)));
   }
 };
 

@@ -35,7 +35,7 @@ class Contention {
     policy.ordering = kOrderings[rng_.below(4)];
     policy.timeSlicing.enabled = rng_.chance(1, 3);
     policy.timeSlicing.interval = milliseconds(rng_.between(1'000, 4'000));
-    policy.backfill.passesWithoutEstimate = static_cast<int>(rng_.between(8, 16));
+    policy.backfill.reservationLimit = milliseconds(rng_.between(1'000, 60'000));
   }
 
   // Guarantees never exceed the cluster: those who made them could not keep them.

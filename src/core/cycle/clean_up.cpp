@@ -7,9 +7,13 @@ std::optional<base::WallTime> timeToGo(const model::Job& job) {
   return *job.status.completionTime + *job.spec.run.ttlAfterFinished;
 }
 
-bool cleansUp(const model::Job& job, const model::Pod& pod) {
+bool cleansUp(const model::Job& job, const model::Pod& pod, const Ledger& ledger) {
+  const auto holdsGpuNode = [&] {
+    const auto node = ledger.find(pod.node);
+    return pod.shape.requests.gpus() > 0 || (node && ledger.nodes()[*node].gpus > 0);
+  };
   switch (job.spec.run.cleanPodPolicy) {
-    case model::CleanPodPolicy::kNone: return !pod.finished() && pod.shape.requests.gpus() > 0;
+    case model::CleanPodPolicy::kNone: return !pod.finished() && holdsGpuNode();
     case model::CleanPodPolicy::kAll: return true;
     case model::CleanPodPolicy::kRunning: return !pod.finished();
   }

@@ -8,23 +8,12 @@
 #include "core/cycle/cycle_phases.h"
 
 namespace trainyard::core {
-namespace {
-
-// Whether the job was deleted with --cascade=orphan: pods that have their node run on, and belong to no job.
-bool leavesOrphans(const model::Job& job) {
-  const auto& others = job.otherFinalizers;
-  return std::find(others.begin(), others.end(), "orphan") != others.end();
-}
-
-}  // namespace
 
 void Cycle::drainDeleted(const JobPtr& job) {
   if (podsOf(*job).empty() && !job->hasReleaseFinalizer) return clearDeleted(job);
-  JobPods going = podsOf(*job);
-  if (leavesOrphans(*job)) std::erase_if(going, [](const auto& pod) { return pod->bound(); });
   JobDecision& decision = add(job);
-  removePods(going, decision);
-  if (going.empty() && job->hasReleaseFinalizer) decision.actions.emplace_back(RemoveFinalizer{});
+  removePods(podsOf(*job), decision);
+  if (podsOf(*job).empty() && job->hasReleaseFinalizer) decision.actions.emplace_back(RemoveFinalizer{});
 }
 
 // Only finalizers of others keep the object. Without pods it holds nothing, and its queue is charged for
@@ -54,7 +43,7 @@ void Cycle::cleanUpFinished(const JobPtr& job) {
   }
   Removal removal(ledger_, settings_, input_.snapshot.now);
   for (const auto& pod : podsOf(*job)) {
-    if (cleansUp(*job, *pod)) removal.remove(*pod);
+    if (cleansUp(*job, *pod, ledger_)) removal.remove(*pod);
   }
   wakeAt(goneAt);
   if (!removal.done()) return finishRemoval(removal, add(job));

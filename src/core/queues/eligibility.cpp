@@ -92,9 +92,8 @@ bool preemptible(const Job& job) {
   using Phase = model::ProposalPhase;
   if (proposal.movesFor) return false;
   if (!gang.placed) return proposal.kind == Kind::kStart && proposal.phase == Phase::kReserved;
-  const bool leaves = proposal.kind == Kind::kRestart && proposal.add.empty();
-  const bool isGivenUp = proposal.kind == Kind::kRestart && proposal.phase == Phase::kAborting;
-  return !leaves && !isGivenUp;
+  // A gang that restarts as a whole is leaving until its own pods have ended.
+  return proposal.kind != Kind::kRestart || (proposal.phase == Phase::kReserved && !proposal.add.empty());
 }
 
 std::optional<base::WallTime> preemptibleFrom(const Job& job, const model::Snapshot& snapshot) {

@@ -179,7 +179,6 @@ class Maker {
     pending.delay = static_cast<model::DelayKind>(number(3));
     if (number(2) == 0) pending.nextRelaxation = exact();
     if (number(2) == 0) pending.estimatedStart = exact();
-    pending.passes = number(3);
     return pending;
   }
 
@@ -307,17 +306,16 @@ TEST_CASE("what a job has waited and consumed is written in words of the schema"
   status.preemptions = {2, at(1)};
   status.pending.emplace();
   status.pending->delay = model::DelayKind::kFairShare;
-  status.pending->passes = 3;
   CHECK(codec::encodeJobStatus(status) ==
         R"({"observedGeneration":0,"replicas":0,"gpus":0,"pending":{"reason":"WaitingForCapacity",)"
-        R"("delay":"FairShare","passes":3},"delays":{"fairShareSeconds":60,"fragmentationSeconds":7},)"
+        R"("delay":"FairShare"},"delays":{"fairShareSeconds":60,"fragmentationSeconds":7},)"
         R"("service":{"gpuSeconds":3600,"runSeconds":1800,"updatedAt":"2026-09-21T14:13:20Z"},)"
         R"("preemptions":{"count":2,"lastTime":"2026-09-21T14:13:21Z"}})");
 }
 
 TEST_CASE("negative or absurd numbers in a status are refused by name") {
   for (const char* status : {R"({"delays":{"fairShareSeconds":-1}})", R"({"service":{"gpuSeconds":1e300}})",
-                             R"({"preemptions":{"count":99999999999}})", R"({"pending":{"passes":-1}})"}) {
+                             R"({"preemptions":{"count":99999999999}})"}) {
     CAPTURE(status);
     const auto job = codec::decodeJob(
         fmt::format(R"({{"metadata":{{"name":"bert","namespace":"ml"}},"status":{}}})", status));

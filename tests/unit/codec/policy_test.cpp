@@ -223,7 +223,7 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
        "policy.yaml:3: shapeCosts[1]: 2 nodes with 2 GPUs each are there twice"},
       {"shapeCosts: {nodes: 2}", "policy.yaml:1: shapeCosts: must be a list"},
       {"backfill: {reservationLimit: 1.5}",
-       "policy.yaml:1: backfill.passesWithoutEstimate: must be a whole number from 0 to 1000000, not 1.5"},
+       "policy.yaml:1: backfill.reservationLimit: must be a duration such as 90s, 10m or 1h30m, not 1.5"},
       {"backfill: {keepFreed: 2}",
        "policy.yaml:1: backfill.keepFreed: must be a duration such as 90s, 10m or 1h30m, not 2"},
       {"preemption: {minRuntime: inf}",

@@ -82,7 +82,7 @@ TEST_CASE("a gang with fewer members than it starts with is charged, placed and 
   CHECK(tree.node(*tree.find(model::QueueName("default"))).usage[0] == 16);
   CHECK(observedMix(snapshot.jobs).entries().front().weight == 2);
   CHECK(valueOf(MemberEnvironments(made).of("worker", 1, 1), "WORLD_SIZE") == "2");
-  CHECK(kindsOf(made)[1] == "queue/default/32");  // learns from jobs of what it asks for
+  CHECK(kindsOf(made)[1] == "queue/default@ml/32");  // learns from jobs of what it asks for
 }
 
 TEST_CASE("a gang with fewer members than it starts with is reported and served by its record") {

@@ -60,17 +60,3 @@ TEST_CASE("a deleted job that a foreign finalizer keeps holds nothing once its p
   kept.status = *cleared.front().status;
   CHECK(decide(true).empty());
 }
-
-TEST_CASE("a job that is deleted without its pods leaves those that have their node") {
-  model::Job left = job("ml/left").role("worker", 2, gpus(8)).placed("n1", "worker", "0-1").deleting();
-  left.hasReleaseFinalizer = true;
-  left.otherFinalizers = {"orphan"};
-  SnapshotBuilder builder = cluster().add(node("n1").gpus(16)).add(left);
-  builder.add(pod("x").memberOf(left, "worker", 0).gpus(8).on("n1").phase(model::PodPhase::kRunning));
-  CycleInput in;
-  in.snapshot = builder.build();
-  const auto decisions = cycle(in).decisions;
-  REQUIRE(decisions.size() == 1);
-  REQUIRE(decisions.front().actions.size() == 1);
-  CHECK(std::holds_alternative<RemoveFinalizer>(decisions.front().actions.front()));
-}

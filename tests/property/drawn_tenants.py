@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""Draws small clusters with tenants that do their worst, and holds the promises of docs/preemption.md against them.
+
+usage: tests/property/drawn_tenants.py --runner scenario_runner [--from SEED] [--count N] [--keep DIR] [--print]
+
+Each seed is one scenario file (docs/scenarios.md) that the whole operator runs through in virtual time. Three kinds:
+  guarantee  a gang within its queue's guarantee starts within minRuntime + grace + 10 s, whatever tenants of other
+             queues create, delete, scale, suspend, never end and lie about
+  holder     a gang that waits for what runs before it starts within minRuntime + grace + 10 s after that has ended,
+             whatever has been started since
+  end        jobs that end by themselves all end, whoever preempts whom
+A scenario that fails is printed with its seed.
+"""
+import argparse
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+MIN_RUNTIME = 5
+SLACK = 10  # what docs/preemption.md adds to minRuntime and grace
+SETTLE = 3  # kubelets and kube-scheduler of the simulation
+BATCH = 50
+
+
+class Draw:
+    """One scenario, as text."""
+
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+        self.events = []
+        self.gpus = self.rng.choice([4, 8])
+        self.nodes = self.rng.randint(2, 5)
+        self.total = self.gpus * self.nodes
+        self.grace = self.rng.choice([0, 0, 2])
+        self.lines = []
+
+    def at(self, second, *statements):
+        self.events.append((second, statements))
+
+    def policy(self, ordering):
+        slicing = self.rng.random() < 0.3
+        self.lines += ["policy", f"  ordering: {ordering}", "  preemption:", f"    minRuntime: {MIN_RUNTIME}s"]
+        self.lines += ["  timeSlicing:", f"    enabled: {'true' if slicing else 'false'}", "    interval: 20s"]
+        self.lines.append(f"nodes n1..n{self.nodes} gpus={self.gpus} cpu=64")
+
+    def text(self, title):
+        out = [f"scenario {title}", *self.lines, ""]
+        for second, statements in sorted(self.events, key=lambda each: each[0]):
+            out.append(f"at {second}s")
+            out += [f"  {each}" for each in statements]
+        return "\n".join(out) + "\n"
+
+    def stops(self):
+        return f" stops-in={self.grace}s" if self.grace else ""
+
+    # A job of a tenant that never ends, and what that tenant does with it.
+    def attack(self, name, queue, second):
+        rng = self.rng
+        gpus = rng.choice([1, 1, 2, self.gpus])
+        most = max(1, self.total // gpus)
+        members = rng.randint(1, most)
+        attributes = [f"queue={queue}"] if queue else []
+        if rng.random() < 0.5:
+            attributes.append(f"estimate={rng.choice(['1s', '30s', '10h'])}")
+        if rng.random() < 0.3:
+            attributes.append("checkpoint=Signal,every:10s,restart:1s")
+        kind = rng.choice(["plain", "youth", "flap", "suspend", "again", "cpu"])
+        role = f"role worker x{members} gpus={gpus} cpu=1{self.stops()}"
+        if kind == "cpu":
+            role = f"role worker x{self.nodes} cpu={rng.choice([40, 63])}{self.stops()}"
+        if kind == "flap" and members > 1:
+            attributes.append(f"elastic=worker:1..{members}")
+        if kind == "youth":
+            attributes.append("restart-scope=Pod")
+        statements = [" ".join([f"job {name}", *attributes]), role]
+        if kind == "youth":
+            statements.append("role helper x1 cpu=1")
+        self.at(second, *statements)
+        if kind == "youth":
+            for again in range(second + 4, second + 90, rng.choice([3, 4, 7])):
+                self.at(again, f"delete pod {name}-helper-0")
+        if kind == "flap" and members > 1:
+            for i, again in enumerate(range(second + 4, second + 90, 4)):
+                self.at(again, f"scale {name} {1 if i % 2 == 0 else members}")
+        if kind == "suspend":
+            for again in range(second + 6, second + 90, 12):
+                self.at(again, f"suspend {name}")
+                self.at(again + 3, f"resume {name}")
+
+
+def guarantee(seed):
+    draw = Draw(seed)
+    rng = draw.rng
+    draw.policy(rng.choice(["fifo", "default", "las", "srsf"]))
+    own = rng.randint(1, draw.total)
+    left = draw.total - own
+    draw.lines.append(f"queue own guaranteed:gpus={own}" + rng.choice(["", " weight=3"]))
+    queues = rng.randint(1, 3)
+    for i in range(1, queues + 1):
+        share = rng.randint(0, left) if rng.random() < 0.5 else 0
+        left -= share
+        draw.lines.append(f"queue evil{i}" + (f" guaranteed:gpus={share}" if share else ""))
+    for i in range(rng.randint(1, 6)):
+        draw.attack(f"bad/a{i}", f"evil{rng.randint(1, queues)}", rng.randint(0, 30))
+    asked = rng.randint(1, own)
+    begin = rng.randint(35, 60)
+    draw.at(begin, "job good/mine queue=own", f"role worker x{asked} gpus=1 cpu=1 runs-for=10m")
+    draw.at(begin + MIN_RUNTIME + draw.grace + SLACK + SETTLE, "expect good/mine runs")
+    return draw.text(f"a guarantee is met in time, seed {seed}")
+
+
+def holder(seed):
+    draw = Draw(seed)
+    rng = draw.rng
+    draw.policy("fifo")
+    old = rng.randint(30, 60)
+    first = rng.randint(1, draw.total)
+    draw.at(0, "job old/first", f"role worker x{first} gpus=1 cpu=1 runs-for={old}s")
+    draw.at(5, "job good/large", f"role worker x{draw.total} gpus=1 cpu=1 runs-for=10m")
+    for i in range(rng.randint(1, 8)):
+        draw.attack(f"bad/a{i}", None, rng.randint(6, old + 5))
+    draw.at(old + 2 + MIN_RUNTIME + draw.grace + SLACK + SETTLE, "expect good/large runs")
+    return draw.text(f"a holder starts in time, seed {seed}")
+
+
+def end(seed):
+    draw = Draw(seed)
+    rng = draw.rng
+    draw.policy(rng.choice(["fifo", "default", "las", "srsf"]))
+    queues = rng.randint(2, 4)
+    left = draw.total
+    for i in range(1, queues + 1):
+        share = rng.randint(0, left) if rng.random() < 0.5 else 0
+        left -= share
+        limit = rng.randint(max(share, draw.total // 2), draw.total) if rng.random() < 0.4 else None
+        draw.lines.append(f"queue q{i} weight={rng.randint(1, 3)}" + (f" guaranteed:gpus={share}" if share else "")
+                          + (f" limit:gpus={limit}" if limit else ""))
+    draw.lines += ["class high 1000", "class middle 500"]
+    names = []
+    for i in range(rng.randint(3, 10)):
+        gpus = rng.choice([1, 1, 2, draw.gpus])
+        members = rng.randint(1, max(1, draw.total // 2 // gpus))
+        attributes = [f"queue=q{rng.randint(1, queues)}"]
+        if rng.random() < 0.4:
+            attributes.append(f"priority={rng.choice(['high', 'middle'])}")
+        run = rng.randint(5, 40)
+        if rng.random() < 0.6:
+            attributes.append(f"estimate={rng.choice([run, run, 1, 300])}s")
+        if rng.random() < 0.4:
+            attributes.append("checkpoint=Signal,every:2s,restart:1s")
+        if rng.random() < 0.3 and members > 1:
+            attributes.append(f"elastic=worker:1..{members}")
+        names.append(f"ml/j{i}")
+        draw.at(rng.randint(0, 40), " ".join([f"job ml/j{i}", *attributes]),
+                f"role worker x{members} gpus={gpus} cpu=1 runs-for={run}s")
+    draw.at(3600, *[f"expect {name} ended Succeeded" for name in names])
+    return draw.text(f"jobs that end all end, seed {seed}")
+
+
+KINDS = [guarantee, holder, end]
+
+
+def scenario(seed):
+    return KINDS[seed % len(KINDS)](seed)
+
+
+def run(runner, directory, seeds):
+    """Returns the seeds whose scenarios fail, with what the runner printed."""
+    paths = {}
+    for seed in seeds:
+        path = Path(directory) / f"{seed}.scenario"
+        path.write_text(scenario(seed))
+        paths[seed] = path
+    done = subprocess.run([runner, *paths.values()], capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return {}
+    failures = {}
+    for seed, path in paths.items():
+        alone = subprocess.run([runner, path], capture_output=True, text=True, check=False)
+        if alone.returncode != 0:
+            failures[seed] = alone.stdout + alone.stderr
+    return failures or {seeds[0]: done.stdout + done.stderr}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runner", required=True, help="the program scenario_runner")
+    parser.add_argument("--from", dest="first", type=int, default=1, metavar="SEED")
+    parser.add_argument("--count", type=int, default=100, metavar="N")
+    parser.add_argument("--keep", metavar="DIR", help="keep the files of scenarios that fail here")
+    parser.add_argument("--print", action="store_true", dest="show", help="print the scenario of the first seed")
+    args = parser.parse_args()
+    if args.show:
+        print(scenario(args.first), end="")
+        return 0
+    failed = 0
+    for begin in range(args.first, args.first + args.count, BATCH):
+        seeds = list(range(begin, min(begin + BATCH, args.first + args.count)))
+        with tempfile.TemporaryDirectory() as directory:
+            failures = run(args.runner, directory, seeds)
+        for seed, output in failures.items():
+            failed += 1
+            print(f"seed {seed} fails:\n{scenario(seed)}\n{output}")
+            if args.keep:
+                Path(args.keep).mkdir(parents=True, exist_ok=True)
+                (Path(args.keep) / f"{seed}.scenario").write_text(scenario(seed))
+    print(f"{args.count} clusters from seed {args.first}: {failed} break a promise")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
