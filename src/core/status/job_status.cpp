@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/cut_text.h"
+#include "base/plain_text.h"
 #include "base/saturating.h"
 #include "core/gang.h"
 #include "core/resize.h"
@@ -375,6 +376,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
   if (status.pending) {
     status.pending->needs.clear();
     std::string& message = status.pending->message;
+    message = base::plainText(message, false);
     message.resize(base::cutText(message, model::limits::kConditionMessage).size());
     const bool sameReason = job.status.pending && job.status.pending->reason == status.pending->reason &&
                             job.status.pending->delay == status.pending->delay;
@@ -386,7 +388,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
   if (news.failure) status.lastFailure = news.failure;
   if (news.restarts != RestartNews::kNone)
     status.restarts.add(news.failure->failure, news.restarts == RestartNews::kCounted);
-  if (news.preemptedBy) status.preemptions = {job.status.preemptions.count + 1, now};
+  if (news.preemptedBy) status.preemptions = {job.status.preemptions.count + 1, now, news.preemptedBy};
 
   // Whoever counts from a condition counts from the pod as well, however late it is told of.
   const bool toldLate = job.recordUnwritten && news.verdict.outcome == Outcome::kRunning;
