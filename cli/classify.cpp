@@ -68,6 +68,7 @@ std::string classifyJson(const std::vector<ClassifiedCase>& cases) {
         .member("rootMember", rootOf(each))
         .member("rule", found.rule)
         .member("confidence", wordOf(found.confidence))
+        .member("note", found.note)
         .member("line", found.line)
         .endObject();
   }

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "cli/classify.h"
 #include "cli/philly_failures.h"
+#include "cli/plain_text.h"
 #include "codec/policy.h"
 
 namespace trainyard::cli {
@@ -68,14 +69,14 @@ int runClassifyCommand(const Flags& flags) {
     return 0;
   }
   const auto complain = [](std::string_view what) {
-    fmt::print(stderr, "trainyard classify: {}\n", what);
+    fmt::print(stderr, "trainyard classify: {}\n", plainText(what, true));
     return kUnusable;
   };
   if (flags.files.empty()) return complain("no file of cases is named");
   const auto cases = classifyFiles(flags);
   if (!cases) return complain(cases.error().message);
   if (flags.check) return check(*cases, flags.bound);
-  fmt::print("{}", flags.output == "json" ? classifyJson(*cases) : classifyTable(*cases));
+  fmt::print("{}", plainText(flags.output == "json" ? classifyJson(*cases) : classifyTable(*cases), true));
   return 0;
 }
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/plain_text.h"
 #include "kube/cluster_cache.h"
 #include "kube/paths.h"
 #include "kube/reflector.h"
@@ -56,7 +57,11 @@ class ClusterReading {
   void look() {
     const bool synced = std::all_of(reflectors_.begin(), reflectors_.end(),
                                     [](const auto& reflector) { return reflector->synced(); });
-    if (synced) return done_(cache_.snapshot(executor_.wallNow()));
+    if (synced) {
+      for (const std::string& each : cache_.undecodableNames())
+        fmt::print(stderr, "trainyard: cannot be read and is left out: {}\n", plainText(each, false));
+      return done_(cache_.snapshot(executor_.wallNow()));
+    }
     if (executor_.now() >= end_) {
       return done_(base::fail(base::ErrorCode::kUnavailable,
                               fmt::format("the cluster could not be read within {} s", kPatience.count())));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -11,7 +12,10 @@
 #include "cli/table.h"
 #include "codec/json_writer.h"
 #include "core/place/suspicion.h"
-#include "model/gang_size.h"
+#include "core/queues/queue_tree.h"
+#include "model/conditions.h"
+#include "model/names.h"
+#include "model/words.h"
 
 namespace trainyard::cli {
 namespace {
@@ -70,7 +74,8 @@ std::string gangsOf(const OnNode& node) {
   }
   if (node.gangs.size() > kGangsNamed)
     words.push_back(fmt::format("{} more", node.gangs.size() - kGangsNamed));
-  if (node.strangers > 0) words.push_back(fmt::format("{} other pods", node.strangers));
+  if (node.strangers > 0)
+    words.push_back(model::counted(static_cast<std::int64_t>(node.strangers), "other pod"));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -110,7 +115,7 @@ struct Held {
 };
 
 struct QueueUse {
-  std::int64_t gpus = 0;
+  std::int64_t gpus = 0;  // of the queue and those below it, as is all here
   int placed = 0;
   int waiting = 0;
 };
@@ -121,30 +126,72 @@ struct Holders {
   std::int64_t gpus = 0;                                 // of the cluster
 };
 
-Holders holdersOf(const model::Snapshot& snapshot) {
-  Holders result;
-  std::map<std::string, QueueUse> queues;
-  for (const auto& queue : snapshot.queues) queues[queue->name.str()];
-  for (const auto& job : snapshot.jobs) {
-    if (job->finished()) continue;
-    QueueUse& queue = queues[job->spec.queue.str()];
-    if (!job->status.gang.placed) {
-      queue.waiting += job->status.pending ? 1 : 0;
-      continue;
-    }
-    const std::int64_t gpus = model::placedGpus(job->spec, job->status.gang);
-    queue.gpus += gpus;
-    ++queue.placed;
-    result.jobs.push_back({job->key, job->spec.queue.str(), job->status.phase, gpus, job->created});
-  }
-  for (const auto& node : snapshot.nodes) result.gpus += node->allocatable.gpus();
-  result.queues.assign(queues.begin(), queues.end());
-  std::stable_sort(result.queues.begin(), result.queues.end(),
-                   [](const auto& a, const auto& b) { return a.second.gpus > b.second.gpus; });
-  std::sort(result.jobs.begin(), result.jobs.end(),
-            [](const Held& a, const Held& b) { return a.gpus != b.gpus ? a.gpus > b.gpus : a.job < b.job; });
-  return result;
+std::int64_t gpusOf(const core::QueueTree& tree, const core::QueueTree::Amounts& amounts) {
+  return std::accumulate(amounts.begin(), amounts.begin() + static_cast<std::ptrdiff_t>(tree.cpu()),
+                         std::int64_t{0});
 }
+
+// Admitted, and without placement.
+bool isPending(const model::Job& job) {
+  const model::Condition* admitted = job.condition(model::conditions::kAdmitted);
+  const bool refused = admitted != nullptr && admitted->status == model::ConditionStatus::kFalse;
+  return job.status.pending && !refused && !job.spec.run.suspend;
+}
+
+class HoldersReader {
+ public:
+  explicit HoldersReader(const model::Snapshot& snapshot)
+      : snapshot_(snapshot), tree_(snapshot), uses_(tree_.size()) {}
+
+  Holders read() {
+    for (std::size_t i = 1; i < uses_.size(); ++i)
+      uses_[i].gpus = gpusOf(tree_, tree_.node(i).usage) + gpusOf(tree_, tree_.node(i).leaving);
+    for (const auto& job : snapshot_.jobs) {
+      if (!job->finished()) add(*job);
+    }
+    for (const auto& node : snapshot_.nodes) result_.gpus += node->allocatable.gpus();
+    for (std::size_t i = 1; i < uses_.size(); ++i) {
+      const QueueUse& use = uses_[i];
+      const bool isUsed = use.gpus > 0 || use.placed > 0 || use.waiting > 0;
+      if (tree_.node(i).queue != nullptr || isUsed) result_.queues.emplace_back(tree_.node(i).name, use);
+    }
+    for (const auto& [name, use] : missing_) {
+      if (use.placed > 0) result_.queues.emplace_back(name, use);
+    }
+    std::stable_sort(result_.queues.begin(), result_.queues.end(),
+                     [](const auto& a, const auto& b) { return a.second.gpus > b.second.gpus; });
+    std::sort(result_.jobs.begin(), result_.jobs.end(), [](const Held& a, const Held& b) {
+      return a.gpus != b.gpus ? a.gpus > b.gpus : a.job < b.job;
+    });
+    return std::move(result_);
+  }
+
+ private:
+  void add(const model::Job& job) {
+    const std::string name = tree_.queueNameOf(job).str();
+    const model::GangRecord& gang = job.status.gang;
+    const bool holds = gang.placed || gang.proposal;
+    const std::int64_t gpus = holds ? gpusOf(tree_, tree_.holdingsOf(job)) : 0;
+    if (holds) result_.jobs.push_back({job.key, name, job.status.phase, gpus, job.created});
+    const auto count = [&](QueueUse& use) {
+      use.placed += holds ? 1 : 0;
+      use.waiting += !holds && isPending(job) ? 1 : 0;
+    };
+    const auto queue = tree_.find(model::QueueName(name));
+    if (queue) {
+      for (const auto at : tree_.node(*queue).path) count(uses_[at]);
+    } else {
+      count(missing_[name]);
+      missing_[name].gpus += gpus;
+    }
+  }
+
+  const model::Snapshot& snapshot_;
+  core::QueueTree tree_;
+  std::vector<QueueUse> uses_;               // by index
+  std::map<std::string, QueueUse> missing_;  // charged to queues that do not exist
+  Holders result_;
+};
 
 std::string jobsTable(const std::vector<Held>& jobs, std::size_t count, base::WallTime now) {
   Rows rows = {{"JOB", "QUEUE", "GPUS", "PHASE", "AGE"}};
@@ -162,13 +209,26 @@ std::string jobsTable(const std::vector<Held>& jobs, std::size_t count, base::Wa
 
 std::string nodesTable(const model::Snapshot& snapshot, bool all) {
   const NodesUse use = nodesUse(snapshot, all);
-  Rows rows = {{"NODE", "GPUS", "USED", "STATE", "GANGS"}};
+  Rows rows = {{"NODE", "TYPE", "GPUS", "USED", "FREE", "STATE", "GANGS"}};
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> states;  // nodes, free GPUs
   for (const NodeUse& each : use.nodes) {
-    rows.push_back({each.node->name.str(), fmt::to_string(each.node->allocatable.gpus()),
-                    fmt::to_string(each.use.gpus), stateOf(*each.node, each.suspected), gangsOf(each.use)});
+    const std::string* type = each.node->labels.find(model::names::kGpuProductLabel);
+    const std::string state = stateOf(*each.node, each.suspected);
+    const std::int64_t free = std::max<std::int64_t>(each.node->allocatable.gpus() - each.use.gpus, 0);
+    rows.push_back({each.node->name.str(), type == nullptr ? "-" : *type,
+                    fmt::to_string(each.node->allocatable.gpus()), fmt::to_string(each.use.gpus),
+                    fmt::to_string(free), state, gangsOf(each.use)});
+    ++states[state].first;
+    states[state].second += free;
   }
-  return formatTable(rows) +
-         fmt::format("{} nodes, {} of {} GPUs used\n", use.nodes.size(), use.used, use.gpus);
+  std::string text =
+      formatTable(rows) + fmt::format("{}, {} of {} GPUs used\n",
+                                      model::counted(static_cast<std::int64_t>(use.nodes.size()), "node"),
+                                      use.used, use.gpus);
+  for (const auto& [state, counts] : states)
+    text += fmt::format("{}: {}, {} free\n", state, model::counted(counts.first, "node"),
+                        model::counted(counts.second, "GPU"));
+  return text;
 }
 
 std::string nodesJson(const model::Snapshot& snapshot, bool all) {
@@ -190,7 +250,7 @@ std::string nodesJson(const model::Snapshot& snapshot, bool all) {
 }
 
 std::string topTable(const model::Snapshot& snapshot, std::size_t count) {
-  const Holders holders = holdersOf(snapshot);
+  const Holders holders = HoldersReader(snapshot).read();
   Rows rows = {{"QUEUE", "GPUS", "OF ALL", "PLACED", "WAITING"}};
   for (const auto& [name, use] : holders.queues) {
     rows.push_back(
@@ -199,12 +259,12 @@ std::string topTable(const model::Snapshot& snapshot, std::size_t count) {
          fmt::to_string(use.placed), fmt::to_string(use.waiting)});
   }
   const std::string text = rows.size() > 1 ? formatTable(rows) + "\n" : "";
-  return holders.jobs.empty() ? text + "No job has its places.\n"
+  return holders.jobs.empty() ? text + "No job has its placement.\n"
                               : text + jobsTable(holders.jobs, count, snapshot.now);
 }
 
 std::string topJson(const model::Snapshot& snapshot, std::size_t count) {
-  const Holders holders = holdersOf(snapshot);
+  const Holders holders = HoldersReader(snapshot).read();
   codec::JsonWriter out;
   out.beginObject().key("items").beginArray();
   for (std::size_t i = 0; i < std::min(count, holders.jobs.size()); ++i) {

@@ -4,11 +4,14 @@
 #include <cstdio>
 #include <thread>
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/json_text.h"
 #include "cli/plain_text.h"
+#include "cli/table.h"
 #include "kube/paths.h"
 
 namespace trainyard::cli {
@@ -23,11 +26,15 @@ constexpr std::chrono::seconds kLook{2};
 void addConnectFlags(CLI::App* command, ConnectFlags& flags) {
   command->add_option("--kubeconfig", flags.kubeconfig, "kubeconfig file");
   command->add_option("--context", flags.context, "context of it, instead of the current one");
-  command->add_option("--as", flags.as, "user to act as, where you may impersonate");
+  command->add_option("--as", flags.as, "user to impersonate");
 }
 
 void addNamespaceFlag(CLI::App* command, std::string& ns) {
   command->add_option("-n,--namespace", ns, "namespace; without it that of the context");
+}
+
+void addIgnoredNamespaceFlag(CLI::App* command) {
+  command->add_option("-n,--namespace", "without effect: this is in no namespace")->group("");
 }
 
 void addOutputFlag(CLI::App* command, std::string& output) {
@@ -43,7 +50,7 @@ base::Result<std::string> shownAs(const std::string& output, std::string_view ki
 
 int printResult(const std::string& program, const base::Result<std::string>& text) {
   if (!text) {
-    fmt::print(stderr, "{}: {}\n", program, text.error().message);
+    fmt::print(stderr, "{}: {}\n", program, plainText(text.error().message, true));
     return 1;
   }
   fmt::print("{}", plainText(*text, true));
@@ -55,20 +62,32 @@ bool mayPass(base::ErrorCode code) {
          code == base::ErrorCode::kThrottled;
 }
 
-int printWhile(bool watch, const std::string& program,
+namespace {
+
+std::string separator(const Watch& watch) {
+  if (::isatty(STDOUT_FILENO) != 0) return "\033[H\033[2J";
+  if (!watch.table) return "";
+  const auto now = std::chrono::time_point_cast<base::WallTime::duration>(std::chrono::system_clock::now());
+  return fmt::format("\n{}\n", base::formatTime(now));
+}
+
+}  // namespace
+
+int printWhile(const Watch& watch, const std::string& program,
                const std::function<base::Result<std::string>()>& look) {
   const auto first = look();
-  if (!watch || !first) return printResult(program, first);
+  if (!watch.on || !first) return printResult(program, first);
   std::string last;
   bool away = false;
   for (auto text = first;; text = look()) {
     if (!text && !mayPass(text.error().code)) return printResult(program, text);
-    if (!text && !away) fmt::print(stderr, "{}: {}; trying again\n", program, text.error().message);
+    if (!text && !away)
+      fmt::print(stderr, "{}: {}; trying again\n", program, plainText(text.error().message, true));
     away = !text;
-    if (text && *text != last) {
-      fmt::print("{}{}", last.empty() ? "" : "\n", plainText(*text, true));
+    if (text && withoutAges(*text) != last) {
+      fmt::print("{}{}", last.empty() ? "" : separator(watch), plainText(*text, true));
       std::fflush(stdout);
-      last = *text;
+      last = withoutAges(*text);
     }
     std::this_thread::sleep_for(kLook);
   }

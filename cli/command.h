@@ -22,6 +22,8 @@ void addConnectFlags(CLI::App* command, ConnectFlags& flags);
 void addNamespaceFlag(CLI::App* command, std::string& ns);
 
 // -o: "table", "json", "yaml" or "name".
+// For what is in no namespace: kubectl takes the flag everywhere, and so do fingers.
+void addIgnoredNamespaceFlag(CLI::App* command);
 void addOutputFlag(CLI::App* command, std::string& output);
 // What a command gives, a table where that was asked for, else JSON, in the form that was asked for. `kind`
 // stands before names: "trainingjob.trainyard.dev".
@@ -38,9 +40,14 @@ int printResult(const std::string& program, const base::Result<std::string>& tex
 // takes hours (`wait`, `drain`, `-w`) outlasts these and ends at others.
 [[nodiscard]] bool mayPass(base::ErrorCode code);
 
-// Prints what `look` gives now and, with `watch`, whenever it has changed, until interrupted or an error that
-// stays; one that may pass is told once, on standard error.
-int printWhile(bool watch, const std::string& program,
+// Prints what `look` gives now and, with `watch`, whenever more than ages have changed, until interrupted or
+// an error that stays; a transient one is printed once, on standard error. On a terminal each output replaces
+// the one before; elsewhere tables are told apart by a line with the time.
+struct Watch {
+  bool on = false;
+  bool table = true;
+};
+int printWhile(const Watch& watch, const std::string& program,
                const std::function<base::Result<std::string>()>& look);
 
 // NAME or NAMESPACE/NAME; the namespace that is named first wins, then `ns`, then that of the context.

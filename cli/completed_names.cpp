@@ -24,6 +24,7 @@ bool isOneOf(const std::string& word, const Words& words) {
 
 CompletedKind kindOfOption(const std::string& option) {
   if (option == "-n" || option == "--namespace") return CompletedKind::kNamespaces;
+  if (option == "--for") return CompletedKind::kStates;
   return option == "-o" || option == "--output" ? CompletedKind::kForms : CompletedKind::kNothing;
 }
 
@@ -79,6 +80,9 @@ Words namesFrom(std::string_view list) {
 Words candidates(const CompletedWord& word) {
   if (word.kind == CompletedKind::kNothing) return {};
   if (word.kind == CompletedKind::kForms) return {"table", "json", "yaml", "name"};
+  if (word.kind == CompletedKind::kStates)
+    return {"Admitted", "Failed",    "Finished",  "Queued",   "Ready",
+            "Running",  "Scheduled", "Succeeded", "Suspended"};
   const auto client = ClusterClient::connect(word.connect);
   if (!client) return {};
   (*client)->hurry(kDeadline);
@@ -125,6 +129,47 @@ std::string completedNames(const CompletedWord& word) {
     if (each.starts_with(word.begin)) out += fmt::format("{}{}\n", word.prefix, each);
   }
   return out;
+}
+
+std::string completedLine(const Words& words, const std::vector<CompletedCommand>& commands) {
+  Words found;
+  if (words.size() < 2) {
+    for (const CompletedCommand& each : commands) found.push_back(each.name);
+  } else if (words.back().starts_with('-') && words.back().find('=') == std::string::npos) {
+    for (const CompletedCommand& each : commands) {
+      if (each.name == words.front()) found = each.options;
+    }
+  } else {
+    return completedNames(completedWord(words, commands));
+  }
+  std::string out;
+  for (const std::string& each : found) {
+    if (words.empty() || each.starts_with(words.back())) out += each + "\n";
+  }
+  return out;
+}
+
+std::string nearestWord(const std::string& word, const std::vector<std::string>& names) {
+  constexpr std::size_t kNear = 2;
+  std::string nearest;
+  std::size_t least = std::min(kNear, word.size() / 2) + 1;
+  for (const std::string& name : names) {
+    std::vector<std::size_t> row(name.size() + 1);
+    for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= word.size(); ++i) {
+      std::size_t diagonal = std::exchange(row[0], i);
+      for (std::size_t j = 1; j < row.size(); ++j) {
+        const std::size_t replaced = diagonal + (word[i - 1] == name[j - 1] ? 0 : 1);
+        diagonal = row[j];
+        row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+      }
+    }
+    if (row.back() < least) {
+      least = row.back();
+      nearest = name;
+    }
+  }
+  return nearest;
 }
 
 }  // namespace trainyard::cli

@@ -10,7 +10,7 @@
 
 namespace trainyard::cli {
 
-enum class CompletedKind { kNothing, kJobs, kQueues, kNodes, kNamespaces, kForms };
+enum class CompletedKind { kNothing, kJobs, kQueues, kNodes, kNamespaces, kForms, kStates };
 
 // What the last word of a command line may become.
 struct CompletedWord {
@@ -29,5 +29,11 @@ struct CompletedWord {
 // One candidate a line, from the cluster within two seconds. Empty where it cannot be asked: whoever presses
 // a key wants no error.
 [[nodiscard]] std::string completedNames(const CompletedWord& word);
+// The same for any word of a line: commands and flags as well.
+[[nodiscard]] std::string completedLine(const std::vector<std::string>& words,
+                                        const std::vector<CompletedCommand>& commands);
+
+// The one of `names` that was meant: one or two letters away, of several the first. Empty: none is near.
+[[nodiscard]] std::string nearestWord(const std::string& word, const std::vector<std::string>& names);
 
 }  // namespace trainyard::cli

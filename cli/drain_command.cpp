@@ -15,6 +15,7 @@
 #include "cli/cluster_client.h"
 #include "cli/command.h"
 #include "cli/drain_plan.h"
+#include "cli/plain_text.h"
 #include "kube/paths.h"
 
 namespace trainyard::cli {
@@ -86,6 +87,10 @@ base::Result<std::string> askToLeave(ClusterClient& client, const std::vector<Dr
   return refusal;
 }
 
+bool noneStays(const std::vector<DrainedGang>& gangs) {
+  return std::none_of(gangs.begin(), gangs.end(), [](const DrainedGang& each) { return each.stays; });
+}
+
 bool noneLeaves(const std::vector<DrainedGang>& gangs) {
   return std::all_of(gangs.begin(), gangs.end(), [](const DrainedGang& each) { return each.stays; });
 }
@@ -120,7 +125,9 @@ base::Result<int> drain(const Flags& flags) {
   if (!client) return base::fail(client.error());
   auto gangs = look(**client, flags);
   if (!gangs) return base::fail(gangs.error());
-  const auto outcome = [](const auto& left) { return left.empty() ? kEmpty : kSomeStay; };
+  const auto outcome = [&](const auto& left) {
+    return (flags.dryRun ? noneStays(left) : left.empty()) ? kEmpty : kSomeStay;
+  };
   if (!flags.dryRun) {
     if (const auto done = cordon(**client, flags.node); !done) return base::fail(done.error());
     // Who was placed there between the first look and the cordon is told of, too.
@@ -137,7 +144,7 @@ base::Result<int> drain(const Flags& flags) {
     const auto shown = shownAs(flags.output, kJobKind,
                                drainJson(model::NodeName(flags.node), {!flags.dryRun, before, *gangs}));
     if (!shown) return base::fail(shown.error());
-    fmt::print("{}", *shown);
+    fmt::print("{}", plainText(*shown, true));
   } else if (!flags.dryRun) {
     fmt::print("node {} is cordoned; {} of its gangs are left\n", flags.node, gangs->size());
   }
@@ -149,21 +156,21 @@ base::Result<int> drain(const Flags& flags) {
 void addDrainCommand(CLI::App& app, const std::string& program,
                      const std::function<void(std::function<int()>)>& run) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command = app.add_subcommand(
-      "drain",
-      "empty a node of gangs: cordon it, ask those with checkpoints to move, tell who stays in the way");
+  CLI::App* command =
+      app.add_subcommand("drain", "cordon a node and move its gangs away; report the gangs that stay");
   command->add_option("NODE", flags->node, "the node")->required();
-  command->add_flag("--force", flags->force, "those that lose their work as well");
-  command->add_flag("--dry-run", flags->dryRun, "only tell");
+  command->add_flag("--force", flags->force, "also gangs that lose their work");
+  command->add_flag("--dry-run", flags->dryRun, "only report what would leave and what would stay");
   command->add_option("--timeout", flags->timeoutSeconds, "seconds to wait until they have left (600)")
       ->check(CLI::Range(1, 86'400));
   addOutputFlag(command, flags->output);
+  addIgnoredNamespaceFlag(command);
   addConnectFlags(command, flags->connect);
   command->callback([flags, program, run] {
     run([flags, program] {
       const auto status = drain(*flags);
       if (status) return *status;
-      fmt::print(stderr, "{} drain: {}\n", program, status.error().message);
+      fmt::print(stderr, "{} drain: {}\n", program, plainText(status.error().message, true));
       return kFailed;
     });
   });

@@ -22,14 +22,6 @@ std::map<model::Uid, std::vector<model::ObjectKey>> podsOn(const model::Snapshot
   return pods;
 }
 
-// GPU seconds as people say them.
-std::string gpuTime(std::int64_t seconds) {
-  constexpr std::int64_t kMinute = 60;
-  constexpr std::int64_t kHour = 3'600;
-  if (seconds < kHour) return fmt::format("{} GPU minutes", (seconds + kMinute - 1) / kMinute);
-  return fmt::format("{} GPU hours", (seconds + kHour - 1) / kHour);
-}
-
 }  // namespace
 
 std::vector<DrainedGang> planDrain(const model::Snapshot& snapshot, const model::NodeName& node, bool force) {
@@ -41,7 +33,7 @@ std::vector<DrainedGang> planDrain(const model::Snapshot& snapshot, const model:
     DrainedGang gang{.job = job->key, .members = here->second};
     gang.keepsWork = core::survivesStops(job->spec);
     gang.stays = !gang.keepsWork && !force;
-    gang.lostGpuSeconds = core::stopCostInGpuSeconds(*job, snapshot);
+    gang.lostGpuSeconds = core::lostWork(*job, snapshot);
     gangs.push_back(std::move(gang));
   }
   return gangs;
@@ -49,10 +41,10 @@ std::vector<DrainedGang> planDrain(const model::Snapshot& snapshot, const model:
 
 std::string drainTable(const model::NodeName& node, const std::vector<DrainedGang>& gangs) {
   if (gangs.empty()) return fmt::format("No member of a gang runs on node {}.\n", node);
-  std::vector<std::vector<std::string>> rows = {{"JOB", "MEMBERS HERE", "A STOP COSTS", "WHAT HAPPENS"}};
+  std::vector<std::vector<std::string>> rows = {{"JOB", "MEMBERS HERE", "LOST WORK", "WHAT HAPPENS"}};
   for (const DrainedGang& gang : gangs) {
     rows.push_back({fmt::format("{}", gang.job), fmt::to_string(gang.members.size()),
-                    gpuTime(gang.lostGpuSeconds),
+                    formatWork(gang.lostGpuSeconds),
                     gang.stays       ? "stays: it declares no checkpoint and would begin anew"
                     : gang.keepsWork ? "goes on elsewhere from its checkpoint"
                                      : "begins anew elsewhere (--force)"});

@@ -13,7 +13,7 @@ struct DrainedGang {
   std::vector<model::ObjectKey> members;  // on that node, that have not ended
   bool keepsWork = false;                 // it goes on from a checkpoint
   bool stays = false;                     // nobody asked to stop it though its work is lost
-  std::int64_t lostGpuSeconds = 0;        // what a stop costs now, restart included
+  std::int64_t lostGpuSeconds = 0;        // work lost if it is stopped now
 };
 
 // Gangs with members on the node, by name. One that would lose its work stays unless `force`.

@@ -156,7 +156,9 @@ Result<std::vector<CheckedJob>> checkJobs(LiveCluster& cluster, const std::vecto
     if (auto added = checker.add(manifest); !added) return base::fail(added.error());
   }
   auto jobs = checker.take();
-  if (jobs.empty()) return base::fail(ErrorCode::kInvalid, "there is no TrainingJob in the files");
+  if (jobs.empty())
+    return base::fail(ErrorCode::kInvalid,
+                      "the files hold no TrainingJob, and only TrainingJobs can be tried");
   return jobs;
 }
 

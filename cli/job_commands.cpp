@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "cli/cluster_topology.h"
 #include "cli/command.h"
+#include "cli/decoded_items.h"
 #include "cli/job_text.h"
 #include "codec/job.h"
 #include "codec/list.h"
@@ -20,7 +22,7 @@ constexpr std::size_t kMostNodes = 128;
 
 struct JobAnswer {
   model::Job job;
-  Nodes nodes;
+  Where where;
 };
 
 Nodes readNodes(ClusterClient& client, const std::vector<model::NodeName>& names) {
@@ -44,24 +46,24 @@ base::Result<JobAnswer> readJob(ClusterClient& client, const JobFlags& flags) {
   if (!body) return base::fail(body.error());
   auto job = codec::decodeJob(*body);
   if (!job) return base::fail(job.error());
-  Nodes nodes = readNodes(client, nodesOf(*job));
-  return JobAnswer{std::move(*job), std::move(nodes)};
+  Where where(readNodes(client, nodesOf(*job)));
+  if (!where.nodes.empty()) where.topology = topologyOf(client);
+  return JobAnswer{std::move(*job), std::move(where)};
 }
 
 base::Result<std::vector<model::Job>> readJobs(ClusterClient& client, const JobFlags& flags) {
   const std::string path = flags.allNamespaces
                                ? kube::kTrainingJobs.collection()
                                : kube::kTrainingJobs.collection(flags.ns.empty() ? client.ns() : flags.ns);
-  auto body = client.get({path}).front();
+  kube::Query query;
+  if (!flags.selector.empty()) query.emplace_back("labelSelector", flags.selector);
+  auto body = client.read(path, query);
   if (!body) return base::fail(explainRefusal(body.error(), "TrainingJobs", client));
   auto list = codec::decodeList(std::move(*body));
   if (!list) return base::fail(list.error());
-  std::vector<model::Job> jobs;
-  for (const std::string& item : list->items) {
-    auto job = codec::decodeJob(item);
-    if (!job) return base::fail(job.error());
-    jobs.push_back(std::move(*job));
-  }
+  auto decoded = decodeItems(*list, "TrainingJob", [](const auto& item) { return codec::decodeJob(item); });
+  warnOf(decoded.skipped);
+  std::vector<model::Job> jobs = std::move(decoded.items);
   std::sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
   return jobs;
 }
@@ -74,12 +76,13 @@ base::Result<std::string> runStatus(const JobFlags& flags) {
   if (!flags.job.empty()) {
     const auto answer = readJob(**client, flags);
     if (!answer) return base::fail(answer.error());
-    return flags.json ? jobJson(answer->job, answer->nodes)
-                      : jobDetails(answer->job, answer->nodes, (*client)->now());
+    return flags.json ? jobJson(answer->job, answer->where)
+                      : jobDetails(answer->job, answer->where, (*client)->now());
   }
   const auto jobs = readJobs(**client, flags);
   if (!jobs) return base::fail(jobs.error());
   if (flags.json) return jobsJson(*jobs);
+  if (jobs->empty() && !flags.selector.empty()) return std::string("No TrainingJobs have these labels.\n");
   if (jobs->empty()) {
     return flags.allNamespaces ? std::string("No TrainingJobs.\n")
                                : fmt::format("No TrainingJobs in namespace {}.\n",
@@ -93,8 +96,8 @@ base::Result<std::string> runExplain(const JobFlags& flags) {
   if (!client) return base::fail(client.error());
   const auto answer = readJob(**client, flags);
   if (!answer) return base::fail(answer.error());
-  return flags.json ? jobJson(answer->job, answer->nodes)
-                    : explainJob(answer->job, answer->nodes, (*client)->now());
+  return flags.json ? jobJson(answer->job, answer->where)
+                    : explainJob(answer->job, answer->where, (*client)->now());
 }
 
 }  // namespace trainyard::cli

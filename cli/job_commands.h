@@ -11,6 +11,7 @@ struct JobFlags {
   ConnectFlags connect = {};
   std::string ns = {};  // empty: that of the context
   bool allNamespaces = false;
+  std::string selector = {};  // of labels; empty: all
   bool json = false;
   std::string job = {};  // NAME or NAMESPACE/NAME
 };

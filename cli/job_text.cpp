@@ -31,21 +31,41 @@ const std::vector<Assignment>* placesOf(const Job& job) {
   return gang.proposal ? &gang.proposal->add : nullptr;
 }
 
-std::string describe(const std::vector<Assignment>& places, const Nodes& nodes) {
-  const auto topology = model::defaultTopologyLevels();
+// "2 nodes in rack z/b1/r1": in the operator's own words where the job's status has them.
+std::string describe(const Job& job, const std::vector<Assignment>& places, const Where& where) {
+  const model::Condition* scheduled = job.condition(conditions::kScheduled);
+  const bool isPlaced = scheduled != nullptr && scheduled->status == model::ConditionStatus::kTrue;
+  if (const auto at = isPlaced ? scheduled->message.find(" pods on ") : std::string::npos;
+      at != std::string::npos)
+    return scheduled->message.substr(at + std::string_view(" pods on ").size());
   model::Snapshot snapshot;
-  snapshot.nodes = nodes;
-  return core::describePlaces(places, core::Ledger(snapshot), topology);
+  snapshot.nodes = where.nodes;
+  return core::describePlaces(places, core::Ledger(snapshot),
+                              where.topology.value_or(std::vector<model::TopologyLevel>{}));
 }
 
-std::string rackOf(const model::NodeName& name, const Nodes& nodes) {
-  const auto at =
-      std::find_if(nodes.begin(), nodes.end(), [&](const auto& node) { return node->name == name; });
-  if (at == nodes.end()) return "?";
+// Levels above the single node; none where they are not known.
+std::vector<model::TopologyLevel> levelsAboveNodes(const Where& where) {
+  auto levels = where.topology.value_or(std::vector<model::TopologyLevel>{});
+  if (!levels.empty()) levels.pop_back();
+  return levels;
+}
+
+// "RACK".
+std::string headingOf(const std::vector<model::TopologyLevel>& levels) {
+  std::string name = levels.back().name;
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  return name;
+}
+
+// "z/b1/r1"; "?" of a node that could not be read.
+std::string domainOf(const model::NodeName& name, const Where& where) {
+  const auto at = std::find_if(where.nodes.begin(), where.nodes.end(),
+                               [&](const auto& node) { return node->name == name; });
+  if (at == where.nodes.end()) return "?";
   std::string path;
-  auto levels = model::defaultTopologyLevels();
-  levels.pop_back();  // the node itself
-  for (const model::TopologyLevel& level : levels) {
+  for (const model::TopologyLevel& level : levelsAboveNodes(where)) {
     const std::string* value = (*at)->labels.find(level.labelKey);
     if (value != nullptr) path += (path.empty() ? "" : "/") + *value;
   }
@@ -70,10 +90,13 @@ std::map<model::NodeName, std::string> membersByNode(const std::vector<Assignmen
   return byNode;
 }
 
-std::string placesTable(const std::vector<Assignment>& places, const Nodes& nodes) {
-  std::vector<std::vector<std::string>> rows{{"  NODE", "RACK", "MEMBERS"}};
+std::string placesTable(const std::vector<Assignment>& places, const Where& where) {
+  const auto levels = levelsAboveNodes(where);
+  std::vector<std::vector<std::string>> rows{{"  NODE", "MEMBERS"}};
+  if (!levels.empty()) rows.front().insert(rows.front().begin() + 1, headingOf(levels));
   for (const auto& [node, members] : membersByNode(places)) {
-    rows.push_back({"  " + node.str(), rackOf(node, nodes), members});
+    rows.push_back({"  " + node.str(), members});
+    if (!levels.empty()) rows.back().insert(rows.back().begin() + 1, domainOf(node, where));
   }
   return formatTable(rows);
 }
@@ -99,11 +122,13 @@ std::string rolesTable(const Job& job) {
 }
 
 std::string shortfallText(const model::Shortfall& shortfall) {
-  std::string text = fmt::format("{} wanted, {} there", model::amountOf(shortfall.resource, shortfall.needed),
-                                 model::amountOf(shortfall.resource, shortfall.available));
+  std::string text =
+      fmt::format("{} wanted, {} usable", model::amountOf(shortfall.resource, shortfall.needed),
+                  model::amountOf(shortfall.resource, shortfall.available));
   if (shortfall.neededNodes > 0) {
-    text += fmt::format("; {} of {} have room", shortfall.availableNodes,
-                        model::counted(shortfall.neededNodes, "node"));
+    text += fmt::format("; {} of {} {} room", shortfall.availableNodes,
+                        model::counted(shortfall.neededNodes, "node"),
+                        shortfall.neededNodes == 1 ? "has" : "have");
   }
   if (!shortfall.level.empty()) text += fmt::format(", in {} {}", shortfall.level, orDash(shortfall.domain));
   return text;
@@ -127,8 +152,17 @@ std::string explainPending(const Job& job, const model::Pending& pending, base::
   if (pending.shortfall) text += fmt::format("  Short of: {}.\n", shortfallText(*pending.shortfall));
   if (!pending.blockedBy.empty()) text += fmt::format("  Blocked by: {}.\n", blockersText(pending.blockedBy));
   if (pending.estimatedStart) {
-    text += fmt::format("  Expected to start about {} (in {}), by the estimates of those before it.\n",
+    text += fmt::format("  Expected to start about {} (in {}), by the estimates of the jobs ahead.\n",
                         base::formatTime(*pending.estimatedStart), formatAge(now, *pending.estimatedStart));
+  } else if (!pending.blockedBy.empty()) {
+    text +=
+        "  When it starts is not known: a job ahead gives no estimate (spec.estimate), and no similar one "
+        "ran.\n";
+  }
+  if (const auto& preempted = job.status.preemptions; preempted.by) {
+    text +=
+        fmt::format("  Preempted by {} at {}, {} in all.\n", *preempted.by, base::formatTime(preempted.last),
+                    preempted.count == 1 ? "once" : fmt::format("{} times", preempted.count));
   }
   return text;
 }
@@ -148,7 +182,7 @@ std::string explainBackoff(const model::Backoff& backoff, base::WallTime now) {
   return text;
 }
 
-std::string explainProposal(const Job& job, const model::Proposal& proposal, const Nodes& nodes) {
+std::string explainProposal(const Job& job, const model::Proposal& proposal, const Where& where) {
   if (proposal.phase == model::ProposalPhase::kAborting) {
     return fmt::format("{}: an attempt is being given up: {}. Its places count until its pods are gone.\n",
                        job.key, orDash(proposal.abortReason));
@@ -156,14 +190,14 @@ std::string explainProposal(const Job& job, const model::Proposal& proposal, con
   const model::Condition* resizing = job.condition(model::conditions::kResizing);
   const bool resizes = resizing != nullptr && resizing->status == model::ConditionStatus::kTrue;
   if (resizes && proposal.add.empty()) return fmt::format("{} {}.\n", job.key, resizing->message);
-  if (resizes) return fmt::format("{} {}.\n{}", job.key, resizing->message, placesTable(proposal.add, nodes));
+  if (resizes) return fmt::format("{} {}.\n{}", job.key, resizing->message, placesTable(proposal.add, where));
   std::size_t members = 0;
   for (const Assignment& each : proposal.add) members += each.indices.size();
   return fmt::format("{} is being placed: {}, {} on {}, to be bound by {}.\n{}", job.key,
                      codec::wordOf(codec::kProposalPhases, proposal.phase),
                      model::counted(static_cast<std::int64_t>(members), "member"),
-                     describe(proposal.add, nodes), base::formatTime(proposal.deadline),
-                     placesTable(proposal.add, nodes));
+                     describe(job, proposal.add, where), base::formatTime(proposal.deadline),
+                     placesTable(proposal.add, where));
 }
 
 // How a job that is not waiting stands by one of its conditions; empty when that one does not hold.
@@ -183,12 +217,12 @@ std::string explainRefusal(const Job& job) {
   return fmt::format("{} is not admitted: {}.\n  {}\n", job.key, admitted->reason, admitted->message);
 }
 
-void writeJob(codec::JsonWriter& out, const Job& job, const Nodes& nodes) {
+void writeJob(codec::JsonWriter& out, const Job& job, const Where& where) {
   out.beginObject()
       .member("namespace", job.key.ns)
       .member("name", job.key.name)
       .member("uid", job.uid.str())
-      .member("queue", model::chargedQueue(job).str())
+      .member("queue", model::shownQueue(job).str())
       .member("created", base::formatTime(job.created))
       .memberBool("suspended", job.spec.run.suspend)
       .key("status")
@@ -197,7 +231,7 @@ void writeJob(codec::JsonWriter& out, const Job& job, const Nodes& nodes) {
     out.key("nodes").beginArray();
     for (const auto& [node, members] : membersByNode(*places)) {
       out.beginObject().member("name", node.str()).member("members", members);
-      if (const std::string rack = rackOf(node, nodes); rack != "?") out.member("rack", rack);
+      if (const std::string domain = domainOf(node, where); domain != "?") out.member("domain", domain);
       out.endObject();
     }
     out.endArray();
@@ -213,7 +247,7 @@ std::string explainPlan(const Job& job) {
                      plan->message);
 }
 
-std::string explainState(const Job& job, const Nodes& nodes, base::WallTime now) {
+std::string explainState(const Job& job, const Where& where, base::WallTime now) {
   const model::JobStatus& status = job.status;
   if (std::string ended = explainCondition(job, conditions::kSucceeded, "succeeded", now); !ended.empty())
     return ended;
@@ -221,11 +255,11 @@ std::string explainState(const Job& job, const Nodes& nodes, base::WallTime now)
     return ended;
   if (job.deleting) return fmt::format("{} is being deleted; it goes when its pods are gone.\n", job.key);
   if (std::string refused = explainRefusal(job); !refused.empty()) return refused;
-  if (status.gang.proposal) return explainProposal(job, *status.gang.proposal, nodes);
+  if (status.gang.proposal) return explainProposal(job, *status.gang.proposal, where);
   if (status.gang.placed) {
     const auto& places = status.gang.placed->assignments;
-    return fmt::format("{} has its places: {}; {} ready.\n{}", job.key, describe(places, nodes),
-                       orDash(status.ready), placesTable(places, nodes));
+    return fmt::format("{} has its places: {}; {} ready.\n{}", job.key, describe(job, places, where),
+                       orDash(status.ready), placesTable(places, where));
   }
   if (job.spec.run.suspend) return fmt::format("{} is suspended: spec.run.suspend is true.\n", job.key);
   if (status.pending) {
@@ -254,7 +288,7 @@ std::vector<model::NodeName> nodesOf(const Job& job) {
 std::string jobsTable(const std::vector<Job>& jobs, bool withNamespace, base::WallTime now) {
   std::vector<std::vector<std::string>> rows{{"NAME", "PHASE", "QUEUE", "READY", "GPUS", "WHY", "AGE"}};
   for (const Job& job : jobs) {
-    rows.push_back({job.key.name, orDash(job.status.phase), orDash(model::chargedQueue(job).str()),
+    rows.push_back({job.key.name, orDash(job.status.phase), orDash(model::shownQueue(job).str()),
                     orDash(job.status.ready), fmt::to_string(job.status.gpus), orDash(whyOf(job)),
                     formatAge(job.created, now)});
   }
@@ -273,10 +307,10 @@ std::string jobsJson(const std::vector<Job>& jobs) {
   return std::move(out).take() + "\n";
 }
 
-std::string jobDetails(const Job& job, const Nodes& nodes, base::WallTime now) {
+std::string jobDetails(const Job& job, const Where& where, base::WallTime now) {
   std::string text = formatTable({{"Job:", fmt::to_string(job.key)},
                                   {"Phase:", orDash(job.status.phase)},
-                                  {"Queue:", orDash(model::chargedQueue(job).str())},
+                                  {"Queue:", orDash(model::shownQueue(job).str())},
                                   {"Ready:", orDash(job.status.ready)},
                                   {"GPUs:", fmt::to_string(job.status.gpus)},
                                   {"Age:", formatAge(job.created, now)}});
@@ -285,20 +319,20 @@ std::string jobDetails(const Job& job, const Nodes& nodes, base::WallTime now) {
   text += explainPlan(job);
   if (const std::string roles = rolesTable(job); !roles.empty()) text += "\n" + roles;
   if (const auto* places = placesOf(job)) {
-    text += fmt::format("\n  {}\n", describe(*places, nodes)) + placesTable(*places, nodes);
+    text += fmt::format("\n  {}\n", describe(job, *places, where)) + placesTable(*places, where);
   }
   if (const std::string table = conditionsTable(job, now); !table.empty()) text += "\n" + table;
   return text;
 }
 
-std::string jobJson(const Job& job, const Nodes& nodes) {
+std::string jobJson(const Job& job, const Where& where) {
   codec::JsonWriter out;
-  writeJob(out, job, nodes);
+  writeJob(out, job, where);
   return std::move(out).take() + "\n";
 }
 
-std::string explainJob(const Job& job, const Nodes& nodes, base::WallTime now) {
-  return explainState(job, nodes, now) + explainPlan(job);
+std::string explainJob(const Job& job, const Where& where, base::WallTime now) {
+  return explainState(job, where, now) + explainPlan(job);
 }
 
 }  // namespace trainyard::cli

@@ -11,8 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kRemoved = "(removed)";
-
 base::Result<Json> parse(std::string_view text) {
   Json value = Json::parse(text, nullptr, false);
   if (value.is_discarded()) return base::fail(base::ErrorCode::kInvalid, "the answer is no JSON");
@@ -68,62 +66,6 @@ void write(std::string& out, const Json& value, std::size_t indent) {
   }
 }
 
-void clean(Json& value);
-
-void cleanValues(Json& list) {
-  for (Json& each : list) {
-    if (each.is_object() && each.contains("value")) each["value"] = kRemoved;
-  }
-}
-
-// "--token" and its value are two words, and so are curl's "-u" and "user:password".
-void cleanWords(Json& list) {
-  static const re2::RE2 flag(
-      R"re((?i)-{1,2}[-_a-z0-9]*(?:passwo?r?d|secret|token|api[-_]?key|access[-_]?key|credential)[-_a-z0-9]*)re");
-  bool isValue = false;
-  for (Json& each : list) {
-    if (!each.is_string()) continue;
-    const std::string word = each.get<std::string>();
-    each = isValue && !word.starts_with('-') ? std::string(kRemoved) : lineWithoutSecrets(word);
-    isValue = re2::RE2::FullMatch(word, flag) || word == "-u" || word == "--user";
-  }
-}
-
-void cleanMember(const std::string& key, Json& value) {
-  if ((key == "env" || key == "httpHeaders") && value.is_array()) return cleanValues(value);
-  if (key == "volumeAttributes" && value.is_object()) {
-    for (Json& each : value) each = kRemoved;
-    return;
-  }
-  if ((key == "command" || key == "args") && value.is_array()) return cleanWords(value);
-  // Not "secretName" and the like, which only name one.
-  static const re2::RE2 secret(
-      R"re((?i).*(?:passwo?r?d|api[-_]?key|access[-_]?key|credentials?|(?:^|[-_./])(?:token|secret)))re");
-  if (value.is_string()) {
-    value = re2::RE2::FullMatch(key, secret) ? std::string(kRemoved)
-                                             : lineWithoutSecrets(value.get_ref<const std::string&>());
-  }
-  clean(value);
-}
-
-void clean(Json& value) {
-  if (value.is_array()) {
-    for (Json& each : value) {
-      if (each.is_string()) each = lineWithoutSecrets(each.get_ref<const std::string&>());
-      clean(each);
-    }
-  }
-  if (!value.is_object()) return;
-  if (value.value("kind", Json()) == "Secret") {
-    for (const char* key : {"data", "stringData"}) {
-      if (value.contains(key)) value[key] = kRemoved;
-    }
-  }
-  value.erase("managedFields");
-  value.erase("kubectl.kubernetes.io/last-applied-configuration");
-  for (auto each = value.begin(); each != value.end(); ++each) cleanMember(each.key(), each.value());
-}
-
 }  // namespace
 
 base::Result<std::string> yamlOfJson(std::string_view json) {
@@ -149,31 +91,6 @@ base::Result<std::string> namesOfJson(std::string_view json, std::string_view ki
     add(*value);
   }
   return out;
-}
-
-base::Result<std::string> withoutSecrets(std::string_view json) {
-  auto value = parse(json);
-  if (!value) return base::fail(value.error());
-  clean(*value);
-  return value->dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-std::string lineWithoutSecrets(std::string_view line) {
-  static const re2::RE2 named(
-      R"re((?i)([-_a-z0-9]*(?:passwo?r?d|secret|token|api[-_]?key|access[-_]?key|credential)[-_a-z0-9]*["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&"']+))re");
-  // As a flag with its value: "tokens per second" is no secret.
-  static const re2::RE2 flag(
-      R"re((?i)((?:^|[\s\[,"'])-{1,2}[-_a-z0-9]*(?:passwo?r?d|secret|token|api[-_]?key|access[-_]?key|credential)[-_a-z0-9]*["']?[\s,]+)("[^"]*"|'[^']*'|[^-\s"'\]][^\s,;&"'\]]*))re");
-  static const re2::RE2 user(R"re(((?:^|\s)(?:-u|--user)[\s=]+["']?[^\s:"']+):[^\s"']+)re");
-  static const re2::RE2 bearer(R"re((?i)(bearer|basic)\s+[-A-Za-z0-9._~+/=]{8,})re");
-  static const re2::RE2 inUrl(R"re(([a-zA-Z][-+.a-zA-Z0-9]*://[^/\s:@]+):[^/\s@]+@)re");
-  std::string text(line);
-  re2::RE2::GlobalReplace(&text, named, "\\1(removed)");
-  re2::RE2::GlobalReplace(&text, flag, "\\1(removed)");
-  re2::RE2::GlobalReplace(&text, user, "\\1:(removed)");
-  re2::RE2::GlobalReplace(&text, bearer, "\\1 (removed)");
-  re2::RE2::GlobalReplace(&text, inUrl, "\\1:(removed)@");
-  return text;
 }
 
 }  // namespace trainyard::cli

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -36,7 +37,46 @@ using Text = trainyard::base::Result<std::string>;
 // CLI11 has an exit code for each kind of mistake; shells and scripts know one: 2.
 constexpr int kUsage = 2;
 
-int usage(const CLI::App& app, const CLI::ParseError& error) { return app.exit(error) == 0 ? 0 : kUsage; }
+// What was not understood, in the order in which it was written.
+std::string unexpected(const CLI::App& command) {
+  std::string text;
+  for (const std::string& word : command.remaining(true)) text += fmt::format(" {}", word);
+  return "unexpected arguments:" + text;
+}
+
+int usage(const CLI::App& app, const CLI::ParseError& error, const std::string& program) {
+  // --help and --version are such errors, too.
+  if (error.get_exit_code() == 0) return app.exit(error);
+  const auto parsed = app.get_subcommands();
+  const std::string command =
+      parsed.empty() ? program : fmt::format("{} {}", program, parsed.front()->get_name());
+  const bool isExtra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  fmt::print(stderr, "{}: {}; see `{} --help`\n", command,
+             isExtra ? unexpected(parsed.empty() ? app : *parsed.front()) : std::string(error.what()),
+             command);
+  return kUsage;
+}
+
+std::vector<std::string> namesOf(CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(each->get_name());
+  return names;
+}
+
+// kubectl runs a program of this name for `kubectl trainyard <TAB>`, and reads what kubectl's own completion
+// writes: candidates, then ":4" (nothing but these).
+bool isKubectlCompletion(const char* program) {
+  return std::filesystem::path(program).filename() == "kubectl_complete-trainyard";
+}
+
+// Daily commands first.
+void groupCommands(CLI::App& app) {
+  for (const char* name : {"convert", "plan", "simulate", "support-bundle", "completion", "version"})
+    app.get_subcommand(name)->group("More commands");
+  for (const char* name : {"classify", "replay", "sandbox", "tensorlights"})
+    app.get_subcommand(name)->group("For research and development");
+}
 
 bool isCommand(CLI::App& app, const std::string& word) {
   return !app.get_subcommands([&](const CLI::App* each) { return each->check_name(word); }).empty();
@@ -50,7 +90,7 @@ int main(int argc, char** argv) {
   JobFlags flags;
   std::string output = "table";
 
-  CLI::App app{"Gangs of TrainingJobs: why they wait, where they run."};
+  CLI::App app{"Inspect and manage TrainingJobs: why they wait, where they run."};
   app.name(program);
   app.set_version_flag("--version", std::string("trainyard ") + TRAINYARD_VERSION);
   app.require_subcommand(1);
@@ -61,13 +101,14 @@ int main(int argc, char** argv) {
   };
   bool watch = false;
   const auto show = [&](std::string_view kind, const std::function<Text()>& look) {
-    return trainyard::cli::printWhile(watch, program,
+    return trainyard::cli::printWhile({watch, output == "table"}, program,
                                       [&] { return trainyard::cli::shownAs(output, kind, look()); });
   };
 
   CLI::App* status = app.add_subcommand("status", "phase, members, nodes and conditions of jobs");
   status->add_option("JOB", flags.job, "NAME or NAMESPACE/NAME; without it all jobs of the namespace");
   status->add_flag("-A,--all-namespaces", flags.allNamespaces, "jobs of every namespace");
+  status->add_option("-l,--selector", flags.selector, "only jobs with these labels, as kubectl takes them");
   status->add_flag("-w,--watch", watch, "print again whenever it changes");
   trainyard::cli::addNamespaceFlag(status, flags.ns);
   addConnectFlags(status);
@@ -90,6 +131,7 @@ int main(int argc, char** argv) {
   CLI::App* queues = app.add_subcommand("queues", "the tree of queues: usage, shares, who waits");
   queues->add_option("QUEUE", queue, "one queue in full; without it all");
   queues->add_flag("-w,--watch", watch, "print again whenever it changes");
+  trainyard::cli::addIgnoredNamespaceFlag(queues);
   addConnectFlags(queues);
   queues->callback([&] {
     chosen = [&] {
@@ -131,6 +173,13 @@ int main(int argc, char** argv) {
 
   trainyard::cli::addCompletionCommand(app, program, run);
 
+  groupCommands(app);
+
+  if (isKubectlCompletion(argv[0])) {
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    fmt::print("{}:4\n", trainyard::cli::completedLine(words, trainyard::cli::commandsOf(app)));
+    trainyard::net::endProcess(0);
+  }
   // What the shells' scripts ask; not for people, and in no help.
   if (argc > 1 && std::string_view(argv[1]) == "__complete") {
     const std::vector<std::string> words(argv + 2, argv + argc);
@@ -138,14 +187,24 @@ int main(int argc, char** argv) {
                          trainyard::cli::completedWord(words, trainyard::cli::commandsOf(app))));
     trainyard::net::endProcess(0);
   }
-  if (const char* first = argc > 1 ? argv[1] : "-"; *first != '-' && !isCommand(app, first)) {
-    fmt::print(stderr, "{}: there is no command \"{}\"; `{} --help` lists all\n", program, first, program);
+  std::vector<std::string> words(argv + 1, argv + argc);
+  // As most programs have it: `help`, and `help COMMAND`.
+  if (!words.empty() && words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  if (const std::string first = words.empty() ? "-" : words.front();
+      first.front() != '-' && !isCommand(app, first)) {
+    const std::string near = trainyard::cli::nearestWord(first, namesOf(app));
+    fmt::print(stderr, "{}: there is no command \"{}\"{}; `{} --help` lists all\n", program, first,
+               near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near), program);
     return kUsage;
   }
   try {
-    app.parse(argc, argv);
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    app.parse(words);
   } catch (const CLI::ParseError& error) {
-    return usage(app, error);
+    return usage(app, error, program);
   }
   flags.json = output != "table";
   trainyard::net::endProcess(chosen());

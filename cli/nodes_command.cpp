@@ -26,16 +26,17 @@ base::Result<std::string> look(ClusterClient& client, const Flags& flags) {
 void addNodesCommand(CLI::App& app, const std::string& program, const Runner& run) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command =
-      app.add_subcommand("nodes", "nodes with GPUs: used, free, by whom, and which are avoided");
-  command->add_flag("--all", flags->all, "those without GPUs, too");
+      app.add_subcommand("nodes", "nodes with GPUs: type, used, free, by which gangs, and which are avoided");
+  command->add_flag("--all", flags->all, "also nodes without GPUs");
   command->add_flag("-w,--watch", flags->watch, "print again whenever it changes");
   addOutputFlag(command, flags->output);
+  addIgnoredNamespaceFlag(command);
   addConnectFlags(command, flags->connect);
   command->callback([flags, program, run] {
     run([flags, program] {
       const auto client = ClusterClient::connect(flags->connect);
       if (!client) return printResult(program, base::fail(client.error()));
-      return printWhile(flags->watch, program,
+      return printWhile({flags->watch, flags->output == "table"}, program,
                         [&] { return shownAs(flags->output, "node", look(**client, *flags)); });
     });
   });

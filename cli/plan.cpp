@@ -39,7 +39,7 @@ Result<const Manifest*> onlyJob(const std::vector<Manifest>& manifests) {
                         each.whereOf("") + ": a second TrainingJob; one is planned at a time");
     found = &each;
   }
-  if (found == nullptr) return base::fail(ErrorCode::kInvalid, "there is no TrainingJob in the files");
+  if (found == nullptr) return base::fail(ErrorCode::kInvalid, "the files hold no TrainingJob to plan");
   return found;
 }
 

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "cli/cluster_client.h"
 #include "cli/command.h"
+#include "cli/plain_text.h"
 #include "cli/plan.h"
 #include "kube/paths.h"
 #include "model/names.h"
@@ -149,10 +150,10 @@ Result<std::string> run(const Flags& flags) {
 int runPlanCommand(const Flags& flags, const std::string& program) {
   const auto text = run(flags);
   if (!text) {
-    fmt::print(stderr, "{} plan: {}\n", program, text.error().message);
+    fmt::print(stderr, "{} plan: {}\n", program, plainText(text.error().message, true));
     return kFailed;
   }
-  fmt::print("{}", *text);
+  fmt::print("{}", plainText(*text, true));
   return kPlanned;
 }
 

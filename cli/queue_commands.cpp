@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/decoded_items.h"
 #include "cli/queue_text.h"
 #include "codec/list.h"
 #include "codec/queue.h"
@@ -25,13 +26,9 @@ base::Result<std::vector<model::Queue>> readQueues(ClusterClient& client) {
   }
   auto list = codec::decodeList(std::move(*body));
   if (!list) return base::fail(list.error());
-  std::vector<model::Queue> queues;
-  for (const std::string& item : list->items) {
-    auto queue = codec::decodeQueue(item);
-    if (!queue) return base::fail(queue.error());
-    queues.push_back(std::move(*queue));
-  }
-  return queues;
+  auto decoded = decodeItems(*list, "Queue", [](const auto& item) { return codec::decodeQueue(item); });
+  warnOf(decoded.skipped);
+  return std::move(decoded.items);
 }
 
 }  // namespace

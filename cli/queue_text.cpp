@@ -161,14 +161,14 @@ void writeQueue(codec::JsonWriter& out, const Queue& queue) {
 
 std::string queuesTable(const std::vector<Queue>& queues) {
   std::vector<std::vector<std::string>> rows{
-      {"QUEUE", "READY", "WEIGHT", "GUARANTEED", "LIMIT", "USED", "SHARE", "FAIR", "WAITING", "ADMITTED"}};
+      {"QUEUE", "READY", "WEIGHT", "GUARANTEED", "LIMIT", "USED", "SHARE", "FAIR", "WAITING", "PLACED"}};
   const Tree tree(queues);
   for (const auto& [queue, depth] : tree.entries()) {
     const model::QueueStatus& status = queue->status;
     rows.push_back({std::string(static_cast<std::size_t>(depth) * 2, ' ') + queue->name.str(),
                     readyText(*queue), fmt::to_string(queue->weight), gpusGuaranteed(*queue),
                     gpusLimit(*queue), gpusUsed(status), percent(status.share), percent(status.fairShare),
-                    fmt::to_string(status.waiting), fmt::to_string(status.admitted)});
+                    fmt::to_string(status.waiting), fmt::to_string(status.placed)});
   }
   return formatTable(rows);
 }
@@ -191,7 +191,7 @@ std::string queueDetails(const Queue& queue, base::WallTime now) {
                    {"Weight:", fmt::to_string(queue.weight)},
                    {"Share:", fmt::format("{} of the cluster, of {} it is entitled to now",
                                           percent(status.share), percent(status.fairShare))},
-                   {"Jobs:", fmt::format("{} waiting, {} admitted", status.waiting, status.admitted)},
+                   {"Jobs:", fmt::format("{} waiting, {} placed", status.waiting, status.placed)},
                    {"Reclaim:", queue.reclaim ? "true" : "false"},
                    {"Within queue:", withinText(queue.withinQueue)},
                    {"Namespaces:", selectorText(queue.namespaceSelector)}});

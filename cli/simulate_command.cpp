@@ -9,6 +9,7 @@
 
 #include "cli/cluster_client.h"
 #include "cli/command.h"
+#include "cli/plain_text.h"
 #include "cli/simulate.h"
 #include "cli/simulate_text.h"
 #include "operator/simulation_json.h"
@@ -56,11 +57,12 @@ int exitCode(const Simulation& simulation) {
 int runSimulateCommand(const Flags& flags, const std::string& program) {
   const auto simulation = simulateFiles(flags);
   if (!simulation) {
-    fmt::print(stderr, "{} simulate: {}\n", program, simulation.error().message);
+    fmt::print(stderr, "{} simulate: {}\n", program, plainText(simulation.error().message, true));
     return kUnusable;
   }
-  fmt::print("{}",
-             flags.output == "json" ? operator_::simulationJson(*simulation) : simulationText(*simulation));
+  fmt::print("{}", plainText(flags.output == "json" ? operator_::simulationJson(*simulation)
+                                                    : simulationText(*simulation),
+                             true));
   return exitCode(*simulation);
 }
 

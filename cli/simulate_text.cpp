@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/table.h"
+#include "model/charge.h"
 #include "model/words.h"
 
 namespace trainyard::cli {
@@ -32,16 +33,6 @@ std::map<model::NodeName, std::string> membersByNode(const std::vector<model::As
   return byNode;
 }
 
-// "40 GPU seconds", "12 GPU minutes", "3.5 GPU hours".
-std::string workText(std::int64_t gpuSeconds) {
-  constexpr std::int64_t kMinute = 60;
-  constexpr std::int64_t kHour = 3600;
-  if (gpuSeconds < 2 * kMinute) return model::counted(gpuSeconds, "GPU second");
-  if (gpuSeconds < 2 * kHour) return model::counted(gpuSeconds / kMinute, "GPU minute");
-  const std::int64_t tenths = gpuSeconds / (kHour / 10);
-  return fmt::format("{}.{} GPU hours", tenths / 10, tenths % 10);
-}
-
 std::string startText(const Forecast& forecast) {
   std::string text = fmt::format("{} would start now on {}.\n", forecast.job->key, forecast.where);
   std::vector<std::vector<std::string>> rows{{"  NODE", "MEMBERS"}};
@@ -53,8 +44,8 @@ std::string startText(const Forecast& forecast) {
                       model::counted(static_cast<std::int64_t>(forecast.stops.size()), "gang"));
   std::vector<std::vector<std::string>> stops{{"  JOB", "QUEUE", "GPUS", "LOST WORK", "THEN"}};
   for (const Forecast::Stop& stop : forecast.stops) {
-    stops.push_back({"  " + nameOf(stop.job->key), stop.job->spec.queue.str(),
-                     fmt::to_string(stop.job->status.gpus), workText(stop.lostGpuSeconds),
+    stops.push_back({"  " + nameOf(stop.job->key), model::shownQueue(*stop.job).str(),
+                     fmt::to_string(stop.job->status.gpus), formatWork(stop.lostGpuSeconds),
                      stop.goesTo.empty() ? "waits again" : "starts anew on " + stop.goesTo});
   }
   return text + formatTable(stops);
@@ -103,9 +94,9 @@ std::string waitText(const Forecast& forecast, base::WallTime now) {
   std::string text =
       fmt::format("{} would wait: {}.\n  {}\n", forecast.job->key, pending.reasonWord(), pending.message);
   text += forecast.waiting <= 1
-              ? fmt::format("  Nobody else waits in queue {}.\n", forecast.job->spec.queue)
+              ? fmt::format("  Nobody else waits in queue {}.\n", model::shownQueue(*forecast.job))
               : fmt::format("  {} of the {} jobs that then wait in queue {} would be served before it.\n",
-                            forecast.ahead, forecast.waiting, forecast.job->spec.queue);
+                            forecast.ahead, forecast.waiting, model::shownQueue(*forecast.job));
   return text + expectationText(forecast.expected, now);
 }
 

@@ -4,7 +4,6 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -13,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/json_text.h"
+#include "cli/secrets.h"
 #include "cli/tar.h"
 #include "kube/paths.h"
 
@@ -32,22 +31,25 @@ struct Flags {
   std::string agents = "trainyard-agent";
   std::string policy = "trainyard-policy";
   std::string file = "trainyard-support.tar";
+  bool arguments = false;
 };
 
 struct Source {
   std::string name;
   std::string path;
   kube::Query query = {};
+  bool ours = false;  // of Trainyard's own programs, whose arguments are no secrets
 };
 
 class Bundle {
  public:
-  explicit Bundle(ClusterClient& client) : client_(client) {}
+  Bundle(ClusterClient& client, bool withArguments) : client_(client), withArguments_(withArguments) {}
 
   // What may not be read is told in the bundle instead: whoever helps wants to know that, too.
   void add(const Source& source) {
     const auto body = client_.read(source.path, source.query);
-    const auto clean = body ? withoutSecrets(*body) : base::fail(body.error());
+    const Arguments arguments = source.ours || withArguments_ ? Arguments::kKeep : Arguments::kNamesOnly;
+    const auto clean = body ? withoutSecrets(*body, arguments) : base::fail(body.error());
     files_.emplace_back(folder(source.name + (clean ? ".json" : ".error.txt")),
                         clean ? *clean : clean.error().message + "\n");
     if (clean) return;
@@ -60,11 +62,8 @@ class Bundle {
     if (previous) query.emplace_back("previous", "true");
     const auto body = client_.read(kube::kPods.object(ns, pod, "log"), query);
     if (!body) return;
-    std::istringstream lines(*body);
-    std::string clean;
-    for (std::string line; std::getline(lines, line);) clean += lineWithoutSecrets(line) + "\n";
     files_.emplace_back(folder(fmt::format("logs/{}{}.log", pod, previous ? ".previous" : "")),
-                        std::move(clean));
+                        textWithoutSecrets(*body));
   }
 
   // Of so many at most, first those with trouble: not ready, or started more than once.
@@ -95,10 +94,9 @@ class Bundle {
     out.close();
     if (!out) return base::fail(base::ErrorCode::kUnavailable, fmt::format("{} cannot be written", file));
     return fmt::format(
-        "{}: {} files, {} that could not be read. Values of variables and whatever looks like a secret were "
-        "removed; "
-        "names of jobs, images and nodes are in it: look before you send it.\n",
-        file, files_.size(), missing_);
+        "{}: {} files, {} that could not be read. Values of variables{} and what looks like a secret were "
+        "removed; names of jobs, images and nodes are in it: look before you send it.\n",
+        file, files_.size(), missing_, withArguments_ ? "" : ", arguments, annotations");
   }
 
  private:
@@ -113,6 +111,7 @@ class Bundle {
   static std::string folder(const std::string& name) { return "trainyard-support/" + name; }
 
   ClusterClient& client_;
+  bool withArguments_;
   std::vector<std::pair<std::string, std::string>> files_;
   int missing_ = 0;
   std::optional<base::Error> firstError_;
@@ -125,7 +124,7 @@ base::Result<std::string> collect(const Flags& flags) {
     return flags.ns.empty() ? type.collection() : type.collection(flags.ns);
   };
   const std::string& system = flags.system;
-  Bundle bundle(**client);
+  Bundle bundle(**client, flags.arguments);
   // Of Secrets nothing, of ConfigMaps the policy alone.
   for (const Source& each : std::vector<Source>{
            {"server", "/version"},
@@ -137,12 +136,15 @@ base::Result<std::string> collect(const Flags& flags) {
            {"events",
             flags.ns.empty() ? "/api/v1/events" : fmt::format("/api/v1/namespaces/{}/events", flags.ns),
             {{"fieldSelector", "involvedObject.kind=TrainingJob"}}},
-           {"system/deployments", fmt::format("/apis/apps/v1/namespaces/{}/deployments", system)},
-           {"system/pods", kube::kPods.collection(system)},
+           {"system/deployments",
+            fmt::format("/apis/apps/v1/namespaces/{}/deployments", system),
+            {{"labelSelector", kOurPods}},
+            true},
+           {"system/pods", kube::kPods.collection(system), {{"labelSelector", kOurPods}}, true},
            {"system/policy", kube::kConfigMaps.object(system, flags.policy)},
            {"system/lease", kube::kLeases.object(system, "trainyard-operator")},
            {"system/events", fmt::format("/api/v1/namespaces/{}/events", system)},
-           {"agents/pods", kube::kPods.collection(flags.agents), {{"labelSelector", kOurPods}}}}) {
+           {"agents/pods", kube::kPods.collection(flags.agents), {{"labelSelector", kOurPods}}, true}}) {
     bundle.add(each);
   }
   bundle.addLogsOf(system, std::numeric_limits<std::size_t>::max());
@@ -154,8 +156,8 @@ base::Result<std::string> collect(const Flags& flags) {
 
 void addSupportBundleCommand(CLI::App& app, const std::string& program, const Runner& run) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command = app.add_subcommand(
-      "support-bundle", "one tar file with all that somebody needs who is to help; secrets are removed");
+  CLI::App* command =
+      app.add_subcommand("support-bundle", "collect diagnostics into a tar file (secrets removed)");
   command->add_option("-n,--namespace", flags->ns, "jobs of this namespace only");
   command->add_option("--system-namespace", flags->system, "where Trainyard is installed (trainyard-system)");
   command->add_option("--agent-namespace", flags->agents,
@@ -163,6 +165,8 @@ void addSupportBundleCommand(CLI::App& app, const std::string& program, const Ru
   command->add_option("--policy-configmap", flags->policy,
                       "the policy's ConfigMap there, NAME-policy (trainyard-policy)");
   command->add_option("--file", flags->file, "the file (trainyard-support.tar)");
+  command->add_flag("--with-arguments", flags->arguments,
+                    "keep arguments and annotations of jobs, but for what looks like a secret");
   addConnectFlags(command, flags->connect);
   command->callback(
       [flags, program, run] { run([flags, program] { return printResult(program, collect(*flags)); }); });

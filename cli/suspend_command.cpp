@@ -22,7 +22,7 @@ base::Result<std::string> writeOne(ClusterClient& client, const model::ObjectKey
   if (!done) return base::fail(explainRefusal(done.error(), fmt::format("TrainingJob {}", key), client));
   return fmt::format(
       "{} {}\n", key,
-      suspend ? "is asked to stop: its pods go, it keeps its name" : "waits for a place again");
+      suspend ? "is being suspended: its pods are deleted, the job stays" : "waits for a place again");
 }
 
 // One that is refused keeps no other from it, and each is told of. 0 where all were done.

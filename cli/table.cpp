@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "cli/plain_text.h"
+#include "model/words.h"
 
 namespace trainyard::cli {
 namespace {
@@ -44,6 +46,23 @@ std::string formatAge(base::WallTime since, base::WallTime now) {
     return fmt::format("{}h{}m", whole.count(), rest.count());
   }
   return fmt::format("{}d", floor<days>(age).count());
+}
+
+std::string withoutAges(const std::string& text) {
+  // formatAge(), and the blanks behind it, which depend on its length.
+  static const re2::RE2 age(R"(\b[0-9]+[smhd]([0-9]+m)?\b *)");
+  std::string same = text;
+  re2::RE2::GlobalReplace(&same, age, "#");
+  return same;
+}
+
+std::string formatWork(std::int64_t gpuSeconds) {
+  constexpr std::int64_t kMinute = 60;
+  constexpr std::int64_t kHour = 3600;
+  if (gpuSeconds < 2 * kMinute) return model::counted(gpuSeconds, "GPU second");
+  if (gpuSeconds < 2 * kHour) return model::counted(gpuSeconds / kMinute, "GPU minute");
+  const std::int64_t tenths = gpuSeconds / (kHour / 10);
+  return fmt::format("{}.{} GPU hours", tenths / 10, tenths % 10);
 }
 
 }  // namespace trainyard::cli

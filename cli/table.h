@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,5 +13,11 @@ namespace trainyard::cli {
 
 // As kubectl shows ages: "45s", "12m", "3h20m", "5d". Times to come count as now.
 [[nodiscard]] std::string formatAge(base::WallTime since, base::WallTime now);
+
+// Ages in a text as one word, so that two texts are equal unless more than time has passed.
+[[nodiscard]] std::string withoutAges(const std::string& text);
+
+// "40 GPU seconds", "12 GPU minutes", "3.5 GPU hours".
+[[nodiscard]] std::string formatWork(std::int64_t gpuSeconds);
 
 }  // namespace trainyard::cli

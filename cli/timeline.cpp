@@ -37,13 +37,24 @@ bool saidByOthers(const Json& condition) {
   return type == "Ready" || (type == "Stalled" && textOf(condition, "reason") == "Failed");
 }
 
+// That something is over follows from what came after it; but not that a job is not admitted. What an Event
+// reports already is not repeated.
 void addConditions(std::vector<Moment>& moments, const Json& status) {
+  const std::vector<Moment> events = moments;
   for (const Json& each : status.value("conditions", Json::array())) {
-    if (saidByOthers(each)) continue;
-    moments.push_back(
-        {textOf(each, "lastTransitionTime"),
-         fmt::format("{}={} ({})", textOf(each, "type"), textOf(each, "status"), textOf(each, "reason")),
-         textOf(each, "message")});
+    const std::string type = textOf(each, "type");
+    const std::string reason = textOf(each, "reason");
+    const std::string message = textOf(each, "message");
+    const bool holds = textOf(each, "status") == "True";
+    if (saidByOthers(each) || (!holds && type != "Admitted")) continue;
+    const bool known = std::any_of(events.begin(), events.end(), [&](const Moment& event) {
+      return event.what.starts_with(reason) && event.text == message && !message.empty();
+    });
+    if (known) continue;
+    const std::string what = holds ? type : "not " + type;
+    moments.push_back({textOf(each, "lastTransitionTime"),
+                       reason.empty() || reason == type ? what : fmt::format("{} ({})", what, reason),
+                       message});
   }
 }
 
@@ -77,8 +88,8 @@ base::Result<Story> storyOf(const std::string& job, const std::string& events) {
   const Json status = object.value("status", Json::object());
   Story story{textOf(meta, "namespace"), textOf(meta, "name"), {}};
   story.moments.push_back({textOf(meta, "creationTimestamp"), "Created", ""});
-  addConditions(story.moments, status);
   addEvents(story.moments, list, textOf(meta, "uid"));
+  addConditions(story.moments, status);
   const Json pending = status.value("pending", Json::object());
   if (const auto start = textOf(pending, "estimatedStartTime"); !start.empty())
     story.moments.push_back({start, "expected start", textOf(pending, "message")});

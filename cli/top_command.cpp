@@ -23,18 +23,20 @@ void addTopCommand(CLI::App& app, const std::string& program, const Runner& run)
   command->add_option("--count", flags->count, "jobs at most (20)")->check(CLI::Range(1, 100'000));
   command->add_flag("-w,--watch", flags->watch, "print again whenever it changes");
   addOutputFlag(command, flags->output);
+  addIgnoredNamespaceFlag(command);
   addConnectFlags(command, flags->connect);
   command->callback([flags, program, run] {
     run([flags, program] {
       const auto client = ClusterClient::connect(flags->connect);
       if (!client) return printResult(program, base::fail(client.error()));
-      return printWhile(flags->watch, program, [&]() -> base::Result<std::string> {
-        const auto snapshot = (*client)->snapshot();
-        if (!snapshot) return base::fail(snapshot.error());
-        const auto count = static_cast<std::size_t>(flags->count);
-        return shownAs(flags->output, kJobKind,
-                       flags->output == "table" ? topTable(*snapshot, count) : topJson(*snapshot, count));
-      });
+      return printWhile(
+          {flags->watch, flags->output == "table"}, program, [&]() -> base::Result<std::string> {
+            const auto snapshot = (*client)->snapshot();
+            if (!snapshot) return base::fail(snapshot.error());
+            const auto count = static_cast<std::size_t>(flags->count);
+            return shownAs(flags->output, kJobKind,
+                           flags->output == "table" ? topTable(*snapshot, count) : topJson(*snapshot, count));
+          });
     });
   });
 }

@@ -67,7 +67,7 @@ core::Failure failureOf(const Known& known, const core::FailureClassifier& class
   const core::Classification found = classifier.classify(known.members, enough);
   core::Failure failure;
   failure.failure = found.failure;
-  failure.message = found.line;
+  failure.message = found.note.empty() ? found.line : fmt::format("{}: {}", found.note, found.line);
   failure.action = found.action;
   if (found.root) {
     failure.pod = known.pods[*found.root];
@@ -110,7 +110,10 @@ void EvidenceCollector::collect(std::vector<Witness> witnesses, Done done) {
   auto collection = std::make_shared<Collection>();
   std::stable_partition(witnesses.begin(), witnesses.end(), [](const Witness& each) { return each.ended; });
   const bool allEnded = witnesses.empty() || witnesses.back().ended;
-  if (witnesses.size() > kMostWitnesses) witnesses.resize(kMostWitnesses);
+  // Of a large gang also some that still run: the others may have failed because they waited for one.
+  if (witnesses.size() > kMostWitnesses)
+    witnesses.erase(witnesses.begin() + kMostWitnesses / 2,
+                    witnesses.end() - static_cast<std::ptrdiff_t>(kMostWitnesses / 2));
   if (!witnesses.empty()) collection->ns = witnesses.front().pod.ns;
   collection->witnesses = std::move(witnesses);
   collection->evidence.resize(collection->witnesses.size());

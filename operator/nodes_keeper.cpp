@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/cut_text.h"
+#include "base/plain_text.h"
 #include "codec/job_status.h"
 #include "codec/nodes_request.h"
 #include "kube/paths.h"
@@ -238,7 +239,8 @@ bool NodesKeeper::says(const model::Job& job, const core::NodesWord& word) const
   const model::Condition* told = job.condition(model::conditions::kNodesRequested);
   return told != nullptr && (told->status == model::ConditionStatus::kTrue) == word.asked &&
          told->reason == word.reason &&
-         told->message == base::cutText(word.message, model::limits::kConditionMessage);
+         told->message ==
+             base::cutText(base::plainText(word.message, false), model::limits::kConditionMessage);
 }
 
 // Anybody may write requests with any job's uid into his own namespace, as many as he likes.

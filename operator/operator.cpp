@@ -51,6 +51,18 @@ class RecordedEvents final : public JobEvents {
   kube::EventRecorder& recorder_;
 };
 
+void recordQueueEvent(kube::EventRecorder& recorder, const model::Queue& queue,
+                      const model::Condition& ready) {
+  const kube::ObjectRef regarding{.apiVersion = std::string(model::names::kApiVersion),
+                                  .kind = "Queue",
+                                  .ns = "",
+                                  .name = queue.name.str(),
+                                  .uid = queue.uid.str()};
+  const bool good = ready.status == model::ConditionStatus::kTrue && ready.reason == "Usable";
+  recorder.record(regarding, good ? kube::EventType::kNormal : kube::EventType::kWarning, ready.reason,
+                  "Scheduling", ready.message);
+}
+
 }  // namespace
 
 Operator::Operator(OperatorOptions options, Dependencies dependencies)
@@ -70,7 +82,10 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
                  options_.schedulerName, options_.settings, options_.launcherImage, deps_.offload},
                 [this] { jobSettled(); }),
       queueStatus_({deps_.api, deps_.executor, cache_, metrics_, deps_.log.named("queues"),
-                    [this] { requestCycle(); }}),
+                    [this] { requestCycle(); },
+                    [this](const model::Queue& queue, const model::Condition& ready) {
+                      recordQueueEvent(recorder_, queue, ready);
+                    }}),
       runTimes_({.ns = options_.leaseNamespace}, {deps_.api, deps_.executor, cache_,
                                                   deps_.log.named("run-times"), [this] { requestCycle(); }}),
       progress_({deps_.api, deps_.executor, cache_, metrics_, [this] { return leading(); },

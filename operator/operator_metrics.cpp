@@ -6,6 +6,7 @@
 
 #include "core/lifecycle/failure_class.h"
 #include "core/place/suspicion.h"
+#include "model/charge.h"
 #include "model/conditions.h"
 #include "model/names.h"
 
@@ -222,7 +223,7 @@ void OperatorMetrics::describeQueues(const model::Snapshot& snapshot) {
   std::map<std::string, double> share;
   std::map<std::string, double> fairShare;
   std::map<std::string, double> waiting;
-  std::map<std::string, double> admitted;
+  std::map<std::string, double> placed;
   std::map<std::string, double> deficit;
   std::map<std::string, double> oldest;
   for (const auto& queue : snapshot.queues) {
@@ -233,7 +234,7 @@ void OperatorMetrics::describeQueues(const model::Snapshot& snapshot) {
     share[name] = static_cast<double>(status.share) / 1000;
     fairShare[name] = static_cast<double>(status.fairShare) / 1000;
     waiting[name] = status.waiting;
-    admitted[name] = status.admitted;
+    placed[name] = status.placed;
     // Of a queue in which nobody waits nothing is missing.
     const auto guaranteed = status.gpus ? status.gpus->guaranteed : 0;
     deficit[name] =
@@ -242,7 +243,7 @@ void OperatorMetrics::describeQueues(const model::Snapshot& snapshot) {
   }
   for (const auto& job : snapshot.jobs) {
     if (!job->status.pending || job->finished() || job->spec.run.suspend) continue;
-    const auto found = oldest.find(job->spec.queue.str());
+    const auto found = oldest.find(model::shownQueue(*job).str());
     if (found == oldest.end()) continue;
     const double since = sinceEpoch(waitsSince(*job));
     found->second = found->second == 0 ? since : std::min(found->second, since);
@@ -253,9 +254,9 @@ void OperatorMetrics::describeQueues(const model::Snapshot& snapshot) {
   publishQueues(queueFairShare_, fairShare, "trainyard_queue_fair_share_ratio",
                 "What a queue is entitled to, as a part of the cluster.");
   publishQueues(queueWaiting_, waiting, "trainyard_queue_waiting_jobs",
-                "Jobs of a queue that wait for a place.");
-  publishQueues(queueAdmitted_, admitted, "trainyard_queue_admitted_jobs",
-                "Jobs of a queue that have their place.");
+                "Jobs of a queue and of those below it that wait for a place.");
+  publishQueues(queuePlaced_, placed, "trainyard_queue_placed_jobs",
+                "Jobs of a queue and of those below it that have their place.");
   publishQueues(queueDeficit_, deficit, "trainyard_queue_guarantee_deficit_gpus",
                 "GPUs that a queue is guaranteed and does not hold while its jobs wait.");
   publishQueues(

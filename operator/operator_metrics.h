@@ -96,7 +96,7 @@ class OperatorMetrics {
   GaugesByLabel queueShare_;
   GaugesByLabel queueFairShare_;
   GaugesByLabel queueWaiting_;
-  GaugesByLabel queueAdmitted_;
+  GaugesByLabel queuePlaced_;
   GaugesByLabel queueDeficit_;
   GaugesByLabel queueOldest_;
   std::map<std::string, telemetry::Counter, std::less<>> writes_;

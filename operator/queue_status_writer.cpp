@@ -6,6 +6,7 @@
 
 #include "codec/queue.h"
 #include "kube/paths.h"
+#include "model/conditions.h"
 
 namespace trainyard::operator_ {
 namespace {
@@ -19,6 +20,12 @@ constexpr base::Instant::duration kLastRetry = std::chrono::seconds(30);
 constexpr std::size_t kMostAtOnce = 8;
 // With writers who are faster than we are. After so many the next word waits for its turn.
 constexpr int kMostConflicts = 20;
+
+const model::Condition* readyOf(const model::QueueStatus& status) {
+  const auto at = std::find_if(status.conditions.begin(), status.conditions.end(),
+                               [](const auto& each) { return each.type == model::conditions::kReady; });
+  return at == status.conditions.end() ? nullptr : &*at;
+}
 
 bool onlyDecayDiffers(model::QueueStatus a, const model::QueueStatus& b) {
   a.decayedUsage = b.decayedUsage;
@@ -103,6 +110,8 @@ void QueueStatusWriter::write(const model::QueueName& name, const Word& word, co
   const auto patch = codec::encodeQueueStatusPatch(queue, word.status);
   if (!patch) return done(name);
   states_[name].writtenFrom = queue.resourceVersion;
+  const model::Condition* ready = readyOf(queue.status);
+  states_[name].readyReason = ready == nullptr ? "" : ready->reason;
   deps_.metrics.countWrite("queues/status");
   deps_.api.patch(kube::PatchType::kMerge, kube::kQueues.object("", name.str()) + "/status", *patch,
                   guarded([this, name, word](const Answer& answer) { written(name, word, answer); }));
@@ -112,6 +121,7 @@ void QueueStatusWriter::written(const model::QueueName& name, const Word& word, 
   if (answer) {
     deps_.cache.queues.applyWrite(answer->body);
     states_[name].lastWrite = deps_.executor.now();
+    reportChange(name, word);
     return done(name);
   }
   switch (answer.error().code) {
@@ -125,6 +135,16 @@ void QueueStatusWriter::written(const model::QueueName& name, const Word& word, 
                          {"error", answer.error().message}});
       return failed(name, word);
   }
+}
+
+// That a new queue can be used is no news.
+void QueueStatusWriter::reportChange(const model::QueueName& name, const Word& word) {
+  const auto queue = deps_.cache.queues.find(name);
+  const model::Condition* ready = readyOf(word.status);
+  const std::string& before = states_[name].readyReason;
+  if (!deps_.changed || !queue || ready == nullptr || ready->reason == before) return;
+  if (before.empty() && ready->reason == "Usable") return;
+  deps_.changed(*queue, *ready);
 }
 
 void QueueStatusWriter::readAgain(const model::QueueName& name, const Word& word, bool mayRepeat) {

@@ -35,6 +35,8 @@ class QueueStatusWriter {
     base::Logger log;
     // A write ended that a cycle could not see yet: what it found may not hold against the new status.
     std::function<void()> overtaken;
+    // Ready has another reason, and that is written.
+    std::function<void(const model::Queue&, const model::Condition&)> changed = nullptr;
   };
 
   explicit QueueStatusWriter(Dependencies dependencies);
@@ -58,6 +60,7 @@ class QueueStatusWriter {
     bool overtaken = false;  // a cycle ran meanwhile
     int conflicts = 0;
     std::string writtenFrom = {};  // resourceVersion
+    std::string readyReason = {};  // before the write under way
     int failures = 0;
     base::Instant notBefore = base::Instant::min();
     base::Instant lastWrite = base::Instant::min();
@@ -71,6 +74,7 @@ class QueueStatusWriter {
   [[nodiscard]] base::Instant dueAt(const State& state, const model::Queue& queue) const;
   void write(const model::QueueName& name, const Word& word, const model::Queue& queue);
   void written(const model::QueueName& name, const Word& word, const Answer& answer);
+  void reportChange(const model::QueueName& name, const Word& word);
   void readAgain(const model::QueueName& name, const Word& word, bool mayRepeat);
   void done(const model::QueueName& name);
   void failed(const model::QueueName& name, const Word& word);

@@ -351,7 +351,7 @@ class Status(unittest.TestCase):
 
     def test_columns(self):
         apply(job("columns", queue="vision"))
-        status = {"phase": "Queued", "ready": "0/4", "gpus": 32,
+        status = {"phase": "Queued", "queue": "vision", "ready": "0/4", "gpus": 32,
                   "pending": {"reason": "WaitingForCapacity", "message": "needs 4 nodes x 8 GPUs"}}
         done = patch("columns", "merge", {"status": status}, "--subresource=status")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -367,7 +367,7 @@ class Status(unittest.TestCase):
         apply(queue(name, parent="all", weight=3, guaranteed={"nvidia.com/gpu": 32}))
         self.addCleanup(kubectl, "delete", "tyq", name)
         head, row = ok("get", "tyq", name).splitlines()
-        columns = "NAME PARENT WEIGHT GUARANTEED LIMIT USED SHARE FAIR WAITING ADMITTED READY AGE"
+        columns = "NAME PARENT WEIGHT GUARANTEED LIMIT USED SHARE‰ FAIR‰ WAITING PLACED READY AGE"
         self.assertEqual(head.split(), columns.split())
         self.assertEqual(row.split()[:4], [name, "all", "3", "32"])
 

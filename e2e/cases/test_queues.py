@@ -59,18 +59,18 @@ class Status(QueueCase):
         self.create_queue("vision", parent="research", guaranteed={GPU: 8}, limit={GPU: 24, H100: 24})
         with support.watch_jobs(self.namespace) as jobs, watch_queues() as queues:
             empty = status(queues, "vision", lambda found: ready(found)["status"] == "True", "is ready")
-            self.assertEqual((0, 0, 0), (empty["waiting"], empty["admitted"], empty["share"]))
+            self.assertEqual((0, 0, 0), (empty["waiting"], empty["placed"], empty["share"]))
             self.submit("two", "vision", replicas=2)
             wait_phase(jobs, self.namespace, "two", "Running")
             for name in ("vision", "research"):
                 found = status(queues, name, lambda found: found.get("usage", {}).get(GPU) == "16", "holds 16 GPUs")
                 self.assertEqual(500, found["share"], "half of 32")
-            self.assertEqual("16", status(queues, "vision", lambda found: found["admitted"] == 1, "one job")["usage"][H100])
+            self.assertEqual("16", status(queues, "vision", lambda found: found["placed"] == 1, "one job")["usage"][H100])
             self.shown(queues)
             support.finish(self.namespace, "two")
             wait_phase(jobs, self.namespace, "two", "Succeeded")
             over = status(queues, "vision", lambda found: found["share"] == 0, "holds nothing")
-            self.assertEqual((0, 0), (over["waiting"], over["admitted"]))
+            self.assertEqual((0, 0), (over["waiting"], over["placed"]))
 
     def shown(self, queues):
         row = kubectl("get", "tyq", "vision", "--no-headers").split()
@@ -94,7 +94,7 @@ class Limits(QueueCase):
             wait_phase(jobs, self.namespace, "first", "Running")
             second = self.submit("second", "small", replicas=1)
             self.assertIn("8", pending(jobs, second, "WaitingForQuota")["message"])
-            status(queues, "small", lambda found: found["waiting"] == 1 and found["admitted"] == 1, "one waits")
+            status(queues, "small", lambda found: found["waiting"] == 1 and found["placed"] == 1, "one waits")
             never = self.submit("never", "small", replicas=2)
             self.assertIn("16", not_admitted(jobs, never, "QuotaExceeded")["message"])
             custom().patch_cluster_custom_object(GROUP, VERSION, QUEUES, "small", {"spec": {"limit": {GPU: 16}}})

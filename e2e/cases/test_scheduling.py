@@ -157,7 +157,7 @@ class Volumes(SchedulingCase):
     def test_a_gang_goes_where_its_volume_is(self):
         with support.watch_jobs(self.namespace) as jobs:
             key = self.reading("far", 2)
-            self.assertIn("PersistentVolumeClaim far does not exist", pending(jobs, key, "NoMatchingNodes")["message"])
+            self.assertIn("PersistentVolumeClaim far does not exist", pending(jobs, key, "WaitingForVolume")["message"])
             self.volume("far", ["n0005", "n0007"])
             placed = wait_phase(jobs, *key, "Running")
             self.assertEqual(["n0005", "n0007"], nodes_of(placed))

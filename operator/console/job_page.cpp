@@ -7,15 +7,18 @@
 
 #include <fmt/format.h>
 
+#include "base/plain_text.h"
 #include "codec/job.h"
 #include "codec/json_value.h"
 #include "codec/json_writer.h"
 #include "codec/words.h"
 #include "core/place.h"
+#include "model/charge.h"
 #include "model/conditions.h"
 #include "model/gang_size.h"
 #include "model/gpu_resources.h"
 #include "model/names.h"
+#include "model/words.h"
 
 namespace trainyard::operator_::console {
 namespace {
@@ -56,12 +59,12 @@ class Page {
 
  private:
   [[nodiscard]] std::string clean(std::string_view text) const {
-    return withoutOthers(text, viewer_, facts_.namespaces);
+    return base::plainText(withoutOthers(text, viewer_, facts_.namespaces), false);
   }
 
   void writeSpec() {
     out_.member("phase", status_.phase.empty() ? "Pending" : status_.phase).member("ready", status_.ready);
-    out_.member("queue", job_.spec.queue.str()).member("priority", job_.spec.priorityClassName);
+    out_.member("queue", model::shownQueue(job_).str()).member("priority", job_.spec.priorityClassName);
     out_.memberBool("preemptible", job_.spec.preemptible).memberBool("suspend", job_.spec.run.suspend);
     out_.member("gpus", model::gangGpus(job_.spec, status_.gang));
     out_.member("required", job_.spec.locality.required);
@@ -140,6 +143,7 @@ class Page {
 
   void writeHistory() {
     out_.member("gpuSeconds", status_.service.gpuSeconds).member("preemptions", status_.preemptions.count);
+    if (const auto& by = status_.preemptions.by) out_.member("preemptedBy", clean(fmt::format("{}", *by)));
     out_.member("restarts", status_.restarts.counted);
     out_.member("fairShareDelay", status_.delays.fairShare.count());
     out_.member("fragmentationDelay", status_.delays.fragmentation.count());
@@ -178,7 +182,10 @@ class Page {
     }
     if (status_.preemptions.count > 0)
       moments_.push_back({base::formatTime(status_.preemptions.last), "Preempted",
-                          fmt::format("made room for others, {} times in all", status_.preemptions.count)});
+                          fmt::format("made room for {}, {} in all",
+                                      status_.preemptions.by ? fmt::format("{}", *status_.preemptions.by)
+                                                             : std::string("others"),
+                                      model::counted(status_.preemptions.count, "time"))});
     if (status_.lastFailure)
       moments_.push_back(
           {base::formatTime(status_.lastFailure->time), "Failure", status_.lastFailure->message});

@@ -10,6 +10,7 @@
 #include "base/cut_text.h"
 #include "codec/json_writer.h"
 #include "core/place/suspicion.h"
+#include "model/charge.h"
 #include "model/gang_size.h"
 #include "model/names.h"
 
@@ -156,7 +157,7 @@ std::string describeQueues(const Facts& facts, const Viewer& viewer) {
     const model::QueueStatus& status = queue->status;
     out.beginObject().member("name", queue->name.str()).member("parent", queue->parent.str());
     out.member("weight", queue->weight).member("share", status.share).member("fairShare", status.fairShare);
-    out.member("waiting", status.waiting).member("admitted", status.admitted);
+    out.member("waiting", status.waiting).member("placed", status.placed);
     const auto gpus = status.gpus.value_or(model::QueueGpus{
         .used = status.usage.amount(model::names::kGpuResource), .guaranteed = 0, .limit = std::nullopt});
     out.member("used", gpus.used).member("guaranteed", gpus.guaranteed);
@@ -177,7 +178,7 @@ void describeJob(JsonWriter& out, const Facts& facts, const Viewer& viewer, cons
   out.beginObject()
       .member("ns", job.key.ns)
       .member("name", job.key.name)
-      .member("queue", job.spec.queue.str());
+      .member("queue", model::shownQueue(job).str());
   out.member("phase", status.phase.empty() ? "Pending" : status.phase).member("ready", status.ready);
   out.member("gpus", status.gpus > 0 ? status.gpus : model::gangGpus(job.spec, status.gang));
   out.member("created", base::formatTime(job.created));

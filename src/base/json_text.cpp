@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/plain_text.h"
+
 namespace trainyard::base {
 
 std::size_t utf8Length(std::string_view text) {
@@ -23,6 +25,20 @@ std::size_t utf8Length(std::string_view text) {
   return 0;
 }
 
+namespace {
+
+void appendEscaped(std::string& out, char32_t letter) {
+  auto number = static_cast<unsigned>(letter);
+  if (number > 0xFFFF) {
+    number -= 0x10000;
+    out += fmt::format("\\u{:04x}", 0xD800 + (number >> 10U));
+    number = 0xDC00 + (number & 0x3FFU);
+  }
+  out += fmt::format("\\u{:04x}", number);
+}
+
+}  // namespace
+
 void appendJson(std::string& out, std::string_view text) {
   out += '"';
   while (!text.empty()) {
@@ -37,11 +53,11 @@ void appendJson(std::string& out, std::string_view text) {
       out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
     } else if (length == 0) {
       out += "\xEF\xBF\xBD";
-    } else if (const auto whole = text.substr(0, length); whole == "\u2028" || whole == "\u2029") {
-      // Line separators to JavaScript and to YAML 1.1, and so to who splits this by lines.
-      out += whole == "\u2028" ? "\\u2028" : "\\u2029";
+    } else if (length > 1 && isInvisible(codePointAt(text))) {
+      // They would change how the rest is read, and JavaScript and YAML 1.1 break lines at some of them.
+      appendEscaped(out, codePointAt(text));
     } else {
-      out += whole;
+      out += text.substr(0, length);
     }
     text.remove_prefix(length == 0 ? 1 : length);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -24,6 +25,15 @@ namespace trainyard::base {
   if (!__builtin_mul_overflow(a, b, &product)) return product;
   return (a > 0) == (b > 0) ? std::numeric_limits<std::int64_t>::max()
                             : std::numeric_limits<std::int64_t>::min();
+}
+
+// The nearest whole number; 0 of what is no number.
+[[nodiscard]] inline std::int64_t saturatingRound(double value) {
+  constexpr double kBound = 9'223'372'036'854'774'784.0;  // the largest double below 2^63
+  if (std::isnan(value)) return 0;
+  if (value >= kBound) return std::numeric_limits<std::int64_t>::max();
+  if (value <= -kBound) return std::numeric_limits<std::int64_t>::min();
+  return std::llround(value);
 }
 
 // a * b / c without overflow on the way, rounded towards zero; c is not 0.

@@ -1,6 +1,7 @@
 #include "codec/event.h"
 
 #include "base/cut_text.h"
+#include "base/plain_text.h"
 #include "codec/json_writer.h"
 #include "model/limits.h"
 
@@ -35,7 +36,7 @@ std::string encodeEvent(const Event& event) {
       .member("type", event.type)
       .member("reason", cutText(event.reason, kEventWord))
       .member("action", cutText(event.action, kEventWord))
-      .member("note", cutText(event.note, kEventNote))
+      .member("note", cutText(base::plainText(event.note, false), kEventNote))
       .member("reportingController", event.reportingController)
       .member("reportingInstance", cutText(event.reportingInstance, kEventWord));
   json.key("regarding");

@@ -186,6 +186,8 @@ void writeHistory(const model::JobStatus& status, JsonWriter& out) {
     if (status.preemptions.byOtherQueues != 0)
       out.member("byOtherQueues", status.preemptions.byOtherQueues);
     writeTime(out, "lastTime", status.preemptions.last);
+    if (const auto& by = status.preemptions.by)
+      out.key("lastBy").beginObject().member("namespace", by->ns).member("name", by->name).endObject();
     out.endObject();
   }
   if (status.restarts != model::Restarts()) {
@@ -239,6 +241,7 @@ std::string encodeJobStatus(const model::JobStatus& status) {
   JsonWriter out;
   out.beginObject();
   writeText(out, "phase", status.phase);
+  writeText(out, "queue", status.queue.str());
   out.member("observedGeneration", status.observedGeneration);
   writeConditions(status.conditions, out);
   writeRoles(status.roles, out);

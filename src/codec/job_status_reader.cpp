@@ -174,6 +174,8 @@ void readHistory(const Field& field, model::JobStatus& status) {
   status.preemptions.count = field["preemptions"]["count"].smallInteger(0, 0);
   status.preemptions.byOtherQueues = field["preemptions"]["byOtherQueues"].smallInteger(0, 0);
   status.preemptions.last = field["preemptions"]["lastTime"].time().value_or(base::WallTime{});
+  if (const Field by = field["preemptions"]["lastBy"]; by.present())
+    status.preemptions.by = model::ObjectKey{by["namespace"].string(), by["name"].string()};
 }
 
 // What was counted for a class that this version does not know is counted as unknown.
@@ -230,6 +232,7 @@ std::optional<model::LastFailure> readLastFailure(const Field& field) {
 model::JobStatus readJobStatus(const Field& field) {
   model::JobStatus status;
   status.phase = field["phase"].text();
+  status.queue = model::QueueName(field["queue"].text());
   status.observedGeneration = field["observedGeneration"].integer(0, 0, kMost);
   status.conditions = readConditions(field["conditions"]);
   status.roles = readRoles(field["roles"]);

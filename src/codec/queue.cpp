@@ -90,7 +90,7 @@ model::QueueStatus readStatus(const Field& field) {
   status.share = field["share"].integer(0, 0, kMost);
   status.fairShare = field["fairShare"].integer(0, 0, kMost);
   status.waiting = field["waiting"].smallInteger(0, 0);
-  status.admitted = field["admitted"].smallInteger(0, 0);
+  status.placed = field["placed"].smallInteger(0, 0);
   status.conditions = readConditions(field["conditions"]);
   return status;
 }
@@ -134,7 +134,7 @@ std::string encodeQueueStatus(const model::QueueStatus& status) {
   out.member("share", status.share)
       .member("fairShare", status.fairShare)
       .member("waiting", status.waiting)
-      .member("admitted", status.admitted);
+      .member("placed", status.placed);
   writeConditions(status.conditions, out);
   out.endObject();
   return std::move(out).take();

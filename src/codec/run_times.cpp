@@ -41,6 +41,7 @@ std::vector<model::PastRun> readRuns(const Field& list) {
       ++count;
     });
     if (count != kMost.size()) return run.complain("must be three numbers: submitted, ran, job");
+    if (std::find(numbers.begin(), numbers.end(), -1) != numbers.end()) return;
     runs.push_back({base::WallTime(std::chrono::seconds(numbers[0])), std::chrono::seconds(numbers[1]),
                     static_cast<std::uint32_t>(numbers[2])});
   });
@@ -84,9 +85,8 @@ base::Result<StoredRunTimes> decodeRunTimes(std::string_view json) {
   kinds.forEachMember([&](std::string_view kind, const Field& list) {
     if (auto read = readRuns(list); !read.empty()) stored.times.kinds[std::string(kind)] = std::move(read);
   });
-  if (!errors.any()) return stored;
-  stored.complaint = errors.first();
-  stored.times = {};
+  // One that cannot be read takes nothing from the others.
+  if (errors.any()) stored.complaint = errors.first();
   return stored;
 }
 

@@ -10,4 +10,5 @@
 #include "core/timeline/expected_starts.h"
 #include "core/timeline/freed_places.h"
 #include "core/timeline/limit_hold.h"
+#include "core/timeline/limit_starts.h"
 #include "core/timeline/reservation.h"

@@ -106,6 +106,20 @@ model::Snapshot ClusterCache::snapshot(base::WallTime now) const {
           .namespaces = namespaces.all()};
 }
 
+std::vector<std::string> ClusterCache::undecodableNames() const {
+  std::vector<std::string> names;
+  const auto add = [&](const auto& cache) {
+    names.insert(names.end(), cache.undecodableNames().begin(), cache.undecodableNames().end());
+  };
+  add(nodes);
+  add(pods);
+  add(jobs);
+  add(queues);
+  add(priorityClasses);
+  add(namespaces);
+  return names;
+}
+
 std::size_t ClusterCache::undecodable() const {
   return nodes.undecodable() + pods.undecodable() + jobs.undecodable() + queues.undecodable() +
          priorityClasses.undecodable() + namespaces.undecodable();

@@ -108,6 +108,7 @@ class ClusterCache {
   // The cluster as known now, with the default policy. Copies pointers, not objects.
   [[nodiscard]] model::Snapshot snapshot(base::WallTime now) const;
   [[nodiscard]] std::size_t undecodable() const;
+  [[nodiscard]] std::vector<std::string> undecodableNames() const;
 
  private:
   // Says once of each kind that not all of its resources are counted, and of which object first.

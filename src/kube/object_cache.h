@@ -7,10 +7,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -64,6 +67,8 @@ class ObjectCache final : public ReflectorSink {
   [[nodiscard]] std::size_t size() const { return objects_.size(); }
   // How many objects arrived that could not be decoded, since the start.
   [[nodiscard]] std::size_t undecodable() const { return undecodable_; }
+  // The first of them, each once: "TrainingJob ml/a: why".
+  [[nodiscard]] const std::set<std::string>& undecodableNames() const { return undecodableNames_; }
 
   // The answer to a write of ours. Returns whether the cache took it. It does not when the watch is already
   // past it, and when an update's object is gone (the watch delivered its deletion first): either would bring
@@ -257,6 +262,10 @@ class ObjectCache final : public ReflectorSink {
   void report(const base::Error& error, std::string_view text = {}) {
     ++undecodable_;
     const auto meta = codec::decodeObjectMeta(text);
+    if (undecodableNames_.size() < kMostNamed)
+      undecodableNames_.insert(fmt::format("{} {}{}{}: {}", Traits::kKind, meta ? meta->ns : "",
+                                           meta && !meta->ns.empty() ? "/" : "", meta ? meta->name : "?",
+                                           error.message));
     log_.error("object cannot be decoded; what was known of it before is kept",
                {{"kind", Traits::kKind},
                 {"namespace", meta ? std::string_view(meta->ns) : std::string_view()},
@@ -389,6 +398,8 @@ class ObjectCache final : public ReflectorSink {
   std::map<Key, Forgotten> forgotten_;  // not found any more; the watch is behind that version
   std::map<Key, Pointer> listed_;       // of the pages of a list under way
   std::size_t undecodable_ = 0;
+  static constexpr std::size_t kMostNamed = 16;
+  std::set<std::string> undecodableNames_;
 };
 
 }  // namespace trainyard::kube

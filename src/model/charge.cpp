@@ -18,6 +18,11 @@ const QueueName& chargedQueue(const Job& job) {
   return job.status.gang.charge ? job.status.gang.charge->queue : job.spec.queue;
 }
 
+const QueueName& shownQueue(const Job& job) {
+  if (job.status.gang.charge || job.status.queue.empty()) return chargedQueue(job);
+  return job.status.queue;
+}
+
 bool chargedPreemptible(const Job& job) {
   return job.status.gang.charge ? job.status.gang.charge->preemptible : job.spec.preemptible;
 }

@@ -10,6 +10,8 @@ namespace trainyard::model {
 // By the record, else what the spec says; which queue the default one is for a job that waits is told by
 // core's QueueTree::queueNameOf().
 [[nodiscard]] const QueueName& chargedQueue(const Job& job);
+// For display: of a pending job the queue that its status names.
+[[nodiscard]] const QueueName& shownQueue(const Job& job);
 [[nodiscard]] bool chargedPreemptible(const Job& job);
 // Of one member; nullptr for a role that neither record nor spec has.
 [[nodiscard]] const Resources* chargedRequests(const Job& job, std::string_view role);

@@ -216,11 +216,12 @@ struct Service {
   friend bool operator==(const Service&, const Service&) = default;
 };
 
-// How often and when the job last had to make room for others.
+// How often the job was preempted, and when and for which job the last time.
 struct Preemptions {
   int count = 0;
   int byOtherQueues = 0;  // of these
   base::WallTime last{};
+  std::optional<ObjectKey> by = std::nullopt;  // absent in statuses of older versions
   friend bool operator==(const Preemptions&, const Preemptions&) = default;
 };
 
@@ -247,7 +248,8 @@ struct LastFailure {
 };
 
 struct JobStatus {
-  std::string phase;  // for people; derived from the conditions
+  std::string phase;     // for people; derived from the conditions
+  QueueName queue = {};  // that it is charged to, or waits in
   std::int64_t observedGeneration = 0;
   std::vector<Condition> conditions;
   std::vector<RoleStatus> roles;

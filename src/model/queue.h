@@ -68,8 +68,8 @@ struct QueueStatus {
   std::optional<base::WallTime> decayedAt = std::nullopt;
   std::int64_t share = 0;      // dominant share held, in thousandths of the cluster
   std::int64_t fairShare = 0;  // entitled to now, in the same unit
-  int waiting = 0;
-  int admitted = 0;
+  int waiting = 0;             // jobs of this queue and of those below it
+  int placed = 0;              // the same
   std::vector<Condition> conditions = {};
   friend bool operator==(const QueueStatus&, const QueueStatus&) = default;
 };

@@ -31,6 +31,7 @@ std::string_view toString(PendingReason reason) {
     case PendingReason::kWaitingForShare: return "WaitingForShare";
     case PendingReason::kReservedForOthers: return "ReservedForOthers";
     case PendingReason::kBackingOff: return "BackingOff";
+    case PendingReason::kWaitingForVolume: return "WaitingForVolume";
     case PendingReason::kCleaningUp: return "CleaningUp";
     case PendingReason::kInvalidSpec: return "InvalidSpec";
     case PendingReason::kInvalidTemplate: return "InvalidTemplate";
@@ -48,11 +49,26 @@ std::string_view toString(PendingReason reason) {
 
 std::optional<PendingReason> parsePendingReason(std::string_view text) {
   using enum PendingReason;
-  for (const PendingReason reason :
-       std::array{kNoMatchingNodes, kTooLarge, kWaitingForCapacity, kWaitingForTopology, kWaitingForTurn,
-                  kWaitingForQuota, kWaitingForShare, kReservedForOthers, kBackingOff, kCleaningUp,
-                  kInvalidSpec, kInvalidTemplate, kQueueNotFound, kQueueNotReady, kNamespaceNotAllowed,
-                  kQuotaExceeded, kPriorityClassNotFound, kPriorityClassNotAllowed, kNoQueue}) {
+  for (const PendingReason reason : std::array{kNoMatchingNodes,
+                                               kTooLarge,
+                                               kWaitingForCapacity,
+                                               kWaitingForTopology,
+                                               kWaitingForTurn,
+                                               kWaitingForQuota,
+                                               kWaitingForShare,
+                                               kReservedForOthers,
+                                               kBackingOff,
+                                               kWaitingForVolume,
+                                               kCleaningUp,
+                                               kInvalidSpec,
+                                               kInvalidTemplate,
+                                               kQueueNotFound,
+                                               kQueueNotReady,
+                                               kNamespaceNotAllowed,
+                                               kQuotaExceeded,
+                                               kPriorityClassNotFound,
+                                               kPriorityClassNotAllowed,
+                                               kNoQueue}) {
     if (toString(reason) == text) return reason;
   }
   return std::nullopt;

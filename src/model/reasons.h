@@ -16,6 +16,7 @@ enum class PendingReason {
   kWaitingForShare,     // the queue is over its share, and others are entitled to what is free
   kReservedForOthers,   // would fit, but the places are kept for a larger job that came first
   kBackingOff,          // the last attempt was aborted
+  kWaitingForVolume,    // a PersistentVolumeClaim of the template is missing or not bound
   kCleaningUp,          // pods of an earlier attempt, or of a deleted job of this name, are still going away
   // Not admitted: waits until somebody mends it. The same word is the reason of Admitted=False.
   kInvalidSpec,      // a field that the schema cannot check

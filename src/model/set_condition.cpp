@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/cut_text.h"
+#include "base/plain_text.h"
 #include "model/limits.h"
 
 namespace trainyard::model {
@@ -18,6 +19,7 @@ void setCondition(std::vector<model::Condition>& conditions, std::string_view ty
   if (at->status != status) at->lastTransition = now;
   at->status = status;
   at->reason = reason;
+  message = base::plainText(message, false);
   message.resize(base::cutText(message, limits::kConditionMessage).size());
   at->message = std::move(message);
   at->observedGeneration = generation;

@@ -210,3 +210,16 @@ TEST_CASE("speeds by type are what is told, else what was measured of one worker
   profile.measurements.clear();
   CHECK(typeSpeeds(profile).empty());
 }
+
+TEST_CASE("a plan by absurd figures is refused by name, and writes no number that cannot be read back") {
+  model::Job each = asking(false);
+  model::ModelProfile profile = *each.spec.plan.profile;
+  profile.flopsPerSample = INT64_MAX;
+  profile.batchPerWorker = INT32_MAX;
+  each.spec.plan.profile = std::make_shared<const model::ModelProfile>(profile);
+  const model::ShapePlan plan = planOf(each, twoTypes().add(queueWith({})));
+  CHECK(plan.roles.empty());
+  CHECK(plan.stepMicros == 0);
+  CHECK(plan.milliSamplesPerSecond == 0);
+  CHECK(plan.message.find("look at its figures") != std::string::npos);
+}

@@ -374,7 +374,7 @@ class World {
         {"share", fmt::to_string(status.share)},
         {"fair-share", fmt::to_string(status.fairShare)},
         {"waiting", fmt::to_string(status.waiting)},
-        {"admitted", fmt::to_string(status.admitted)}};
+        {"placed", fmt::to_string(status.placed)}};
     for (std::size_t i = 0; i < words.size(); i += 2) {
       const auto fact = facts.find(words[i]);
       if (fact == facts.end()) refuse(fmt::format("expect queue: \"{}\": unknown", words[i]));

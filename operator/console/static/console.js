@@ -76,6 +76,10 @@ function begin() {
   listen({
     section: take,
     ready() {
+      // A view that this user may see nothing of is no view.
+      const seen = {map: data.me.nodes, queues: data.me.queues};
+      for (const tab of byId('tabs').children) tab.hidden = seen[tab.dataset.view] === false;
+      if (seen[view] === false) go('jobs');
       byId('live').textContent = `live, as ${data.me.user}`;
       byId('live').className = 'good';
       show();
@@ -115,7 +119,7 @@ document.addEventListener('keydown', (event) => {
   if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
   if (event.target.id === 'canvas' && mapKey(event, open)) return event.preventDefault();
   const name = Object.keys(views)[Number(event.key) - 1];
-  if (name) location.hash = name;
+  if (name && !byId('tabs').querySelector(`[data-view=${name}]`).hidden) location.hash = name;
   if (event.key === '/') {
     event.preventDefault();
     location.hash = 'jobs';

@@ -32,6 +32,8 @@ export function span(seconds) {
 export const secondsSince = (time) => (Date.now() - Date.parse(time)) / 1000;
 export const ago = (time) => (secondsSince(time) >= 0 ? `${span(secondsSince(time))} ago` : `in ${span(-secondsSince(time))}`);
 export const clock = (time) => new Date(time).toLocaleString(undefined, {month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit'});
+// Times inside of sentences, which the operator writes in UTC, as the page writes all others.
+export const local = (text) => text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, clock);
 export const count = (n, one, many = `${one}s`) => `${n.toLocaleString()} ${n === 1 ? one : many}`;
 
 // The same colour for the same text, on every screen.

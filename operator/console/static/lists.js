@@ -1,4 +1,4 @@
-import {ago, byId, count, fill, make, secondsSince, span} from './dom.js';
+import {ago, byId, count, fill, local, make, secondsSince, span} from './dom.js';
 
 const kPage = 200;
 const waits = (job) => job.reason !== undefined;
@@ -20,16 +20,16 @@ export function showJobs(data, open) {
   const focused = document.activeElement?.closest('#rows button')?.dataset.key;
   fill(byId('rows'), ...jobs.slice(0, most).map((job) => row(job, open)));
   if (focused) [...document.querySelectorAll('#rows button')].find((each) => each.dataset.key === focused)?.focus({preventScroll: true});
-  if (jobs.length === 0) fill(byId('rows'), make('tr', {}, make('td', {colspan: 7}, all ? 'None of this kind.' : 'There is no job that you may see.')));
+  if (jobs.length === 0) fill(byId('rows'), make('tr', {}, make('td', {colspan: 7}, all ? 'No jobs match.' : 'No jobs that you may see.')));
 }
 
 function row(job, open) {
   const key = `${job.ns}/${job.name}`;
-  const why = [job.reason && make('b', {}, job.reason), job.message && ` ${job.message}`, job.start && make('span', {class: 'start'}, ` starts ${ago(job.start)}`)];
+  const why = [job.reason && make('b', {}, job.reason), job.message && ` ${local(job.message)}`, job.start && make('span', {class: 'start'}, ` starts ${ago(job.start)}`)];
   if (job.permille !== undefined) why.push(make('progress', {max: 1000, value: job.permille}), ` ${Math.floor(job.permille / 10)} %`);
   return make('tr', {},
     make('td', {}, make('button', {class: 'link', 'data-key': key, onclick: () => open(key)}, make('span', {class: 'dim'}, `${job.ns}/`), job.name)),
-    make('td', {}, make('span', {class: `phase p-${job.phase}`}, job.phase)), make('td', {}, job.queue), make('td', {class: 'n'}, job.gpus),
+    make('td', {}, make('span', {class: `phase p-${job.phase}`}, job.phase)), make('td', {class: 'queue'}, job.queue), make('td', {class: 'n'}, job.gpus),
     make('td', {class: 'n'}, job.ready), make('td', {class: 'age'}, span(secondsSince(job.created))), make('td', {class: 'why'}, ...why));
 }
 
@@ -45,9 +45,9 @@ export function offer(select, values, none) {
 export function showQueues(data) {
   const section = byId('queues');
   if (!data.queues) return fill(section, make('p', {}, data.me.user === undefined ? '' : 'You may not list queues.'));
-  if (data.queues.length === 0) return fill(section, make('p', {}, 'There is no Queue.'));
-  // One scale for all, so that bars compare.
-  const most = Math.max(1, ...data.queues.flatMap((queue) => [queue.share, queue.fairShare]));
+  if (data.queues.length === 0) return fill(section, make('p', {}, 'No queues are defined.'));
+  // One scale for all, the whole cluster: a bar is as long as its percentage says.
+  const most = Math.max(1000, ...data.queues.flatMap((queue) => [queue.share, queue.fairShare]));
   const below = (parent, depth) => data.queues.filter((queue) => queue.parent === parent).flatMap((queue) => [card(queue, depth, most), ...(depth < 16 ? below(queue.name, depth + 1) : [])]);
   const names = new Set(data.queues.map((queue) => queue.name));
   const roots = below('', 0);
@@ -65,7 +65,7 @@ function card(queue, depth, most) {
   const title = make('h3', {}, queue.name, make('span', {class: 'dim'}, ` weight ${queue.weight}${queue.parent ? `, below ${queue.parent}` : ''}`));
   const article = make('article', {}, title, bar,
     make('p', {}, `holds ${queue.share / 10} % of the cluster, entitled to ${queue.fairShare / 10} %`),
-    make('p', {}, `${count(queue.used, 'GPU')}${queue.guaranteed ? `, ${queue.guaranteed} guaranteed` : ''}${queue.limit !== undefined ? `, at most ${queue.limit}` : ''} · ${count(queue.admitted, 'job')} placed, ${queue.waiting} waiting`),
+    make('p', {}, `${count(queue.used, 'GPU')}${queue.guaranteed ? `, ${queue.guaranteed} guaranteed` : ''}${queue.limit !== undefined ? `, at most ${queue.limit}` : ''} · ${count(queue.placed, 'job')} placed, ${queue.waiting} waiting`),
     queue.problem && make('p', {class: 'bad'}, queue.problem));
   article.style.marginInlineStart = `${depth * 1.5}rem`;
   return article;

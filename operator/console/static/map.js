@@ -10,6 +10,7 @@ const still = document.createElement('canvas');  // the sheet without what is ch
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const columnsOf = (gpus) => (gpus <= 4 ? gpus : gpus <= 16 ? Math.ceil(gpus / 2) : 8);
 const kHeading = 20;
+const order = new Intl.Collator(undefined, {numeric: true});
 
 // Boxes: the tightest level's domains; headings: those of the widest level that tells several apart.
 function boxesOf(data) {
@@ -17,7 +18,17 @@ function boxesOf(data) {
   const tight = levels.at(-1)?.domains ?? [['', 0, data.map.nodes]];
   const wide = levels.length > 1 ? levels.find((level) => level.domains.length > 1 && level.domains.length < tight.length) : undefined;
   const headings = new Map((wide?.domains ?? []).map(([path, from]) => [from, path]));
-  return tight.map(([path, from, to]) => ({path, from, to, heading: headings.get(from)}));
+  const boxes = tight.map(([path, from, to]) => ({path, from, to, heading: headings.get(from)}));
+  // Each box below its heading, and both in the order in which people count: r9 before r10.
+  let heading = '';
+  for (const box of boxes) box.below = heading = box.heading ?? heading;
+  boxes.sort((a, b) => order.compare(a.below, b.below) || order.compare(a.path, b.path));
+  heading = '';
+  for (const box of boxes) {
+    box.heading = box.below !== heading ? box.below : undefined;
+    heading = box.below;
+  }
+  return boxes;
 }
 
 // Where everything is with cells of this size; returns the height. What is below one heading stays together; as many

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/plain_text.h"
 #include "core/cycle/admission.h"
 #include "core/cycle/cycle_phases.h"
 #include "core/gang/gang_proposals.h"
@@ -45,14 +46,16 @@ void Cycle::admitOrRefuse(const JobPtr& job) {
   }
   if (!job->volumeProblem.empty()) {
     ++plan_.waiting;
-    news.pending = model::Pending{model::PendingReason::kNoMatchingNodes, job->volumeProblem};
+    news.pending = model::Pending{model::PendingReason::kWaitingForVolume, job->volumeProblem};
     return write(job, job->status.gang, {}, news);
   }
   cache_.notes().of(position_).waits = podsOf(*job).empty() && !job->status.gang.backoff;
   wait(job);
 }
 
-void Cycle::refuse(const JobPtr& job, const model::Pending& refusal) {
+void Cycle::refuse(const JobPtr& job, model::Pending refusal) {
+  // It may quote what the user wrote.
+  refusal.message = base::plainText(refusal.message, false);
   StatusNews news;
   news.pending = refusal;
   news.admitted = false;
@@ -85,6 +88,7 @@ void Cycle::planNext() {
   last = job->key;
   if (unplanned_.size() > 1) wakeAt(input_.snapshot.now + kNextPlans);
   model::ShapePlan shape = decideShape(*job, ledger_, queues_, input_.snapshot);
+  shape.message = base::plainText(shape.message, false);
   JobDecision& decision = add(job);
   decision.status = job->status;
   decision.events.push_back(

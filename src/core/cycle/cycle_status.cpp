@@ -30,6 +30,8 @@ JobDecision& Cycle::derive(const JobPtr& job, GangRecord record, const StatusNew
   const std::vector<Member> members = membersOf(*job, record);
   decision.status = deriveStatus(*job, std::move(record), members, news, input_.snapshot.now);
   noteSucceeded(members, decision.status->gang);
+  const auto& charge = decision.status->gang.charge;
+  decision.status->queue = charge ? charge->queue : queues_.askedQueueOf(*job);
   tellCharged(*job, *decision.status);
   decision.urgency = decision.status->phase == job->status.phase ? Urgency::kSpare : Urgency::kNow;
   const bool begins = decision.status->gang.proposal && !job->status.gang.proposal;

@@ -3,12 +3,20 @@
 
 #include <fmt/format.h>
 
+#include "base/plain_text.h"
 #include "core/cycle/cycle_phases.h"
 #include "core/queues/eligibility.h"
 
 namespace trainyard::core {
 
 void Cycle::explain(const GangWait& wait, Urgency ofNews) {
+  if (!base::isPlain(wait.pending->message)) {
+    GangWait plain = wait;
+    auto pending = std::make_shared<model::Pending>(*wait.pending);
+    pending->message = base::plainText(pending->message, false);
+    plain.pending = std::move(pending);
+    return explain(plain, ofNews);
+  }
   JobNotes::Note& note = cache_.notes().of(wait.position);
   if (note.told == wait.pending) return;
   const JobPtr& job = wait.job;

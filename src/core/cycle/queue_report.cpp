@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string_view>
+
+#include <fmt/format.h>
 
 #include "base/saturating.h"
 #include "core/queues/decayed_usage.h"
@@ -40,6 +43,20 @@ model::QueueGpus gpusOf(const QueueTree& tree, const QueueTree::Node& node) {
     }
   }
   return gpus;
+}
+
+// A limit that was lowered below what is held: nothing is preempted for that.
+// For a moment the records may hold as much, when one job has ended and another one takes its places: so it
+// has to be written already that it is held.
+std::string overLimit(const QueueTree& tree, const QueueTree::Node& node) {
+  for (std::size_t d = 0; d < node.usage.size(); ++d) {
+    const std::int64_t written = (*node.queue)->status.usage.amount(tree.dimensions()[d]);
+    if (node.usage[d] <= node.limit[d] || written <= node.limit[d]) continue;
+    return fmt::format(
+        "the queue holds {} of at most {}: its jobs run on, and none starts until enough have ended",
+        tree.plain(d, node.usage[d]), tree.amount(d, node.limit[d]));
+  }
+  return {};
 }
 
 // Written with other news, and every minute of its own accord.
@@ -114,12 +131,14 @@ std::vector<QueueNews> QueueReport::news(const model::Snapshot& snapshot, const 
     if (start.kind != ChangeKind::kStart) continue;
     --waiting_[tree_.queueOf(*start.job)];
   }
-  admitted_.assign(tree_.size(), 0);
-  for (QueueTree::Index i = 1; i < tree_.size(); ++i) admitted_[i] = tree_.node(i).admitted;
+  placed_.assign(tree_.size(), 0);
+  for (QueueTree::Index i = 1; i < tree_.size(); ++i) placed_[i] = tree_.node(i).admitted;
   for (const Change& start : schedule.changes) {
     if (start.kind != ChangeKind::kStart) continue;
-    ++admitted_[tree_.queueOf(*start.job)];
+    ++placed_[tree_.queueOf(*start.job)];
   }
+  addThoseBelow(waiting_);
+  addThoseBelow(placed_);
   std::vector<QueueNews> all;
   for (QueueTree::Index i = 1; i < tree_.size(); ++i) {
     if (tree_.node(i).queue == nullptr) continue;
@@ -128,6 +147,15 @@ std::vector<QueueNews> QueueReport::news(const model::Snapshot& snapshot, const 
     if (status != queue->status) all.push_back({queue, std::move(status)});
   }
   return all;
+}
+
+void QueueReport::addThoseBelow(std::vector<int>& counts) const {
+  const std::vector<int> own = counts;
+  for (QueueTree::Index i = 1; i < tree_.size(); ++i) {
+    for (const QueueTree::Index at : tree_.node(i).path) {
+      if (at != i) counts[at] += own[i];
+    }
+  }
 }
 
 std::int64_t QueueReport::fairnessLossPermille() const {
@@ -158,11 +186,17 @@ model::QueueStatus QueueReport::statusOf(QueueTree::Index index, const model::Sn
   status.share = share;
   status.fairShare = thousandths(fairShares_[index], tree_.capacity()[dimension_]);
   status.waiting = waiting_[index];
-  status.admitted = admitted_[index];
+  status.placed = placed_[index];
   const bool good = node.problem.empty();
+  const std::string over = good ? overLimit(tree_, node) : "";
   setCondition(status.conditions, model::conditions::kReady,
                good ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse,
-               good ? "Usable" : node.problemReason, good ? "jobs can use the queue" : node.problem,
+               !good          ? std::string_view(node.problemReason)
+               : over.empty() ? "Usable"
+                              : "OverLimit",
+               !good          ? node.problem
+               : over.empty() ? std::string("jobs can use the queue")
+                              : over,
                snapshot.now, queue.generation);
   // kstatus reads Ready=False as work in progress, of which nothing will come.
   if (good) {

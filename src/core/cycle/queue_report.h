@@ -39,12 +39,14 @@ class QueueReport {
   [[nodiscard]] std::int64_t fairnessLossPermille() const;
 
  private:
+  // Each queue's number becomes that of it and of all below it.
+  void addThoseBelow(std::vector<int>& counts) const;
   [[nodiscard]] model::QueueStatus statusOf(QueueTree::Index queue, const model::Snapshot& snapshot) const;
 
   const QueueTree& tree_;
   std::vector<std::int64_t> waitingDemand_;  // of the shared dimension, by queue
   std::vector<int> waiting_;                 // jobs, by queue
-  std::vector<int> admitted_;
+  std::vector<int> placed_;
   std::vector<std::int64_t> fairShares_;
   std::size_t dimension_ = 0;
   double load_ = 1;

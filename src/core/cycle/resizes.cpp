@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/saturating.h"
 #include "core/cycle/admission.h"
 #include "core/cycle/long_constraints.h"
 #include "core/cycle/unmet_wishes.h"
@@ -32,6 +33,8 @@ using JobPtr = std::shared_ptr<const Job>;
 
 constexpr std::int64_t kPermille = 1'000;
 constexpr std::int64_t kWhole = 1'000'000'000;
+// Sums of thousands of them stay numbers.
+constexpr double kMostWorth = 1e14;
 constexpr std::size_t kKinds = 3;  // GPUs, cpu, memory
 // Sizes of one gang that are told apart at once.
 constexpr int kMostSizes = 512;
@@ -340,7 +343,8 @@ class Resizes {
           std::min(described.most, 2 * std::max(curve.largestKnown(), described.present)), described.present);
     for (int size = described.least; size <= described.most; ++size) {
       const double speed = curve.known() ? curve.speedUp(size) : size;
-      described.worth.push_back(std::llround(speed * member * static_cast<double>(kWhole)));
+      described.worth.push_back(
+          base::saturatingRound(std::min(speed * member * static_cast<double>(kWhole), kMostWorth)));
     }
     const std::int64_t present =
         described.worth[static_cast<std::size_t>(described.present - described.least)];
@@ -348,7 +352,8 @@ class Resizes {
     const double horizon = std::max(std::chrono::duration<double>(horizonOf(job)).count(), 1.0);
     const double gain = in_.snapshot.policy.resize.gainPermille / static_cast<double>(kPermille);
     constexpr double kMostCost = 1e12;
-    described.cost = std::llround(std::min(static_cast<double>(present) * pause / horizon * gain, kMostCost));
+    described.cost =
+        base::saturatingRound(std::min(static_cast<double>(present) * pause / horizon * gain, kMostCost));
   }
 
   // What its owner declares, else what its profile lets expect until as many sizes were seen as the curve has

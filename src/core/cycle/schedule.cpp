@@ -9,7 +9,6 @@
 #include "core/preemption/claims.h"
 #include "core/queues/priority.h"
 #include "core/resize.h"
-#include "core/status/explain_queue.h"
 
 namespace trainyard::core {
 
@@ -175,8 +174,7 @@ bool Scheduler::consider(const Contender& contender) {
   }
   if (const auto beyond = tree_.beyondLimitYet(contender.queue, contender.demand)) {
     if (neverStarts(contender)) return false;
-    const auto pending =
-        std::make_shared<Pending>(explainLimit(tree_, contender.queue, *beyond, contender.demand));
+    const auto pending = words_.limits().limitReached(contender, *beyond, contender.demand);
     stopQueue(contender, *pending);
     return words_.say(contender, pending, schedule_);
   }

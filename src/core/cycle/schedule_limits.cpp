@@ -25,8 +25,7 @@ bool Scheduler::outOfQuota(const Contender& contender, QueueTree::Excess beyond)
   }
   const GangShape shape = placer_.shapeOf(*contender.waiting->job, contender.demand[0], contender.position);
   if (claims(contender, shape)) return true;
-  const auto pending =
-      std::make_shared<Pending>(explainLimit(tree_, contender.queue, beyond, awaitedBy(contender)));
+  const auto pending = words_.limits().limitReached(contender, beyond, awaitedBy(contender));
   stopQueue(contender, *pending);
   if (snapshot_.policy.backfill.enabled) holdBelowLimit(contender, beyond);
   return words_.say(contender, pending, schedule_);
@@ -37,7 +36,7 @@ bool Scheduler::beyondWhatIsItsOwn(const Contender& contender, const QueueTree::
   const auto least = leastOf(*contender.waiting->job, snapshot_.policy);
   if (least && !tree_.beyondNonPreemptible(contender.queue, tree_.demandOf(*least)))
     return waitsForLeast(contender, *least);
-  return words_.say(contender, std::make_shared<Pending>(explainNonPreemptible(tree_, beyond)), schedule_);
+  return words_.say(contender, words_.limits().guaranteeReached(beyond), schedule_);
 }
 
 // What has to be there for it to start: of an elastic gang its least.
@@ -49,6 +48,7 @@ QueueTree::Amounts Scheduler::awaitedBy(const Contender& contender) const {
 void Scheduler::stopQueue(const Contender& contender, const Pending& pending) {
   auto behind = std::make_shared<Pending>(explainTurn(*contender.waiting->job, pending));
   behind->delay = pending.delay;
+  words_.limits().waitsBehind(contender, behind);
   stopped_.emplace(contender.queue, std::move(behind));
 }
 
@@ -135,11 +135,16 @@ void Scheduler::holdBelowLimit(const Contender& contender, const QueueTree::Exce
   words_.keepsLimit(contender);
 }
 
-Scheduler::PendingPtr Scheduler::limitWords(const Contender& contender) const {
-  if (isShareExhausted_) return std::make_shared<Pending>(explainNonPreemptible(tree_, *exhausted_));
-  if (keptBelow_)
-    return std::make_shared<Pending>(explainKeptBelowLimit(tree_, exhausted_->queue, *keptBelow_));
-  return std::make_shared<Pending>(explainLimit(tree_, contender.queue, *exhausted_, awaitedBy(contender)));
+Scheduler::PendingPtr Scheduler::limitWords(const Contender& contender) {
+  if (isShareExhausted_) return words_.limits().guaranteeReached(*exhausted_);
+  if (keptBelow_) {
+    const auto hold = std::find_if(limitHolds_.begin(), limitHolds_.end(),
+                                   [&](const LimitHold& each) { return each.job == keptBelow_; });
+    const bool known = hold != limitHolds_.end() && hold->start && hold->start->basis != Basis::kGuess;
+    return std::make_shared<Pending>(explainKeptBelowLimit(
+        tree_, exhausted_->queue, *keptBelow_, known ? std::optional(hold->start->at) : std::nullopt));
+  }
+  return words_.limits().limitReached(contender, *exhausted_, awaitedBy(contender));
 }
 
 }  // namespace trainyard::core

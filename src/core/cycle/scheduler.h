@@ -70,7 +70,7 @@ class Scheduler {
   [[nodiscard]] bool isGuaranteedAny(const Contender& contender) const;
   void keepBelowLimits(const Contender& contender, const QueueTree::Amounts& demand);
   void holdBelowLimit(const Contender& contender, const QueueTree::Excess& beyond);
-  [[nodiscard]] PendingPtr limitWords(const Contender& contender) const;
+  [[nodiscard]] PendingPtr limitWords(const Contender& contender);
   void forgetExhausted() {
     exhausted_.reset();
     keptBelow_.reset();

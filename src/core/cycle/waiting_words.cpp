@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/order/job_times.h"
 #include "core/order/stop_cost.h"
 #include "core/queues/eligibility.h"
 #include "core/resize.h"
@@ -121,13 +122,37 @@ void WaitingWords::tellLeast(const Contender& contender, const GangShape& shape,
   pending.message += fmt::format("; {} of its {} members {} do", least, all, isTooLarge ? "would" : "will");
 }
 
+// When the first of the jobs in its way has had its time slice, and may be preempted for this one.
+void WaitingWords::tellSlice(const Contender& contender, Pending& pending) const {
+  if (forbidsWithin(in_.tree.node(contender.queue))) return;
+  const auto& holders = in_.cache.notes.holders();
+  std::optional<base::WallTime> first;
+  const model::Job* whose = nullptr;
+  for (const model::Blocker& each : pending.blockedBy) {
+    const auto at =
+        std::lower_bound(holders.begin(), holders.end(), each.job,
+                         [](const auto& holder, const auto& key) { return holder.job->key < key; });
+    if (at == holders.end() || at->job->key != each.job || !stoppable(*at->job)) continue;
+    const auto& charge = at->job->status.gang.charge;
+    if (in_.tree.queueOf(*at->job) != contender.queue) continue;
+    if (charge && charge->priority != contender.priority) continue;
+    const auto end = turnEnds(*at->job, placedSince(*at->job, in_.snapshot.now), in_.snapshot);
+    if (!end || (first && *first <= *end)) continue;
+    first = end;
+    whose = at->job.get();
+  }
+  if (first)
+    pending.message += fmt::format("; the time slice of {} ends at {}", whose->key, base::formatTime(*first));
+}
+
 WaitingWords::PendingPtr WaitingWords::wordsFor(const Later& each) {
   const Contender& contender = *each.contender;
   const auto& next = each.shape.relaxation.next;
   std::optional<base::WallTime> nextAt;
   if (next) nextAt = in_.placer.waitingSinceOf(*contender.waiting->job, contender.position) + next->after;
-  const PlacementCache::Words key{contender.queue, each.shape.key, each.shape.relaxation.widest, nextAt,
-                                  next ? next->widest : 0};
+  const bool slices = takesTurns(in_.snapshot.policy);
+  const PlacementCache::Words key{contender.queue, each.shape.key,          each.shape.relaxation.widest,
+                                  nextAt,          next ? next->widest : 0, slices ? contender.priority : 0};
   if (const auto told = told_.find(key); told != told_.end()) return lastTold_ = told->second;
   const bool known = in_.cache.failure({each.shape.key, each.shape.relaxation.widest}, in_.ledger) != nullptr;
   if (!known && in_.placer.budget().exhausted()) {
@@ -136,6 +161,7 @@ WaitingWords::PendingPtr WaitingWords::wordsFor(const Later& each) {
   }
   Pending own = classified(contender, each.shape);
   tellLeast(contender, each.shape, own);
+  if (slices) tellSlice(contender, own);
   if (nextAt && waitsForRoom(contender, each.shape)) {
     own.nextRelaxation = nextAt;
     own.message += fmt::format("; {} will do at {}", levelWords(next->widest), base::formatTime(*nextAt));
@@ -164,6 +190,7 @@ void WaitingWords::explain(const std::vector<Reservation>& reservations, Schedul
   }
   tellHolders(reservations, schedule);
   tellStarts(reservations, schedule);
+  limits_.tellStarts(schedule.waits);
   in_.cache.told = std::move(told_);
 }
 

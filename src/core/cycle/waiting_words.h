@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/cycle/limit_waits.h"
 #include "core/cycle/overdue.h"
 #include "core/cycle/queue_report.h"
 #include "core/cycle/schedule.h"
@@ -34,7 +35,10 @@ class WaitingWords {
     RunTimeModel& runs;
     Overdue& overdue;
   };
-  explicit WaitingWords(Scene scene) : in_(scene), overdue_(scene.overdue) {}
+  explicit WaitingWords(Scene scene)
+      : in_(scene),
+        overdue_(scene.overdue),
+        limits_(scene.snapshot, scene.ledger, scene.tree, scene.placer, scene.ends, scene.runs) {}
 
   using PendingPtr = std::shared_ptr<const model::Pending>;
   // Each adds one to schedule.waits, and returns false: the job was not charged to its queue.
@@ -53,6 +57,7 @@ class WaitingWords {
   [[nodiscard]] bool waitsForRoom(const Contender& contender, const GangShape& shape);
   // What it lacks, as its queue has it.
   [[nodiscard]] model::Pending classified(const Contender& contender, const GangShape& shape);
+  [[nodiscard]] LimitWaits& limits() { return limits_; }
   // Room below a limit is kept for it.
   void keepsLimit(const Contender& contender) { keepers_.insert(contender.position); }
 
@@ -65,6 +70,7 @@ class WaitingWords {
   [[nodiscard]] PendingPtr wordsFor(const Later& each);
   [[nodiscard]] std::string levelWords(std::size_t level) const;
   void tellLeast(const Contender& contender, const GangShape& shape, model::Pending& pending);
+  void tellSlice(const Contender& contender, model::Pending& pending) const;
   [[nodiscard]] PendingPtr saidBefore(const Contender& contender) const;
   void tellHolders(const std::vector<Reservation>& reservations, Schedule& schedule);
   void tellStarts(const std::vector<Reservation>& reservations, Schedule& schedule);
@@ -74,6 +80,7 @@ class WaitingWords {
 
   Scene in_;
   Overdue& overdue_;
+  LimitWaits limits_;
   std::vector<Later> later_;
   // Of the present cycle, with how much had been taken from the ledger then; of a question, and what is
   // closed to those who ask.

@@ -8,6 +8,7 @@
 #include "base/cut_text.h"
 #include "core/lifecycle/failure_class.h"
 #include "core/lifecycle/failure_rules.h"
+#include "core/lifecycle/lagging_member.h"
 #include "core/lifecycle/log_lines.h"
 #include "core/lifecycle/root_cause.h"
 
@@ -61,7 +62,23 @@ Classification FailureClassifier::classify(std::span<const model::MemberEvidence
   result.confidence = rule.confidence;
   result.line = shown(verdict.line);
   result.action = rule.action.value_or(whatFollows(rule.failure).action);
+  if (rule.failure == model::FailureClass::kCollectiveTimeout && members.size() > 1)
+    findLaggard(members, verdicts, result);
   return result;
+}
+
+void FailureClassifier::findLaggard(std::span<const model::MemberEvidence> members,
+                                    const std::vector<MemberVerdict>& verdicts,
+                                    Classification& result) const {
+  const auto laggard = laggingMember(members, verdicts, impl_->book);
+  if (!laggard) {
+    result.confidence = model::Confidence::kLow;
+    result.note = "the logs do not show which member the others waited for";
+    return;
+  }
+  result.root = laggard->member;
+  result.confidence = std::min(result.confidence, laggard->confidence);
+  result.note = laggard->note;
 }
 
 }  // namespace trainyard::core

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "core/lifecycle/member_verdict.h"
 #include "model/failure_class.h"
 #include "model/failure_rule.h"
 #include "model/member_evidence.h"
@@ -21,6 +22,7 @@ struct Classification {
   std::optional<std::size_t> root =
       std::nullopt;  // which of the members failed first, or brought the others down
   model::Confidence confidence = model::Confidence::kLow;
+  std::string note = {};  // of a time-out that many report: what shows which member caused it
   std::string line = {};  // what tells it, as it stands in the log or the pod's status; at most 256 bytes
   model::FailureAction action = model::FailureAction::kRestart;
 };
@@ -45,6 +47,8 @@ class FailureClassifier {
 
  private:
   struct Impl;
+  void findLaggard(std::span<const model::MemberEvidence> members, const std::vector<MemberVerdict>& verdicts,
+                   Classification& result) const;
   explicit FailureClassifier(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   std::shared_ptr<const Impl> impl_;
 };

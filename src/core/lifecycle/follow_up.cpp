@@ -54,11 +54,12 @@ std::string exhausted(const model::FailurePolicy& policy, const model::Restarts&
   const std::string_view name = toString(failure.failure);
   if (budget.action == FailureAction::kEndNow) return fmt::format("{} would fail again", name);
   if (soFar.of(failure.failure) >= budget.restarts)
-    return fmt::format("{} was tried again {} already", name, times(budget.restarts));
+    return fmt::format("{} was already retried {}, giving up", name, times(budget.restarts));
   const int most = policy.maxRestarts.value_or(kNoEnd);
   if (!counts || soFar.counted < most) return {};
   return most == 0 ? "spec.failure.maxRestarts is 0"
-                   : fmt::format("it was tried again {}, as spec.failure.maxRestarts allows", times(most));
+                   : fmt::format("it was already retried {}, as often as spec.failure.maxRestarts allows",
+                                 times(most));
 }
 
 }  // namespace

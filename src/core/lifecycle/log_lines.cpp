@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json_text.h"
+#include "base/plain_text.h"
 
 namespace trainyard::core {
 namespace {
@@ -101,16 +102,6 @@ std::string_view withoutMarks(std::string_view text) {
   return text;
 }
 
-// Control characters beyond ASCII, and what turns or breaks a line where it is shown: U+0080 to U+009F,
-// U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069.
-bool steers(std::string_view letter) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(letter[i]); };
-  if (letter.size() == 2) return byte(0) == 0xC2 && byte(1) < 0xA0;
-  if (letter.size() != 3 || byte(0) != 0xE2) return false;
-  if (byte(1) == 0x80) return byte(2) == 0x8E || byte(2) == 0x8F || (byte(2) >= 0xA8 && byte(2) <= 0xAE);
-  return byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;
-}
-
 }  // namespace
 
 std::string withoutControls(std::string_view line) {
@@ -128,7 +119,7 @@ std::string withoutControls(std::string_view line) {
     }
     const std::size_t length = base::utf8Length(line);
     if (length == 1 && (first >= 0x20 || first == '\t') && first != 0x7f) text += line.front();
-    if (length > 1 && !steers(line.substr(0, length))) text += line.substr(0, length);
+    if (length > 1 && !base::isInvisible(base::codePointAt(line))) text += line.substr(0, length);
     line.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return text;

@@ -28,10 +28,10 @@ class PlacementCache {
  public:
   // A shape (core/place/shape_key.h) and how wide it may be placed.
   using Question = std::pair<std::uint32_t, std::size_t>;
-  // Jobs that are told the same: their queue, shape, how wide they may be placed, when the next wider level
-  // will do, and which.
+  // Jobs with the same message: their queue, shape, how wide they may be placed, when the next wider level
+  // will do, and which, and their priority where jobs take time slices.
   using Words =
-      std::tuple<std::size_t, std::uint32_t, std::size_t, std::optional<base::WallTime>, std::size_t>;
+      std::tuple<std::size_t, std::uint32_t, std::size_t, std::optional<base::WallTime>, std::size_t, int>;
 
   // First in a cycle: forgets what does not hold for this state of the ledger.
   void begin(const Ledger& ledger);

@@ -10,6 +10,7 @@
 
 #include "base/saturating.h"
 #include "core/ledger/fit.h"
+#include "core/place/able_domain.h"
 #include "core/place/node_refusals.h"
 #include "core/place/pack.h"
 #include "model/words.h"
@@ -32,12 +33,6 @@ std::string inNumber(const std::string& text, std::int64_t count) {
   }
   return text;
 }
-
-struct Best {
-  Range range;
-  std::vector<std::int64_t>
-      fits;  // per kind: members that find room; of several kinds at most what is wanted
-};
 
 class Explanation {
  public:
@@ -91,7 +86,7 @@ class Explanation {
   }
 
   PlacementFailure tooLarge() const {
-    const Best best = bestDomain(empty_);
+    const DomainRoom best = mostRoom(empty_, widest_);
     PlacementFailure failure;
     failure.reason = PendingReason::kTooLarge;
     failure.message = failure.needs = needs(empty_, best.range);
@@ -111,14 +106,18 @@ class Explanation {
     return failure;
   }
 
-  PlacementFailure waiting() const {
+  PlacementFailure waiting() {
     const bool enoughInAll = widest_ != 0 && Packer(now_).packAtLevel(0).has_value();
-    const Best best = bestDomain(now_);
+    const bool rightLevel = holdsWhenEmpty();
+    const DomainRoom best = rightLevel ? *able_ : mostRoom(empty_, widest_);
     PlacementFailure failure;
     failure.reason = enoughInAll ? PendingReason::kWaitingForTopology : PendingReason::kWaitingForCapacity;
     failure.message = failure.needs = needs(now_, best.range);
-    failure.shortfall = shortfall(now_, best);
-    if (const auto nowhere = kindWithoutAnyNode(now_)) {
+    failure.shortfall = shortfall(rightLevel ? now_ : empty_, best);
+    if (!rightLevel) {
+      failure.message += fmt::format("; no {} can hold that: the largest, {}, {} even when empty",
+                                     level().name, pathOf(best), has(best));
+    } else if (const auto nowhere = kindWithoutAnyNode(now_)) {
       failure.message += "; " + nothingFree(*nowhere);
     } else if (widest_ == 0) {
       failure.message += fmt::format("; the cluster {}", has(best));
@@ -128,11 +127,42 @@ class Explanation {
     if (enoughInAll) failure.message += fmt::format(", the whole cluster {}", hasInAll());
     failure.message += closedNodes();
     failure.scarce = failure.shortfall->resource;
-    for (std::uint32_t position = best.range.begin; position < best.range.end; ++position) {
-      if (matchesAny(position) && !now_.closed(position))
-        failure.contested.push_back(now_.domains().nodeAt(position));
-    }
+    if (rightLevel) failure.contested = contestedNodes(best);
     return failure;
+  }
+
+  // Jobs on other nodes do not block this one: not where no member fits even on the empty node, nor, if the
+  // nodes that are open can hold the gang, on closed ones.
+  std::vector<std::uint32_t> contestedNodes(const DomainRoom& best) const {
+    const bool openOnly = holdsEachKind(empty_, best.range, &open_);
+    std::vector<std::uint32_t> nodes;
+    for (std::uint32_t position = best.range.begin; position < best.range.end; ++position) {
+      for (std::size_t i = 0; i < open_.size(); ++i) {
+        if (empty_.kinds()[i].fits[position] == 0 || (openOnly && open_[i][position] == 0)) continue;
+        nodes.push_back(now_.domains().nodeAt(position));
+        break;
+      }
+    }
+    return nodes;
+  }
+
+  // Finds in able_ the best domain of those that could hold the gang if they were empty. If there is none at
+  // the level that is allowed now, the answer speaks of the next wider level that has one, as the gang will
+  // wait for that. Returns false if the gang fits there already, and only waits to be allowed to.
+  bool holdsWhenEmpty() {
+    const std::size_t allowed = widest_;
+    for (;; --widest_) {
+      able_ = bestAble(now_, empty_, widest_, open_);
+      if (able_) break;
+      if (widest_ <= bound_) {
+        // Only the exact search, which is too slow for every domain, finds one.
+        able_ = mostRoom(now_, widest_);
+        return true;
+      }
+    }
+    if (widest_ == allowed || !Packer(now_).packAtLevel(widest_)) return true;
+    widest_ = allowed;
+    return false;
   }
 
   // Numbers.
@@ -150,11 +180,6 @@ class Explanation {
     return matching;
   }
 
-  bool matchesAny(std::size_t position) const {
-    return std::any_of(matching_.begin(), matching_.end(),
-                       [&](const auto& kind) { return kind[position] != 0; });
-  }
-
   std::vector<char> openNodes(const Kind& kind, const std::vector<char>& matching) const {
     std::vector<char> open = matching;
     const NodeOpenness openness(now_.request(), *kind.shape);
@@ -169,32 +194,6 @@ class Explanation {
 
   bool openFor(std::size_t index, std::size_t position, const PlaceProblem& problem) const {
     return (&problem == &empty_ ? matching_ : open_)[index][position] != 0;
-  }
-
-  // Where most members find room: of the hardest kind first, then of the next; the first path of equals.
-  Best bestDomain(const PlaceProblem& problem) const {
-    std::optional<Best> best;
-    for (const Range& range : level().domains) {
-      Best candidate = roomIn(problem, range);
-      if (!best || candidate.fits > best->fits) best = std::move(candidate);
-    }
-    return *best;
-  }
-
-  static Best roomIn(const PlaceProblem& problem, Range range) {
-    Best best{range, {}};
-    if (problem.kinds().size() == 1) {
-      const auto& fits = problem.kinds().front().fits;
-      best.fits.push_back(
-          std::accumulate(fits.begin() + range.begin, fits.begin() + range.end, std::int64_t{0}));
-      return best;
-    }
-    for (const auto& counts : Packer(problem).packSome(range)) {
-      std::int64_t total = 0;
-      for (const std::int64_t count : counts) total += count;
-      best.fits.push_back(total);
-    }
-    return best;
   }
 
   static std::optional<std::size_t> kindWithoutAnyNode(const PlaceProblem& problem) {
@@ -242,13 +241,13 @@ class Explanation {
   }
 
   // The first kind of members that lacks room; the last when only the combination of kinds does not fit.
-  std::size_t shortKind(const Best& best) const {
+  std::size_t shortKind(const DomainRoom& best) const {
     std::size_t index = 0;
     while (index + 1 < best.fits.size() && best.fits[index] >= now_.kinds()[index].count) ++index;
     return index;
   }
 
-  model::Shortfall shortfall(const PlaceProblem& problem, const Best& best) const {
+  model::Shortfall shortfall(const PlaceProblem& problem, const DomainRoom& best) const {
     const std::size_t index = shortKind(best);
     const Kind& kind = problem.kinds()[index];
     model::Shortfall shortfall;
@@ -265,6 +264,9 @@ class Explanation {
         shortfall.available += std::max<std::int64_t>(0, problem.roomAt(position)[scarce]);
       }
     }
+    // Enough in sum, but not in pieces that hold a member.
+    if (shortfall.available >= shortfall.needed)
+      shortfall.available = base::saturatingMultiply(kind.demand[scarce], best.fits[index]);
     if (fillsNodes(index)) {
       shortfall.neededNodes = static_cast<int>(kind.count);
       shortfall.availableNodes = static_cast<int>(best.fits[index]);
@@ -328,7 +330,7 @@ class Explanation {
   }
 
   // "has 3", "has room for 9", "has room for 3 and 2"
-  std::string has(const Best& best) const {
+  std::string has(const DomainRoom& best) const {
     if (best.fits.size() == 1) return fmt::format("has {}{}", fillsNodes(0) ? "" : "room for ", best.fits[0]);
     bool all = true;
     std::vector<std::string> counts;
@@ -346,7 +348,7 @@ class Explanation {
     return has(roomIn(now_, {0, static_cast<std::uint32_t>(nodeCount())}));
   }
 
-  std::string pathOf(const Best& best) const { return now_.domains().path(widest_, best.range.begin); }
+  std::string pathOf(const DomainRoom& best) const { return now_.domains().path(widest_, best.range.begin); }
 
   // "n3 has 5" or "n3 has 8 nvidia.com/gpu and 100Gi memory": the node that comes closest to one member.
   std::string bestNode(const PlaceProblem& problem, std::size_t index) const {
@@ -357,6 +359,7 @@ class Explanation {
     double bestCover = -1;
     for (std::size_t position = 0; position < nodeCount(); ++position) {
       if (!openFor(index, position, problem)) continue;
+      if (&problem == &now_ && empty_.kinds()[index].fits[position] == 0) continue;
       double cover = 1;
       for (const std::size_t i : dimensions) {
         cover = std::min(
@@ -384,7 +387,9 @@ class Explanation {
       return fmt::format("no node has any {} free", now_.dimensions()[dimensions.front()]);
     if (const std::string best = bestNode(now_, index); !best.empty())
       return fmt::format("best node {}", best);
-    return "no matching node is open";
+    const bool anyOpen =
+        std::any_of(open_[index].begin(), open_[index].end(), [](char open) { return open != 0; });
+    return anyOpen ? "no matching node that is large enough is open" : "no matching node is open";
   }
 
   // Some node is open, and none of those has anything of it.
@@ -437,6 +442,7 @@ class Explanation {
   std::size_t bound_;
   std::vector<std::vector<char>> matching_;  // per kind, by position: the template matches
   std::vector<std::vector<char>> open_;      // and the node is open now
+  std::optional<DomainRoom> able_;           // holdsWhenEmpty()
 };
 
 }  // namespace

@@ -33,6 +33,8 @@ constexpr std::size_t kMostPools = 64;
 constexpr int kMostWorkers = 10'000;
 constexpr double kMicro = 1e6;
 constexpr double kMilli = 1e3;
+// Seconds; what takes longer is a slip in the figures, not training.
+constexpr double kLongestStep = 1e9;
 
 bool usesServers(const ModelProfile& profile, const Role* servers) {
   return servers != nullptr && profile.exchange != model::GradientExchange::kAllReduce;
@@ -343,6 +345,13 @@ model::ShapePlan shapePlanOf(const Job& job, const JobPlanning& planning, base::
     return plan;
   }
   const PlannedShape& best = planning.shapes.front();
+  if (!(best.step.seconds < kLongestStep)) {
+    plan.message = fmt::format(
+        "by spec.plan.model a step would take {:.3g} s, and at most {:.3g} s are believed: look at its "
+        "figures",
+        best.step.seconds, kLongestStep);
+    return plan;
+  }
   for (const Role& role : job.spec.roles) {
     int replicas = job.spec.startReplicas(role);
     if (&role == planning.roles.workers) replicas = best.workers - planning.roles.otherWorkers;
@@ -351,8 +360,8 @@ model::ShapePlan shapePlanOf(const Job& job, const JobPlanning& planning, base::
   }
   plan.gpuType = best.gpuType;
   plan.nodes = best.nodes;
-  plan.stepMicros = std::llround(best.step.seconds * kMicro);
-  plan.milliSamplesPerSecond = std::llround(best.step.samplesPerSecond() * kMilli);
+  plan.stepMicros = base::saturatingRound(best.step.seconds * kMicro);
+  plan.milliSamplesPerSecond = base::saturatingRound(best.step.samplesPerSecond() * kMilli);
   plan.message =
       fmt::format("{}, {}; {}", shapeWords(best), stepWords(best.step),
                   planning.measured ? "fitted to measured steps" : "by the model's figures, unmeasured");

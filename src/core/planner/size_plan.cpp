@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/saturating.h"
 #include "core/planner/job_plan.h"
 
 namespace trainyard::core {
@@ -118,8 +119,8 @@ std::optional<model::ShapePlan> planAtSize(const Job& job, const std::vector<mod
   if (!found) return std::nullopt;
   model::ShapePlan plan = *job.status.plan;
   plan.at = now;
-  plan.stepMicros = std::llround(found->step.seconds * kMicro);
-  plan.milliSamplesPerSecond = std::llround(found->step.samplesPerSecond() * kMilli);
+  plan.stepMicros = base::saturatingRound(found->step.seconds * kMicro);
+  plan.milliSamplesPerSecond = base::saturatingRound(found->step.samplesPerSecond() * kMilli);
   const PlannedShape shape{.spread = {},
                            .step = found->step,
                            .gpuType = found->gpuType,
@@ -163,7 +164,7 @@ std::vector<model::SpeedPoint> predictedSpeeds(const Job& job, int most, int per
   std::vector<model::SpeedPoint> points;
   const auto add = [&](int members) {
     const double speed = speedOf(members) * level;
-    if (speed >= 1 && speed < 1e15) points.push_back({members, std::llround(speed)});
+    if (speed >= 1 && speed < 1e15) points.push_back({members, base::saturatingRound(speed)});
   };
   most = std::min(most, kMostMembers);
   for (int members = 1; members < most; members *= 2) add(members);

@@ -1,6 +1,7 @@
 #include "core/status/explain.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,6 +12,11 @@
 
 namespace trainyard::core {
 namespace {
+
+// The schema has 32 bits for them.
+int narrowed(std::int64_t count) {
+  return static_cast<int>(std::clamp<std::int64_t>(count, 0, std::numeric_limits<int>::max()));
+}
 
 // What is told of an end: the owner's word as it is, be that over already; what others of the kind took to
 // the minute, as it moves with every second; nothing of a guess.
@@ -62,20 +68,25 @@ model::Pending explainFailure(const PlacementFailure& failure, const Ledger& led
   pending.message = failure.message;
   pending.needs = failure.needs;
   pending.shortfall = failure.shortfall;
-  if (const std::string names = describe(failure.blockers, ledger, now, runs); !names.empty())
-    pending.message += fmt::format("; blocked by {}", names);
-  for (const Blockers::Holder& each : failure.blockers.jobs) {
-    const auto end = toldEnd(each, ledger, now, runs);
-    pending.blockedBy.push_back({each.key, static_cast<int>(each.nodes), static_cast<int>(each.gpus),
-                                 end ? std::optional(end->at) : std::nullopt});
-  }
+  addBlockers(failure.blockers, ledger, now, runs, pending);
   return pending;
+}
+
+void addBlockers(const Blockers& blockers, const Ledger& ledger, base::WallTime now, RunTimeModel& runs,
+                 model::Pending& pending) {
+  if (const std::string names = describe(blockers, ledger, now, runs); !names.empty())
+    pending.message += fmt::format("; blocked by {}", names);
+  for (const Blockers::Holder& each : blockers.jobs) {
+    const auto end = toldEnd(each, ledger, now, runs);
+    pending.blockedBy.push_back(
+        {each.key, narrowed(each.nodes), narrowed(each.gpus), end ? std::optional(end->at) : std::nullopt});
+  }
 }
 
 model::Pending explainTurn(const model::Job& head, const model::Pending& headPending) {
   model::Pending pending;
   pending.reason = model::PendingReason::kWaitingForTurn;
-  // Who blocks the head is its own story.
+  // What blocks the head is part of the head's own message.
   pending.message = headPending.needs.empty()
                         ? fmt::format("behind {}: {}", head.key, headPending.message)
                         : fmt::format("behind {}, which {}", head.key, headPending.needs);

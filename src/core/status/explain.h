@@ -12,6 +12,10 @@ namespace trainyard::core {
 [[nodiscard]] model::Pending explainFailure(const PlacementFailure& failure, const Ledger& ledger,
                                             base::WallTime now, RunTimeModel& runs);
 
+// Names these jobs, and until when they run, in the message and in `blockedBy`.
+void addBlockers(const Blockers& blockers, const Ledger& ledger, base::WallTime now, RunTimeModel& runs,
+                 model::Pending& pending);
+
 // For a job that is not tried because `head` of its queue comes first: "behind vision/bert, which needs …".
 [[nodiscard]] model::Pending explainTurn(const model::Job& head, const model::Pending& headPending);
 

@@ -10,19 +10,27 @@ using model::PendingReason;
 Pending explainLimit(const QueueTree& tree, QueueTree::Index queue, const QueueTree::Excess& beyond,
                      const QueueTree::Amounts& demand) {
   const std::string above = beyond.queue == queue ? "" : fmt::format(", above {}", tree.node(queue).name);
+  const std::string& name = tree.node(beyond.queue).name;
+  const std::string has = tree.plain(beyond.dimension, beyond.has);
+  const std::string bound = tree.amount(beyond.dimension, beyond.bound);
   Pending pending;
   pending.reason = PendingReason::kWaitingForQuota;
   pending.delay = model::DelayKind::kFairShare;
-  pending.message =
-      fmt::format("queue {}{} is at its limit: it holds {} of {}", tree.node(beyond.queue).name, above,
-                  tree.plain(beyond.dimension, beyond.has), tree.amount(beyond.dimension, beyond.bound));
-  if (beyond.leaving > 0)
-    pending.message +=
-        fmt::format(", {} of it by pods that are still ending", tree.plain(beyond.dimension, beyond.leaving));
   if (demand[beyond.dimension] > 0) {
-    pending.message +=
-        fmt::format(", and this job needs {}", tree.plain(beyond.dimension, demand[beyond.dimension]));
+    const std::string sum =
+        fmt::format("{} + {} > {}", has, tree.plain(beyond.dimension, demand[beyond.dimension]), bound);
+    pending.message = fmt::format("queue {}{} would exceed its limit: {}", name, above, sum);
+    pending.needs = fmt::format("would exceed the limit of queue {}: {}", name, sum);
+  } else {
+    // Of a type of GPU: how many the job takes depends on its placement.
+    pending.message =
+        fmt::format("queue {}{} holds {} of at most {}, which leaves too few", name, above, has, bound);
+    pending.needs =
+        fmt::format("needs more than is left to queue {}, which holds {} of at most {}", name, has, bound);
   }
+  if (beyond.leaving > 0)
+    pending.message += fmt::format(", where {} of the {} are held by pods that are still ending",
+                                   tree.plain(beyond.dimension, beyond.leaving), has);
   return pending;
 }
 
@@ -59,13 +67,15 @@ Pending explainReserved(const model::Job& holder, std::optional<base::WallTime> 
   return pending;
 }
 
-Pending explainKeptBelowLimit(const QueueTree& tree, QueueTree::Index limited, const model::Job& holder) {
+Pending explainKeptBelowLimit(const QueueTree& tree, QueueTree::Index limited, const model::Job& holder,
+                              std::optional<base::WallTime> start) {
   Pending pending;
   pending.reason = PendingReason::kReservedForOthers;
   pending.delay = model::DelayKind::kFairShare;
   pending.message =
       fmt::format("would fit, but what is left below the limit of queue {} is kept for {}, which came first",
                   tree.node(limited).name, holder.key);
+  if (start) pending.message += fmt::format(" and is expected to start at {}", base::formatTime(*start));
   pending.blockedBy = {{holder.key}};
   return pending;
 }

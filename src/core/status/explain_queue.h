@@ -6,7 +6,7 @@
 // Why a job waits for its queue, or for a job that came first. `since` is left for the writer of the status.
 namespace trainyard::core {
 
-// WaitingForQuota: "queue vision is at its limit: it holds 28 of 32 nvidia.com/gpu, and this job needs 8".
+// WaitingForQuota: "queue vision would exceed its limit: 28 + 8 > 32 nvidia.com/gpu".
 [[nodiscard]] model::Pending explainLimit(const QueueTree& tree, QueueTree::Index queue,
                                           const QueueTree::Excess& beyond, const QueueTree::Amounts& demand);
 
@@ -23,8 +23,10 @@ namespace trainyard::core {
 // anything tells.
 [[nodiscard]] model::Pending explainReserved(const model::Job& holder, std::optional<base::WallTime> start);
 
-// ReservedForOthers: would fit, but what is left below the limit of a queue is kept for `holder`.
+// ReservedForOthers: would fit, but what is left below the limit of a queue is kept for `holder`, which is
+// expected to start then if that is known.
 [[nodiscard]] model::Pending explainKeptBelowLimit(const QueueTree& tree, QueueTree::Index limited,
-                                                   const model::Job& holder);
+                                                   const model::Job& holder,
+                                                   std::optional<base::WallTime> start);
 
 }  // namespace trainyard::core

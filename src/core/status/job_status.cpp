@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/cut_text.h"
+#include "base/plain_text.h"
 #include "base/saturating.h"
 #include "core/gang.h"
 #include "core/resize.h"
@@ -386,6 +387,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
   if (status.pending) {
     status.pending->needs.clear();
     std::string& message = status.pending->message;
+    message = base::plainText(message, false);
     message.resize(base::cutText(message, model::limits::kConditionMessage).size());
     const bool sameReason = job.status.pending && job.status.pending->reason == status.pending->reason &&
                             job.status.pending->delay == status.pending->delay;
@@ -402,6 +404,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
     ++status.preemptions.count;
     if (news.preemptedByOtherQueue) ++status.preemptions.byOtherQueues;
     status.preemptions.last = now;
+    status.preemptions.by = news.preemptedBy;
   }
 
   // Whoever counts from a condition counts from the pod as well, however late it is told of.

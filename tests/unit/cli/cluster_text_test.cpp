@@ -3,8 +3,10 @@
 #include <catch2/catch.hpp>
 
 #include "cli/completion.h"
+#include "cli/table.h"
 #include "cli/tar.h"
 #include "cli/timeline.h"
+#include "model/charge.h"
 
 namespace trainyard::cli {
 namespace {
@@ -52,10 +54,12 @@ model::Snapshot cluster() {
 
 TEST_CASE("Nodes are told with who is on them") {
   CHECK(nodesTable(cluster(), false) ==
-        "NODE   GPUS   USED   STATE      GANGS\n"
-        "n1     8      7      Ready      ml/bert, 1 other pods\n"
-        "n2     8      0      cordoned\n"
-        "2 nodes, 7 of 16 GPUs used\n");
+        "NODE   TYPE   GPUS   USED   FREE   STATE      GANGS\n"
+        "n1     -      8      7      1      Ready      ml/bert, 1 other pod\n"
+        "n2     -      8      0      8      cordoned\n"
+        "2 nodes, 7 of 16 GPUs used\n"
+        "Ready: 1 node, 1 GPU free\n"
+        "cordoned: 1 node, 8 GPUs free\n");
   CHECK(nodesTable(cluster(), true).find("cpu ") != std::string::npos);
 }
 
@@ -71,7 +75,7 @@ TEST_CASE("Programs are told the same of nodes") {
 
 TEST_CASE("Queues and jobs are told by what they hold") {
   model::Snapshot snapshot = cluster();
-  CHECK(topTable(snapshot, 5).find("No job has its places.") != std::string::npos);
+  CHECK(topTable(snapshot, 5).find("No job has its placement.") != std::string::npos);
   model::Job job = *snapshot.jobs[0];
   model::Role role;
   role.name = "worker";
@@ -96,6 +100,66 @@ TEST_CASE("Queues and jobs are told by what they hold") {
             "\n");
 }
 
+TEST_CASE(
+    "What is charged to a queue by its namespace's label, or below it, counts there, and only admitted jobs "
+    "wait") {
+  model::Snapshot snapshot;
+  snapshot.now = kNow;
+  snapshot.nodes.push_back(node("n1", 8));
+  const auto addQueue = [&](const char* name, const char* parent) {
+    model::Queue made;
+    made.name = model::QueueName(name);
+    made.parent = model::QueueName(parent);
+    snapshot.queues.push_back(std::make_shared<const model::Queue>(made));
+  };
+  addQueue("org", "");
+  addQueue("team-b", "org");
+  const model::Namespace space{
+      .name = "ml-b", .uid = {}, .labels = model::Labels({{"trainyard.dev/default-queue", "team-b"}})};
+  snapshot.namespaces.push_back(std::make_shared<const model::Namespace>(space));
+  const auto addJob = [&](const char* name, const char* queue, bool placed, bool admitted) {
+    model::Job job;
+    job.key = {"ml-b", name};
+    job.uid = model::Uid(name);
+    job.spec.queue = model::QueueName(queue);
+    model::Role role;
+    role.name = "worker";
+    role.replicas = 1;
+    role.shape.requests.setExtended("nvidia.com/gpu", 4);
+    job.spec.roles = {role};
+    if (placed) {
+      job.status.gang.placed = model::Placed{
+          .epoch = 1,
+          .assignments = {
+              {.node = model::NodeName("n1"), .role = "worker", .indices = model::IndexSet({0})}}};
+      job.status.gang.charge = model::makeCharge(job.spec, model::QueueName("team-b"), 0);
+    } else {
+      job.status.pending.emplace();
+      job.status.conditions.push_back(
+          {"Admitted", admitted ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse});
+    }
+    snapshot.jobs.push_back(std::make_shared<const model::Job>(job));
+  };
+  addJob("a", "default", true, true);
+  addJob("b", "default", false, true);
+  addJob("c", "team-x", false, false);
+  const std::string text = topTable(snapshot, 5);
+  CHECK(text ==
+        "QUEUE    GPUS   OF ALL   PLACED   WAITING\n"
+        "org      4      50 %     1        1\n"
+        "team-b   4      50 %     1        1\n"
+        "\n"
+        "JOB      QUEUE    GPUS   PHASE   AGE\n"
+        "ml-b/a   team-b   4              416d\n");
+}
+
+TEST_CASE("A watched text is new only if more than ages differ") {
+  const std::string first = formatTable({{"JOB", "AGE"}, {"a", "9s"}, {"bert", "59m"}});
+  const std::string later = formatTable({{"JOB", "AGE"}, {"a", "2m"}, {"bert", "1h59m"}});
+  CHECK(withoutAges(first) == withoutAges(later));
+  CHECK(withoutAges(first) != withoutAges(formatTable({{"JOB", "AGE"}, {"a", "9s"}, {"gpt", "59m"}})));
+}
+
 TEST_CASE("A job's story is told in order") {
   const std::string job =
       R"({"metadata":{"namespace":"ml","name":"bert","uid":"u2","creationTimestamp":"2026-01-01T10:00:00Z"},"status":{"conditions":[
@@ -108,12 +172,12 @@ TEST_CASE("A job's story is told in order") {
   const auto text = timelineText(job, events);
   REQUIRE(text);
   CHECK(*text ==
-        "TIME                   WHAT                               WHY\n"
+        "TIME                   WHAT                          WHY\n"
         "2026-01-01T09:59:59Z   Early\n"
         "2026-01-01T10:00:00Z   Created\n"
-        "2026-01-01T10:00:01Z   Queued=True (WaitingForTopology)   needs 4\n"
-        "2026-01-01T10:00:05Z   Aborted (3 times)                  again\n"
-        "2026-01-01T12:00:00Z   expected start                     needs 4\n");
+        "2026-01-01T10:00:01Z   Queued (WaitingForTopology)   needs 4\n"
+        "2026-01-01T10:00:05Z   Aborted (3 times)             again\n"
+        "2026-01-01T12:00:00Z   expected start                needs 4\n");
   CHECK_FALSE(timelineText("no", "{}"));
   CHECK(
       timelineJson(job, events)

@@ -29,6 +29,27 @@ TEST_CASE("Names are those that the command is about") {
   CHECK(of({"logs", "--fo"}).kind == CompletedKind::kNothing);
 }
 
+TEST_CASE("kubectl asks for any word of the line") {
+  CHECK(completedLine({"lo"}, kCommands) == "logs\n");
+  CHECK(completedLine({}, kCommands) == "logs\ndrain\nqueues\ntop\n");
+  const std::vector<CompletedCommand> withFlags = {{.name = "wait",
+                                                    .help = "",
+                                                    .options = {"--for", "--timeout"},
+                                                    .valued = {"--for"},
+                                                    .positional = "JOB"}};
+  CHECK(completedLine({"wait", "--"}, withFlags) == "--for\n--timeout\n");
+  CHECK(completedLine({"wait", "--for", "Fin"}, withFlags) == "Finished\n");
+}
+
+TEST_CASE("A word that is no command is near one, or none") {
+  const std::vector<std::string> names = {"explain", "queues", "status", "top"};
+  CHECK(nearestWord("queue", names) == "queues");
+  CHECK(nearestWord("staus", names) == "status");
+  CHECK(nearestWord("exlpain", names) == "explain");
+  CHECK(nearestWord("bogus", names).empty());
+  CHECK(nearestWord("x", names).empty());
+}
+
 TEST_CASE("Flags before the word say where to look") {
   const auto word = of({"logs", "--context", "prod", "-n", "ml", "--rank", "3", "b"});
   CHECK(word.kind == CompletedKind::kJobs);

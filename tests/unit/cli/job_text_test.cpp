@@ -43,9 +43,11 @@ TEST_CASE("a waiting job is explained in the operator's words, with numbers and 
   CHECK(cli::explainJob(bert, {}, at(720)) ==
         "ml/bert waits: WaitingForTopology, for 12m.\n"
         "  needs 4 nodes with 8 nvidia.com/gpu in one rack; best rack z/b1/r1 has 3\n"
-        "  Short of: 32 nvidia.com/gpu wanted, 24 nvidia.com/gpu there; 3 of 4 nodes have room, in rack "
+        "  Short of: 32 nvidia.com/gpu wanted, 24 nvidia.com/gpu usable; 3 of 4 nodes have room, in rack "
         "z/b1/r1.\n"
-        "  Blocked by: vision/gpt (1 node, 8 GPUs).\n");
+        "  Blocked by: vision/gpt (1 node, 8 GPUs).\n"
+        "  When it starts is not known: a job ahead gives no estimate (spec.estimate), and no similar one "
+        "ran.\n");
 
   bert.status.gang.backoff = model::Backoff{at(750), 2, {model::NodeName("n7")}, "deadline passed"};
   const std::string text = cli::explainJob(bert, {}, at(720));
@@ -65,6 +67,49 @@ TEST_CASE("a placed job is explained by its nodes and racks") {
   // Without the right to read nodes everything but the racks is there.
   CHECK(cli::explainJob(bert, {}, at(0)).find("  n1     ?      worker 0-1\n") != std::string::npos);
   CHECK(cli::nodesOf(bert) == std::vector{model::NodeName("n1"), model::NodeName("n2")});
+}
+
+TEST_CASE("where a job runs is told by the levels of the policy, and in the operator's words") {
+  model::Job bert =
+      job("ml/bert").role("worker", 2, gpus(4)).placed("n1", "worker", "0").placed("n2", "worker", "1");
+  bert.status.ready = "2/2";
+  const auto labelled = [](const char* name) {
+    return std::make_shared<const model::Node>(
+        node(name).rack("wrong").label("net.example.com/leaf", "leaf2"));
+  };
+  cli::Where where(cli::Nodes({labelled("n1"), labelled("n2")}));
+  where.topology = {{"leaf", "net.example.com/leaf"}, {"node", "kubernetes.io/hostname"}};
+  CHECK(cli::explainJob(bert, where, at(0)) ==
+        "ml/bert has its places: 2 nodes in leaf leaf2; 2/2 ready.\n"
+        "  NODE   LEAF    MEMBERS\n"
+        "  n1     leaf2   worker 0\n"
+        "  n2     leaf2   worker 1\n");
+  // Most users may not read the policy: the operator's words are there all the same, and no guess.
+  where.topology.reset();
+  bert.status.conditions = {
+      condition("Scheduled", true, "GangPlaced", "2 of 2 pods on 2 nodes in leaf leaf2")};
+  CHECK(cli::explainJob(bert, where, at(0)) ==
+        "ml/bert has its places: 2 nodes in leaf leaf2; 2/2 ready.\n"
+        "  NODE   MEMBERS\n"
+        "  n1     worker 0\n"
+        "  n2     worker 1\n");
+}
+
+TEST_CASE(
+    "a waiting job reports the job that preempted it, and that its start is not known where it is not") {
+  model::Job bert = job("ml/bert").role("worker", 1, gpus(8));
+  bert.status.pending = model::Pending{.reason = model::PendingReason::kWaitingForCapacity,
+                                       .message = "needs 1 node",
+                                       .since = at(0),
+                                       .blockedBy = {{key("ml/urgent"), 1, 8}}};
+  bert.status.preemptions = {2, at(0), key("ml/urgent")};
+  CHECK(cli::explainJob(bert, {}, at(60)) ==
+        "ml/bert waits: WaitingForCapacity, for 60s.\n"
+        "  needs 1 node\n"
+        "  Blocked by: ml/urgent (1 node, 8 GPUs).\n"
+        "  When it starts is not known: a job ahead gives no estimate (spec.estimate), and no similar one "
+        "ran.\n"
+        "  Preempted by ml/urgent at 1970-01-01T00:00:00Z, 2 times in all.\n");
 }
 
 TEST_CASE("a job on its way is explained by its phase and deadline") {
@@ -129,7 +174,8 @@ TEST_CASE("details and JSON hold the whole status") {
   CHECK(text.find("  Scheduled   True     60s     Placed   2 members are bound\n") != std::string::npos);
   const std::string json = cli::jobJson(bert, racks());
   CHECK(json.find(R"({"namespace":"ml","name":"bert",)") == 0);
-  CHECK(json.find(R"("nodes":[{"name":"n1","members":"worker 0-1","rack":"z/b1/r1"}])") != std::string::npos);
+  CHECK(json.find(R"("nodes":[{"name":"n1","members":"worker 0-1","domain":"z/b1/r1"}])") !=
+        std::string::npos);
   CHECK(cli::jobsJson({bert}).find(R"({"items":[{"namespace":"ml")") == 0);
 }
 

@@ -29,13 +29,13 @@ model::Queue vision() {
   made.status.share = 125;
   made.status.fairShare = 333;
   made.status.waiting = 2;
-  made.status.admitted = 5;
+  made.status.placed = 5;
   return made;
 }
 
 TEST_CASE("queues are a tree, siblings by name") {
   CHECK(cli::queuesTable({queue("research"), vision(), queue("batch", "research"), queue("all")}) ==
-        "QUEUE      READY   WEIGHT   GUARANTEED   LIMIT   USED   SHARE   FAIR    WAITING   ADMITTED\n"
+        "QUEUE      READY   WEIGHT   GUARANTEED   LIMIT   USED   SHARE   FAIR    WAITING   PLACED\n"
         "all        yes     1        -            -       -      0.0%    0.0%    0         0\n"
         "research   yes     1        -            -       -      0.0%    0.0%    0         0\n"
         "  batch    yes     1        -            -       -      0.0%    0.0%    0         0\n"
@@ -49,7 +49,7 @@ TEST_CASE("queues without a tree are shown all the same, with the reason") {
   model::Queue fresh = queue("fresh");
   fresh.status = {};
   CHECK(cli::queuesTable({queue("a", "b"), queue("b", "a"), lost, fresh}) ==
-        "QUEUE   READY            WEIGHT   GUARANTEED   LIMIT   USED   SHARE   FAIR   WAITING   ADMITTED\n"
+        "QUEUE   READY            WEIGHT   GUARANTEED   LIMIT   USED   SHARE   FAIR   WAITING   PLACED\n"
         "fresh   ?                1        -            -       -      0.0%    0.0%   0         0\n"
         "lost    ParentNotFound   1        -            -       -      0.0%    0.0%   0         0\n"
         "a       yes              1        -            -       -      0.0%    0.0%   0         0\n"
@@ -63,7 +63,7 @@ TEST_CASE("one queue is shown in full") {
         "Ready:          yes\n"
         "Weight:         3\n"
         "Share:          12.5% of the cluster, of 33.3% it is entitled to now\n"
-        "Jobs:           2 waiting, 5 admitted\n"
+        "Jobs:           2 waiting, 5 placed\n"
         "Reclaim:        true\n"
         "Within queue:   LowerPriority\n"
         "Namespaces:     team=vision, tier notin (free, trial), !guest\n"
@@ -85,7 +85,7 @@ TEST_CASE("queues as JSON") {
         R"("limit":{"gpu-type.trainyard.dev/H100":"8","nvidia.com/gpu":"64"},)"
         R"("preemption":{"reclaim":true,"withinQueue":"LowerPriority"},)"
         R"("status":{"observedGeneration":0,"usage":{"memory":"3Gi","nvidia.com/gpu":"24"},)"
-        R"("share":125,"fairShare":333,"waiting":2,"admitted":5,)"
+        R"("share":125,"fairShare":333,"waiting":2,"placed":5,)"
         R"("conditions":[{"type":"Ready","status":"True","reason":"Ready","message":"",)"
         R"("lastTransitionTime":"1970-01-01T00:00:00Z","observedGeneration":1}]}}]})"
         "\n");

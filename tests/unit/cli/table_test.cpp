@@ -1,6 +1,7 @@
 #include "cli/table.h"
 #include "cli/plain_text.h"
 
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 namespace {
@@ -21,6 +22,16 @@ TEST_CASE("what tenants wrote moves no cursor and makes no rows") {
                           {"\x1b[2Jfine\nforged\x07 \xC2\x9B"
                            "1m\x7f"}}) == "WHY\n [2Jfine forged   1m\n");
   CHECK(cli::plainText("a\n\tb\r\xC3\xA4", true) == "a\n b \xC3\xA4");
+}
+
+TEST_CASE("what tenants wrote changes no order of reading, hides nothing and is text") {
+  for (const std::string_view hidden :
+       {"\u061C", "\u200B", "\u200E", "\u200F", "\u202A", "\u202E", "\u2060", "\u2066", "\u2069", "\uFEFF",
+        "\u00AD", "\u180E", "\U000E0041", "\U000E007F", "\U0001D173"})
+    CHECK(cli::plainText(fmt::format("a{}b", hidden), true) == "ab");
+  for (const std::string_view breaks : {"\u2028", "\u2029", "\u0085", "\x9B", "\xE2\x80", "\xFF"})
+    CHECK(cli::plainText(fmt::format("a{}b", breaks), true).find_first_not_of("ab ") == std::string::npos);
+  CHECK(cli::plainText("Jürgen 数据 🚂 عربي", true) == "Jürgen 数据 🚂 عربي");
 }
 
 TEST_CASE("ages are short") {

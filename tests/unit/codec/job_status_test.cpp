@@ -48,6 +48,7 @@ class Maker {
     if (number(2) == 0) status.service = {number(100), number(100), exact()};
     if (number(2) == 0) status.resize = resize();
     if (number(2) == 0) status.preemptions = {1 + number(3), exact()};
+    if (number(2) == 0) status.preemptions.by = model::ObjectKey{"ml", "urgent"};
     if (number(2) == 0) status.progress = progress();
     if (number(2) == 0) status.startTime = at(number(100'000));
     if (number(2) == 0) status.completionTime = at(number(100'000));
@@ -303,14 +304,15 @@ TEST_CASE("what a job has waited and consumed is written in words of the schema"
   model::JobStatus status;
   status.delays = {std::chrono::seconds(60), std::chrono::seconds(7)};
   status.service = {3600, 1800, at(0)};
-  status.preemptions = {2, at(1)};
+  status.preemptions = {.count = 2, .last = at(1), .by = model::ObjectKey{"ml", "urgent"}};
   status.pending.emplace();
   status.pending->delay = model::DelayKind::kFairShare;
-  CHECK(codec::encodeJobStatus(status) ==
-        R"({"observedGeneration":0,"replicas":0,"gpus":0,"pending":{"reason":"WaitingForCapacity",)"
-        R"("delay":"FairShare"},"delays":{"fairShareSeconds":60,"fragmentationSeconds":7},)"
-        R"("service":{"gpuSeconds":3600,"runSeconds":1800,"updatedAt":"2026-09-21T14:13:20Z"},)"
-        R"("preemptions":{"count":2,"lastTime":"2026-09-21T14:13:21Z"}})");
+  CHECK(
+      codec::encodeJobStatus(status) ==
+      R"({"observedGeneration":0,"replicas":0,"gpus":0,"pending":{"reason":"WaitingForCapacity",)"
+      R"("delay":"FairShare"},"delays":{"fairShareSeconds":60,"fragmentationSeconds":7},)"
+      R"("service":{"gpuSeconds":3600,"runSeconds":1800,"updatedAt":"2026-09-21T14:13:20Z"},)"
+      R"("preemptions":{"count":2,"lastTime":"2026-09-21T14:13:21Z","lastBy":{"namespace":"ml","name":"urgent"}}})");
 }
 
 TEST_CASE("negative or absurd numbers in a status are refused by name") {

@@ -146,7 +146,7 @@ TEST_CASE("a status reads as it was written") {
       R"("gpu-type.trainyard.dev/H100":"8","memory":"3221225473","nvidia.com/gpu":"0"},)"
       R"("decayedUsage":{"cpu":"9223372036854775807m","memory":"9223372036854775807",)"
       R"("nvidia.com/gpu":"9223372036854775807"},"decayedAt":"2023-11-14T22:13:20.123456Z",)"
-      R"("share":250,"fairShare":333,"waiting":3,"admitted":0,)"
+      R"("share":250,"fairShare":333,"waiting":3,"placed":0,)"
       R"("conditions":[{"type":"Ready","status":"False","reason":"ParentNotFound",)"
       R"("message":"no queue \"x\"","lastTransitionTime":"2023-11-14T22:13:20Z","observedGeneration":2}]})");
   CHECK(decoded("{}", text).status == status);
@@ -177,7 +177,7 @@ TEST_CASE("a status patch holds what changed, guarded by the version") {
   model::QueueStatus after;
   CHECK(codec::encodeQueueStatusPatch(queue, after) ==
         R"({"metadata":{"resourceVersion":"7"},"status":{"observedGeneration":0,"share":0,"fairShare":0,)"
-        R"("waiting":0,"admitted":0}})");
+        R"("waiting":0,"placed":0}})");
   queue.status.usage.set("nvidia.com/gpu", 8);
   queue.status.usage.set("cpu", 1000);
   after = queue.status;

@@ -210,9 +210,10 @@ TEST_CASE("as long as pods of a stopped or ended job last, they count against th
   };
   const Plan plan = planWith(ending(podOf(bert, "n1")));
   CHECK(waitsFor(plan, "ml/next") == "WaitingForQuota");
-  CHECK(statusFor(plan, "ml/next")->pending->message ==
-        "queue a is at its limit: it holds 8 of 8 nvidia.com/gpu, 8 of it by pods that are still ending, and "
-        "this job needs 8");
+  CHECK(
+      statusFor(plan, "ml/next")->pending->message ==
+      "queue a would exceed its limit: 8 + 8 > 8 nvidia.com/gpu, where 8 of the 8 are held by pods that are "
+      "still ending");
   REQUIRE(plan.queues.size() == 1);
   CHECK(plan.queues[0].status.usage.amount("nvidia.com/gpu") == 8);
   model::Pod over = podOf(bert, "n1");
@@ -481,4 +482,43 @@ TEST_CASE("a job without a queue is charged to its namespace's, or says that it 
     CHECK(starts(plan, "ml/bert"));
     CHECK(charged(plan).empty());
   }
+}
+
+TEST_CASE("a queue whose limit was lowered below what it holds reports that") {
+  model::Queue lowered = queue("a", 4);
+  lowered.status.usage.set("nvidia.com/gpu", 8);
+  const auto readyOf = [](const Plan& plan) {
+    REQUIRE(plan.queues.size() == 1);
+    const auto& conditions = plan.queues[0].status.conditions;
+    return *std::find_if(conditions.begin(), conditions.end(),
+                         [](const auto& each) { return each.type == "Ready"; });
+  };
+  const model::Condition ready =
+      readyOf(cycle(input(twoNodes().add(lowered).add(running("a")).add(podOf(running("a"), "n1")))));
+  CHECK(ready.status == model::ConditionStatus::kTrue);
+  CHECK(ready.reason == "OverLimit");
+  CHECK(ready.message ==
+        "the queue holds 8 of at most 4 nvidia.com/gpu: its jobs run on, and none starts until enough have "
+        "ended");
+  // Not for the moment in which a job ends and another one takes its places.
+  CHECK(readyOf(cycle(input(twoNodes().add(queue("a", 4)).add(running("a")).add(podOf(running("a"), "n1")))))
+            .reason == "Usable");
+}
+
+TEST_CASE("what a queue has placed and waiting includes the queues below it") {
+  model::Queue org;
+  org.name = model::QueueName("org");
+  model::Queue team = queue("team");
+  team.parent = model::QueueName("org");
+  const Plan plan = cycle(input(twoNodes()
+                                    .add(org)
+                                    .add(team)
+                                    .add(running("team"))
+                                    .add(podOf(running("team"), "n1"))
+                                    .add(job("ml/next").role("worker", 2, gpus(8)).queue("team"))));
+  for (const QueueNews& each : plan.queues) {
+    CHECK(each.status.placed == 1);
+    CHECK(each.status.waiting == 1);
+  }
+  CHECK(plan.queues.size() == 2);
 }

@@ -1,4 +1,5 @@
 #include "core/cycle/cycle.h"
+#include "core/cycle/nodes_wanted.h"
 #include "core/gang/gang_proposals.h"
 
 #include <algorithm>
@@ -73,6 +74,44 @@ TEST_CASE("without backfill the first that must wait for room stops its queue, n
   CHECK(waitsFor(plan, "ml/big") == "WaitingForCapacity");
   CHECK(waitsFor(plan, "ml/small") == "WaitingForTurn");
   CHECK(proposalFor(plan, "ml/elsewhere") != nullptr);
+}
+
+TEST_CASE("a job whose volume is missing waits for it, and nodes are not asked for") {
+  model::Job made = job("ml/notebook").role("worker", 1, gpus(1)).created(1);
+  made.volumeProblem = "the pods of role worker cannot run: PersistentVolumeClaim home does not exist";
+  const Plan plan = cycle(input(halfFull().add(made)));
+  CHECK(waitsFor(plan, "ml/notebook") == "WaitingForVolume");
+  const JobDecision* decision = decisionFor(plan, "ml/notebook");
+  made.status = *decision->status;
+  CHECK(made.status.pending->message == made.volumeProblem);
+  CHECK_FALSE(wantsNodes(made, model::defaultTopologyLevels()));
+}
+
+TEST_CASE("what a user wrote steers no text that is read elsewhere, and is no news in the next cycle") {
+  model::Job made = job("ml/hostile").role("worker", 1, gpus(1)).created(1);
+  made.specError = "spec.roles[a\u202Eb\u2028c\u200B]: is\x07 no name";
+  CycleInput in = input(halfFull().add(made));
+  const Plan plan = cycle(in);
+  const JobDecision* decision = decisionFor(plan, "ml/hostile");
+  REQUIRE(decision != nullptr);
+  const std::string plain = "spec.roles[ab c]: is  no name";
+  CHECK(decision->status->pending->message == plain);
+  for (const model::Condition& each : decision->status->conditions)
+    CHECK((each.message.empty() || each.message.find("\u202E") == std::string::npos));
+  made.status = *decision->status;
+  const Plan again = cycle(input(halfFull().add(made)));
+  const JobDecision* second = decisionFor(again, "ml/hostile");
+  CHECK((second == nullptr || (second->events.empty() && second->status == made.status)));
+}
+
+TEST_CASE("the queue that a job waits in is the one that its namespace names") {
+  CycleInput in =
+      input(halfFull().add(queueNamed("vision")).add(job("ml/big").role("worker", 2, gpus(8)).created(1)));
+  in.snapshot.namespaces.push_back(std::make_shared<const model::Namespace>(model::Namespace{
+      .name = "ml", .uid = {}, .labels = model::Labels({{"trainyard.dev/default-queue", "vision"}})}));
+  const Plan plan = cycle(in);
+  REQUIRE(decisionFor(plan, "ml/big") != nullptr);
+  CHECK(decisionFor(plan, "ml/big")->status->queue.str() == "vision");
 }
 
 TEST_CASE("a job that can never fit holds up nobody") {
@@ -440,6 +479,7 @@ TEST_CASE("who makes room by going elsewhere runs on until the claim stands, and
     REQUIRE(proposalFor(plan, "ml/bert") != nullptr);
     CHECK_FALSE(proposalFor(plan, "ml/bert")->movesFor);
     CHECK(decisionFor(plan, "ml/bert")->status->preemptions.count == 1);
+    CHECK(decisionFor(plan, "ml/bert")->status->preemptions.by.has_value());
   }
   SECTION("it was given up") {
     urgent.status.gang.proposal->phase = model::ProposalPhase::kAborting;

@@ -142,3 +142,46 @@ TEST_CASE("a shown estimate stays while it is about right") {
   shown.status.pending->estimatedStart = at(kNow - 1);
   CHECK(core::steadyEstimate(shown, at(kNow + 1), now) == at(kNow + 1));
 }
+
+namespace {
+
+model::Queue limited(std::string_view name, std::int64_t limit, std::string_view parent = "") {
+  model::Queue queue;
+  queue.name = model::QueueName(std::string(name));
+  queue.parent = model::QueueName(std::string(parent));
+  queue.limit.set("nvidia.com/gpu", limit);
+  return queue;
+}
+
+}  // namespace
+
+TEST_CASE("a job that waits for the limit of its queue reports when enough below it has ended") {
+  const auto inQueue = [](model::Job made) {
+    made.spec.queue = model::QueueName("team");
+    return made;
+  };
+  SnapshotBuilder scene = nodes(6).add(limited("team", 24));
+  scene.add(inQueue(running("early", "n1", 1'100))).add(inQueue(running("late", "n2", 1'400)));
+  SECTION("and those behind it one after another, each by the ends before it") {
+    const auto starts = told(scene.add(inQueue(waiting("first", 2, 1, 200)))
+                                 .add(inQueue(waiting("second", 1, 2, 100)))
+                                 .add(inQueue(waiting("third", 2, 3, 100))));
+    CHECK(starts.at("first") == 1'100);
+    CHECK(starts.at("second") == 1'300);
+    CHECK(starts.at("third") == 1'400);
+  }
+  SECTION("or when its nodes are free, if that is later") {
+    scene.add(running("other", "n3", 1'600))
+        .add(running("more", "n4", 1'600))
+        .add(running("n5", "n5", 1'600));
+    const auto starts = told(scene.add(running("n6", "n6", 1'600)).add(inQueue(waiting("first", 3, 1, 200))));
+    CHECK(starts.at("first") == 1'600);
+  }
+  SECTION("but not where an end before it is a mere guess") {
+    const auto starts = told(scene.add(inQueue(running("forever", "n3", 0)))
+                                 .add(inQueue(waiting("first", 3, 1, 200)))
+                                 .add(inQueue(waiting("second", 1, 2, 100))));
+    CHECK(starts.at("first") == 0);
+    CHECK(starts.at("second") == 0);
+  }
+}

@@ -71,11 +71,114 @@ TEST_CASE("the root is who names a cause, not who ended first or said most") {
   CHECK(found.line == "RuntimeError: CUDA error: an illegal memory access was encountered");
 }
 
-TEST_CASE("a time-out is the class where nobody shows a cause, of who ended first") {
+TEST_CASE(
+    "a time-out is the class where no member shows a cause; which one was waited for may stay unknown") {
   const core::Classification found =
-      classified({member(0, 134, kTimeOut, 9), member(1, 134, kTimeOut, 3), member(2, 143, "", 12)});
+      classified({member(0, 134, kTimeOut, 9), member(1, 134, kTimeOut, 3), member(2, 134, kTimeOut, 12)});
   CHECK(found.failure == FailureClass::kCollectiveTimeout);
   CHECK(found.root == 1);
+  CHECK(found.confidence == model::Confidence::kLow);
+  CHECK(found.note == "the logs do not show which member the others waited for");
+}
+
+namespace {
+
+std::string watchdog(int rank, int sequence, std::string_view groupAndRank, std::string_view enqueued) {
+  return fmt::format(
+      "[rank{0}]:[E1 10:00:00.1 ProcessGroupNCCL.cpp:607] [Rank {0}] Watchdog caught collective operation "
+      "timeout: WorkNCCL(SeqNum={1}, OpType=ALLREDUCE, NumelIn=4, NumelOut=4, Timeout(ms)=600000) ran for "
+      "600060 milliseconds before timing out.\n"
+      "[rank{0}]:[E1 10:00:00.2 ProcessGroupNCCL.cpp:1664] [{2} Rank {0}] Exception (either an error or "
+      "timeout) detected by watchdog at work: {1}, {3}\n",
+      rank, sequence, groupAndRank, enqueued);
+}
+
+std::string enqueuedLine(int rank, int number) {
+  return watchdog(rank, 2'398'440, "PG ID 0 PG GUID 0(default_pg)",
+                  fmt::format("last enqueued NCCL work: {}, last completed NCCL work: 2398439.", number));
+}
+
+}  // namespace
+
+TEST_CASE("the root of a time-out is the member that enqueued least, whichever ended first") {
+  std::vector<model::MemberEvidence> gang;
+  for (int i = 0; i < 4; ++i)
+    gang.push_back(member(i, 134, enqueuedLine(i, i == 2 ? 2'398'440 : 2'398'578), i));
+  core::Classification found = classified(gang);
+  CHECK(found.failure == FailureClass::kCollectiveTimeout);
+  CHECK(found.root == 2);
+  CHECK(found.confidence == model::Confidence::kHigh);
+  CHECK(found.note ==
+        "worker-2 is behind: it enqueued 2398440 collective operations, the others 2398578 or more");
+  SECTION("not where two are equally far behind") {
+    gang[1].log = enqueuedLine(1, 2'398'440);
+    CHECK(classified(gang).confidence == model::Confidence::kLow);
+  }
+  SECTION("in the words of other versions") {
+    for (int i = 0; i < 4; ++i) {
+      gang[static_cast<std::size_t>(i)].log =
+          watchdog(i, 808, "PG 1",
+                   fmt::format("last enqueued work: {}, last completed work: 807", i == 3 ? 809 : 811));
+    }
+    CHECK(classified(gang).root == 3);
+  }
+  SECTION("numbers of different groups are not compared") {
+    for (int i = 0; i < 4; ++i) {
+      gang[static_cast<std::size_t>(i)].log =
+          watchdog(i, 808, fmt::format("PG ID {0} PG GUID {0}", i / 2),
+                   fmt::format("last enqueued work: {}, last completed work: 807", i < 2 ? 811 : 99));
+    }
+    CHECK(classified(gang).confidence == model::Confidence::kLow);
+  }
+}
+
+TEST_CASE("without these numbers it is the member whose operation came first") {
+  std::vector<model::MemberEvidence> gang;
+  for (int i = 0; i < 3; ++i) {
+    gang.push_back(
+        member(i, 134,
+               fmt::format("[E ProcessGroupNCCL.cpp:458] [Rank {}] Watchdog caught collective operation "
+                           "timeout: WorkNCCL(SeqNum={}, OpType=ALLREDUCE) ran for 600029 milliseconds "
+                           "before timing out.\n",
+                           i, i == 1 ? 41 : 57),
+               i));
+  }
+  CHECK(classified(gang).root == 1);
+  CHECK(classified(gang).confidence == model::Confidence::kMedium);
+}
+
+TEST_CASE("or the only member that reports no time-out, as one that hangs elsewhere waits in no collective") {
+  std::vector<model::MemberEvidence> gang;
+  for (int i = 0; i < 4; ++i) gang.push_back(member(i, 134, enqueuedLine(i, 2'398'578), i));
+  const auto hung = [](int index) {
+    model::MemberEvidence made{.role = "worker", .index = index, .phase = model::PodPhase::kRunning};
+    made.containers.push_back({.name = "main"});
+    made.log = "step 2398440 loss 2.1\n";
+    return made;
+  };
+  SECTION("it still runs") {
+    gang[2] = hung(2);
+    CHECK(classified(gang).root == 2);
+    CHECK(classified(gang).confidence == model::Confidence::kMedium);
+    CHECK(classified(gang).note == "worker-2 is the only member that reports no time-out");
+  }
+  SECTION("it was ended with the others") {
+    gang[0] = member(0, 143, "step 2398440 loss 2.1\n", 9);
+    CHECK(classified(gang).root == 0);
+  }
+  SECTION("not where there are two") {
+    gang[2] = hung(2);
+    gang[3] = hung(3);
+    CHECK(classified(gang).confidence == model::Confidence::kLow);
+  }
+}
+
+TEST_CASE("or the rank that a barrier names") {
+  std::vector<model::MemberEvidence> gang;
+  gang.push_back(member(0, 1, "RuntimeError: [Rank 0]: Rank 2 failed to pass monitoredBarrier in 5000 ms\n"));
+  gang.push_back(member(1, 143, "step 4\n"));
+  gang.push_back(member(2, 143, "step 4\n"));
+  CHECK(classified(gang).root == 2);
 }
 
 TEST_CASE(

@@ -67,7 +67,7 @@ TEST_CASE("nodes are wanted by who lacks room, and by nobody who waits for other
   for (const auto reason :
        {PendingReason::kWaitingForTopology, PendingReason::kWaitingForTurn, PendingReason::kWaitingForQuota,
         PendingReason::kWaitingForShare, PendingReason::kReservedForOthers, PendingReason::kBackingOff,
-        PendingReason::kInvalidSpec})
+        PendingReason::kWaitingForVolume, PendingReason::kInvalidSpec})
     CHECK_FALSE(core::wantsNodes(waiting(reason), levels));
 
   model::Job job = waiting(PendingReason::kTooLarge);

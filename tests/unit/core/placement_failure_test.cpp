@@ -281,6 +281,97 @@ TEST_CASE("blockers: only those in the best domain") {
         "(1 node)");
 }
 
+// Three zones of two nodes, and one of one: the last block of a cluster is seldom whole.
+SnapshotBuilder partialLastZone() {
+  SnapshotBuilder builder = cluster();
+  for (int i = 0; i < 7; ++i)
+    builder.add(node(fmt::format("n{}", i)).zone(fmt::format("z{}", i / 2)).block("b").rack("r").gpus(8));
+  return builder;
+}
+
+TEST_CASE("a domain that can never hold the gang is not the best one, and its jobs block nothing") {
+  const auto holder = [](std::string_view name, int first, int nodes) {
+    JobBuilder builder = job(name).role("worker", nodes, gpus(8));
+    for (int i = 0; i < nodes; ++i)
+      builder.placed(fmt::format("n{}", first + i), "worker", fmt::to_string(i));
+    return builder;
+  };
+  SnapshotBuilder builder =
+      partialLastZone().add(holder("ml/zero", 0, 2)).add(holder("ml/one", 2, 2)).add(holder("ml/two", 4, 1));
+  SECTION("all of its nodes are free") {
+    CHECK(pendingIn(builder.add(filler("n5", 8)).add(job("x/j").role("worker", 2, gpus(8)).required("zone")),
+                    "x/j")
+              .message ==
+          "needs 2 nodes with 8 nvidia.com/gpu each in one zone; best zone z0 has 0; blocked by ml/zero (2 "
+          "nodes)");
+  }
+  SECTION("it is held by a job") {
+    const model::Pending pending = pendingIn(
+        builder.add(holder("ml/three", 6, 1)).add(job("x/j").role("worker", 2, gpus(8)).required("zone")),
+        "x/j");
+    CHECK(pending.message ==
+          "needs 2 nodes with 8 nvidia.com/gpu each in one zone; best zone z2 has 1; blocked by ml/two (1 "
+          "node)");
+    CHECK(pending.shortfall->domain == "z2");
+  }
+  SECTION("the gang has several kinds of members") {
+    CHECK(
+        pendingIn(
+            builder.add(filler("n5", 8))
+                .add(job("x/j").role("worker", 1, gpus(8)).role("ps", 1, requests(4, 100)).required("zone")),
+            "x/j")
+            .shortfall->domain != "z3");
+  }
+}
+
+TEST_CASE("nodes that are closed, or too small for one member, have no blockers") {
+  const auto on = [](std::string_view name, std::string_view nodeName, int count) {
+    return job(name).role("worker", 1, gpus(count)).placed(nodeName, "worker", "0");
+  };
+  CHECK(pendingIn(cluster()
+                      .add(node("big1").gpus(8))
+                      .add(node("big2").gpus(8))
+                      .add(node("closed").gpus(8).cordoned())
+                      .add(node("small").gpus(4))
+                      .add(on("ml/a", "small", 4))
+                      .add(on("ml/b", "closed", 8))
+                      .add(on("ml/c", "big1", 2))
+                      .add(job("x/j").role("worker", 2, gpus(8))),
+                  "x/j")
+            .message ==
+        "needs 2 nodes with 8 nvidia.com/gpu each; the cluster has 1; blocked by ml/c (1 node)");
+  CHECK(pendingIn(cluster()
+                      .add(node("big").gpus(8))
+                      .add(node("small").gpus(4))
+                      .add(on("ml/c", "big", 7))
+                      .add(job("x/j").role("worker", 1, gpus(8))),
+                  "x/j")
+            .message == "needs 1 node with 8 nvidia.com/gpu; best node big has 1; blocked by ml/c (1 node)");
+}
+
+TEST_CASE("a wish that no domain can fulfil is told, without blockers") {
+  const model::Snapshot snapshot =
+      eightNodes()
+          .add(job("ml/a").role("worker", 1, gpus(8)).placed("n0", "worker", "0"))
+          .add(job("x/j").role("worker", 4, gpus(8)));
+  const Ledger ledger(snapshot);
+  const Domains domains(snapshot.nodes, snapshot.policy.topology);
+  PlaceRequest request = wholeGang(jobIn(snapshot, "x/j"));
+  request.widest = domains.findLevel("rack").value();
+  const PlacementFailure failure = std::get<PlacementFailure>(place(request, ledger, domains));
+  CHECK(failure.message ==
+        "needs 4 nodes with 8 nvidia.com/gpu each in one rack; no rack can hold that: the largest, z/b1/r0, "
+        "has 2 even when empty, the whole cluster has 7");
+  CHECK(failure.blockers.jobs.empty());
+}
+
+TEST_CASE("what is too large names no more than it could use") {
+  const auto shortfall =
+      pendingIn(eightNodes().add(job("x/j").role("worker", 1, gpus(64))), "x/j").shortfall.value();
+  CHECK(shortfall.needed == 64);
+  CHECK(shortfall.available < 64);
+}
+
 TEST_CASE("blockers: at most three are named; strangers are counted") {
   SnapshotBuilder builder = eightNodes();
   for (int i = 0; i < 5; ++i) {

@@ -45,7 +45,7 @@ TEST_CASE("Queues are told by name, and not at all once they are gone") {
   vision.status.share = 125;
   vision.status.fairShare = 333;
   vision.status.waiting = 2;
-  vision.status.admitted = 5;
+  vision.status.placed = 5;
   model::Snapshot snapshot;
   snapshot.queues.push_back(std::make_shared<const model::Queue>(vision));
   fixture.metrics.describe(snapshot);
@@ -53,7 +53,7 @@ TEST_CASE("Queues are told by name, and not at all once they are gone") {
   CHECK(fixture.says("trainyard_queue_share_ratio{queue=\"vision\"} 0.125"));
   CHECK(fixture.says("trainyard_queue_fair_share_ratio{queue=\"vision\"} 0.333"));
   CHECK(fixture.says("trainyard_queue_waiting_jobs{queue=\"vision\"} 2"));
-  CHECK(fixture.says("trainyard_queue_admitted_jobs{queue=\"vision\"} 5"));
+  CHECK(fixture.says("trainyard_queue_placed_jobs{queue=\"vision\"} 5"));
   // What the operator says of all that are GPUs goes before one name.
   vision.status.gpus = model::QueueGpus{.used = 31};
   snapshot.queues.edit()[0] = std::make_shared<const model::Queue>(vision);

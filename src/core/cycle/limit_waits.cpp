@@ -1,0 +1,105 @@
+#include "core/cycle/limit_waits.h"
+
+#include "core/resize.h"
+#include "core/status/explain.h"
+#include "core/status/explain_queue.h"
+#include "core/timeline/earliest_fit.h"
+#include "core/timeline/expected_starts.h"
+
+namespace trainyard::core {
+namespace {
+
+// Each costs some placements.
+constexpr int kMostSearches = 8;
+// Each is a write of its own when it moves.
+constexpr int kMostTold = 64;
+
+}  // namespace
+
+LimitWaits::PendingPtr LimitWaits::limitReached(const Contender& contender, const QueueTree::Excess& beyond,
+                                                const QueueTree::Amounts& demand) {
+  heads_[contender.position] = {&contender, beyond, demand[beyond.dimension]};
+  model::Pending pending = explainLimit(tree_, contender.queue, beyond, demand);
+  addHolders(beyond, pending);
+  return std::make_shared<const model::Pending>(std::move(pending));
+}
+
+LimitWaits::PendingPtr LimitWaits::guaranteeReached(const QueueTree::Excess& beyond) {
+  model::Pending pending = explainNonPreemptible(tree_, beyond);
+  addHolders(beyond, pending);
+  return std::make_shared<const model::Pending>(std::move(pending));
+}
+
+void LimitWaits::addHolders(const QueueTree::Excess& beyond, model::Pending& pending) {
+  const auto [known, isNew] = holders_.try_emplace({beyond.queue, beyond.dimension});
+  if (isNew) known->second = limitHolders(tree_, beyond.queue, beyond.dimension, quotaHolders());
+  addBlockers(known->second, ledger_, snapshot_.now, runs_, pending);
+}
+
+void LimitWaits::waitsBehind(const Contender& contender, PendingPtr pending) {
+  if (heads_.contains(contender.position)) behind_.emplace(std::move(pending), contender.position);
+}
+
+void LimitWaits::tellStarts(std::vector<GangWait>& waits) {
+  if (heads_.empty()) return;
+  int told = 0;
+  for (GangWait& wait : waits) {
+    if (told == kMostTold) return;
+    const auto start = startOf(wait);
+    if (!start) continue;
+    ++told;
+    auto pending = std::make_shared<model::Pending>(*wait.pending);
+    pending->estimatedStart = steadyEstimate(*wait.job, start, snapshot_.now);
+    wait.pending = std::move(pending);
+  }
+}
+
+std::optional<base::WallTime> LimitWaits::startOf(const GangWait& wait) {
+  const auto own = heads_.find(wait.position);
+  const auto behind = own == heads_.end() ? behind_.find(wait.pending) : behind_.end();
+  if (own == heads_.end() && behind == behind_.end()) return std::nullopt;
+  const Head& head = own != heads_.end() ? own->second : heads_.at(behind->second);
+  LimitStarts& starts = startsBelow(head.beyond);
+  std::int64_t amount = head.amount;
+  std::optional<base::WallTime> notBefore;
+  if (own == heads_.end()) {
+    const auto least = leastOf(*wait.job, snapshot_.policy);
+    amount = tree_.demandOf(least ? *least : *wait.job)[head.beyond.dimension];
+  } else {
+    notBefore = nodesFreeAt(*head.contender);
+    // How many GPUs of a type it takes depends on its placement.
+    if (!notBefore || amount <= 0) starts.giveUp();
+  }
+  const auto start = starts.start(amount, expectedRun(*wait.job, snapshot_.now, runs_), notBefore);
+  return start && *start > snapshot_.now ? start : std::nullopt;
+}
+
+// Absent: not known, or too expensive to know.
+std::optional<base::WallTime> LimitWaits::nodesFreeAt(const Contender& contender) {
+  const model::Job& job = *contender.waiting->job;
+  const auto least = leastOf(job, snapshot_.policy);
+  const model::Job& asked = least ? *least : job;
+  if (searches_ == kMostSearches || placer_.budget().exhausted()) return std::nullopt;
+  ++searches_;
+  const GangShape shape = placer_.shapeOf(job, contender.demand[0], contender.position);
+  if (placer_.tryPlace(asked, shape.relaxation.widest)) return snapshot_.now;
+  const auto fit = earliestFit(asked, placer_.widenings(asked, shape.key, contender.position),
+                               shape.relaxation.widest, ledger_, ends_, placer_);
+  if (!fit || fit->time.basis == Basis::kGuess) return std::nullopt;
+  return fit->time.at;
+}
+
+const QuotaHolders& LimitWaits::quotaHolders() {
+  if (!quotaHolders_) quotaHolders_.emplace(tree_, ends_);
+  return *quotaHolders_;
+}
+
+LimitStarts& LimitWaits::startsBelow(const QueueTree::Excess& beyond) {
+  const Limit limit{beyond.queue, beyond.dimension};
+  const auto known = starts_.find(limit);
+  if (known != starts_.end()) return known->second;
+  LimitStarts starts(tree_, beyond.queue, beyond.dimension, beyond.bound, snapshot_.now, quotaHolders());
+  return starts_.emplace(limit, std::move(starts)).first->second;
+}
+
+}  // namespace trainyard::core

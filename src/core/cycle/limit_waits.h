@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/cycle/schedule.h"
+#include "core/cycle/waiting_order.h"
+#include "core/place/gang_placer.h"
+#include "core/timeline/ends.h"
+#include "core/timeline/limit_starts.h"
+
+namespace trainyard::core {
+
+// What jobs report that wait for their queue's limit or guarantee, and those behind them in the queue: the
+// jobs that hold it, and when they are expected to start. Part of one schedule(); decides nothing.
+class LimitWaits {
+ public:
+  LimitWaits(const model::Snapshot& snapshot, Ledger& ledger, const QueueTree& tree, GangPlacer& placer,
+             Ends& ends, RunTimeModel& runs)
+      : snapshot_(snapshot), ledger_(ledger), tree_(tree), placer_(placer), ends_(ends), runs_(runs) {}
+
+  using PendingPtr = std::shared_ptr<const model::Pending>;
+  // `demand`: what the contender waits for. The contender outlives this.
+  [[nodiscard]] PendingPtr limitReached(const Contender& contender, const QueueTree::Excess& beyond,
+                                        const QueueTree::Amounts& demand);
+  [[nodiscard]] PendingPtr guaranteeReached(const QueueTree::Excess& beyond);
+  // Jobs that report `pending` wait until the contender has started.
+  void waitsBehind(const Contender& contender, PendingPtr pending);
+  // Last: adds expected starts.
+  void tellStarts(std::vector<GangWait>& waits);
+
+ private:
+  struct Head {
+    const Contender* contender = nullptr;
+    QueueTree::Excess beyond = {};
+    std::int64_t amount = 0;
+  };
+  using Limit = std::pair<QueueTree::Index, std::size_t>;  // with the dimension
+
+  void addHolders(const QueueTree::Excess& beyond, model::Pending& pending);
+  [[nodiscard]] std::optional<base::WallTime> startOf(const GangWait& wait);
+  [[nodiscard]] std::optional<base::WallTime> nodesFreeAt(const Contender& contender);
+  [[nodiscard]] const QuotaHolders& quotaHolders();
+  [[nodiscard]] LimitStarts& startsBelow(const QueueTree::Excess& beyond);
+
+  const model::Snapshot& snapshot_;
+  Ledger& ledger_;
+  const QueueTree& tree_;
+  GangPlacer& placer_;
+  Ends& ends_;
+  RunTimeModel& runs_;
+  std::map<std::size_t, Head> heads_;  // by position
+  std::map<PendingPtr, std::size_t> behind_;
+  std::optional<QuotaHolders> quotaHolders_;
+  std::map<Limit, Blockers> holders_;
+  std::map<Limit, LimitStarts> starts_;
+  int searches_ = 0;
+};
+
+}  // namespace trainyard::core
