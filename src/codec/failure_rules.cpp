@@ -39,7 +39,7 @@ void readPattern(const YamlField& field, std::string& into) {
 }
 
 int readNumber(const YamlField& field, int least, int most) {
-  const std::string_view text = field.text();
+  const std::string text = field.scalar();
   int number = 0;
   const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || stopped != text.data() + text.size() || number < least || number > most)

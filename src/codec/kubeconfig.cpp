@@ -6,6 +6,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "codec/base64.h"
+#include "codec/yaml_scalar.h"
 
 namespace trainyard::codec {
 namespace {
@@ -54,9 +55,9 @@ class YamlField {
   }
 
   [[nodiscard]] bool boolean() const {
-    const std::string value = text();
+    const std::string value = readYamlScalar(text()).json;
     if (value == "true") return true;
-    if (!value.empty() && value != "false") complain("expected true or false");
+    if (value != "null" && value != "false") complain("expected true or false");
     return false;
   }
 

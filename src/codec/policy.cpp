@@ -41,7 +41,7 @@ void readDuration(const YamlField& field, milliseconds& into, milliseconds least
 
 void readInteger(const YamlField& field, int& into, std::int64_t least, std::int64_t most) {
   if (!field.present()) return;
-  const std::string_view text = field.text();
+  const std::string text = field.scalar();
   std::int64_t number = 0;
   const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool whole = error == std::errc() && stopped == text.data() + text.size();
@@ -70,14 +70,14 @@ std::optional<std::int64_t> parseThousandths(std::string_view text) {
 
 void readThousandths(const YamlField& field, int& into, int least, int most, std::string_view what) {
   if (!field.present()) return;
-  const auto number = parseThousandths(field.text());
+  const auto number = parseThousandths(field.scalar());
   if (!number || *number < least || *number > most) return field.refuse(what);
   into = static_cast<int>(*number);
 }
 
 void readBoolean(const YamlField& field, bool& into) {
   if (!field.present()) return;
-  const std::string_view text = field.text();
+  const std::string text = field.scalar();
   if (text != "true" && text != "false") return field.refuse("must be true or false");
   into = text == "true";
 }

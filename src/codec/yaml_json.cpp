@@ -1,68 +1,16 @@
 #include "codec/yaml_json.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
-#include <optional>
 
 #include <fmt/format.h>
 
 #include "codec/json_writer.h"
+#include "codec/yaml_scalar.h"
 
 namespace trainyard::codec {
 namespace {
-
-constexpr std::array<std::string_view, 11> kTrue{"y",    "Y",    "yes", "Yes", "YES", "true",
-                                                 "True", "TRUE", "on",  "On",  "ON"};
-constexpr std::array<std::string_view, 11> kFalse{"n",     "N",     "no",  "No",  "NO", "false",
-                                                  "False", "FALSE", "off", "Off", "OFF"};
-
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
-
-std::size_t skipDigits(std::string_view text, std::size_t at) {
-  while (at < text.size() && isDigit(text[at])) ++at;
-  return at;
-}
-
-// Whether the text is a number as JSON writes them; YAML's sign "+" and a missing 0 before the point aside.
-bool isJsonNumber(std::string_view text) {
-  std::size_t at = text.starts_with('-') ? 1 : 0;
-  const std::size_t whole = skipDigits(text, at);
-  if (whole == at || (text[at] == '0' && whole - at > 1)) return false;
-  at = whole;
-  if (at < text.size() && text[at] == '.') {
-    const std::size_t end = skipDigits(text, at + 1);
-    if (end == at + 1) return false;
-    at = end;
-  }
-  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
-    at += at + 1 < text.size() && (text[at + 1] == '-' || text[at + 1] == '+') ? 2 : 1;
-    const std::size_t end = skipDigits(text, at);
-    if (end == at) return false;
-    at = end;
-  }
-  return at == text.size();
-}
-
-// What YAML reads as a number and JSON does not write: the reason to refuse it.
-std::optional<std::string_view> strangeNumber(std::string_view text) {
-  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
-  for (const std::string_view each : {".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN"}) {
-    if (text == each) return "is no number that JSON has";
-  }
-  const auto all = [&](std::string_view rest, auto test) {
-    return !rest.empty() && std::all_of(rest.begin(), rest.end(), test);
-  };
-  const auto isHex = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  const auto isDecimal = [](char c) { return isDigit(c) || c == '_'; };
-  const bool strange =
-      (text.starts_with("0x") && all(text.substr(2), isHex)) ||
-      ((text.starts_with("0b") || text.starts_with("0o")) && all(text.substr(2), isDecimal)) ||
-      (text.size() > 1 && isDigit(text[0]) && all(text, isDecimal));
-  return strange ? std::optional<std::string_view>("write numbers as decimals, texts in quotes")
-                 : std::nullopt;
-}
 
 class Writer {
  public:
@@ -96,20 +44,21 @@ class Writer {
   }
 
   void addScalar(const YamlValue& value) {
-    const std::string_view text = value.text;
     if (value.quoted) {
-      out_.string(text);
-    } else if (std::find(kTrue.begin(), kTrue.end(), text) != kTrue.end()) {
-      out_.boolean(true);
-    } else if (std::find(kFalse.begin(), kFalse.end(), text) != kFalse.end()) {
-      out_.boolean(false);
-    } else if (const std::string_view number = text.starts_with('+') ? text.substr(1) : text;
-               isJsonNumber(number)) {
-      out_.raw(number);
-    } else {
-      if (const auto why = strangeNumber(text); why && complaint_.empty())
-        complaint_ = fmt::format("{}:{}: {}: {}", file_, value.line, text, *why);
-      out_.string(text);
+      out_.string(value.text);
+      return;
+    }
+    using enum YamlScalar::Kind;
+    const YamlScalar scalar = readYamlScalar(value.text);
+    switch (scalar.kind) {
+      case kNull:
+      case kBool:
+      case kNumber: out_.raw(scalar.json); return;
+      case kText: out_.string(value.text); return;
+      case kNoJson:
+        if (complaint_.empty())
+          complaint_ = fmt::format("{}:{}: {}: is no number that JSON has", file_, value.line, value.text);
+        out_.null();
     }
   }
 

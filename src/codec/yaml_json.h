@@ -8,10 +8,9 @@
 
 namespace trainyard::codec {
 
-// The JSON that kubectl makes of a YAML value before it sends it: unquoted scalars are numbers and bools
-// where YAML 1.1 reads them so ("yes", "off" included). kInvalid with "FILE:LINE: …" for numbers that JSON
-// does not have (infinities, NaN) and for those that are not decimal (010, 0x10), which people read
-// differently.
+// The JSON that kubectl makes of a YAML value before it sends it: unquoted scalars are what YAML 1.1 reads
+// them as (codec/yaml_scalar.h). kInvalid with "FILE:LINE: …" for numbers that JSON does not have
+// (infinities, NaN).
 [[nodiscard]] base::Result<std::string> yamlToJson(const YamlValue& value, const std::string& file);
 
 // The line of the field that a message about the document names, as "spec.roles[0].replicas" or

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
 #include "base/cut_text.h"
 #include "base/json_text.h"
+#include "codec/base64.h"
+#include "codec/yaml_scalar.h"
 
 namespace trainyard::codec {
 namespace {
@@ -37,46 +40,113 @@ class Converter {
     if (depth > kMaxDepth) throw Refusal{line, fmt::format("nested deeper than {} levels", kMaxDepth)};
     // Aliases of aliases grow without limit.
     if (++values_ > kMaxValues) throw Refusal{line, fmt::format("more than {} values", kMaxValues)};
-    // "?" and "!" are what the parser gives to scalars without a tag, plain and quoted.
-    if (const std::string& tag = node.Tag(); !tag.empty() && tag != "?" && tag != "!")
-      throw Refusal{line, "tags are not read"};
     YamlValue value;
     value.line = line;
     switch (node.Type()) {
-      case YAML::NodeType::Scalar: readScalar(node, value); break;
+      case YAML::NodeType::Scalar: readScalar(node, line, value); break;
       case YAML::NodeType::Sequence:
+        checkTag(node, line, "seq");
         value.kind = YamlValue::Kind::kList;
         for (const auto& item : node) value.items.push_back(convert(item, depth + 1));
         break;
-      case YAML::NodeType::Map: readMap(node, depth, value); break;
+      case YAML::NodeType::Map:
+        checkTag(node, line, "map");
+        readMap(node, depth, value);
+        break;
       default: break;
     }
     return value;
   }
 
  private:
-  static void readScalar(const YAML::Node& node, YamlValue& value) {
-    const std::string& text = node.Scalar();
-    const bool plain = node.Tag() != "!";
-    if (plain && (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL")) return;
-    value.kind = YamlValue::Kind::kText;
-    value.text = text;
-    value.quoted = !plain;
+  // "?" and "!" are what the parser gives to scalars without a tag, plain and quoted.
+  static std::string_view tagOf(const YAML::Node& node) {
+    constexpr std::string_view kStandard = "tag:yaml.org,2002:";
+    std::string_view tag = node.Tag();
+    if (tag == "?" || tag == "!") return {};
+    if (tag.starts_with(kStandard)) tag.remove_prefix(kStandard.size());
+    return tag;
+  }
+
+  static void checkTag(const YAML::Node& node, int line, std::string_view only) {
+    const std::string_view tag = tagOf(node);
+    if (!tag.empty() && tag != only) throw Refusal{line, fmt::format("tag {} is not read", quoted(tag))};
+  }
+
+  static void readScalar(const YAML::Node& node, int line, YamlValue& value) {
+    value.text = node.Scalar();
+    const std::string_view tag = tagOf(node);
+    value.quoted = node.Tag() == "!" || tag == "str";
+    if (tag == "binary") {
+      auto bytes = decodeBase64(value.text);
+      if (!bytes) throw Refusal{line, bytes.error().message};
+      value.text = std::move(*bytes);
+      value.quoted = true;
+    } else if (tag != "str" && tag != "int" && tag != "float" && tag != "bool" && tag != "null") {
+      checkTag(node, line, {});
+    }
+    if (value.quoted || readYamlScalar(value.text).kind != YamlScalar::Kind::kNull) {
+      value.kind = YamlValue::Kind::kText;
+    } else {
+      value.text.clear();
+    }
+  }
+
+  // A key is what its text is read as, written as JSON writes it: "yes" is "true".
+  static std::string keyOf(const YAML::Node& key, int line) {
+    if (key.IsNull()) throw Refusal{line, "a key must not be null"};
+    if (!key.IsScalar()) throw Refusal{line, "a key must be a text"};
+    YamlValue value;
+    readScalar(key, line, value);
+    if (value.kind == YamlValue::Kind::kNull) throw Refusal{line, "a key must not be null"};
+    return value.quoted ? value.text : readYamlScalar(value.text).json;
+  }
+
+  static bool isMerge(const YAML::Node& key) {
+    return key.IsScalar() && key.Scalar() == "<<" && (key.Tag() == "?" || tagOf(key) == "merge");
+  }
+
+  // As kubectl does it: in the order of the file, so that a "<<" replaces keys before it, too. Of a list the
+  // first map wins.
+  void merge(const YAML::Node& from, int line, int depth, YamlValue& into) {
+    if (from.IsSequence()) {
+      for (std::size_t i = from.size(); i > 0; --i) mergeMap(from[i - 1], line, depth, into);
+      return;
+    }
+    mergeMap(from, line, depth, into);
+  }
+
+  void mergeMap(const YAML::Node& from, int line, int depth, YamlValue& into) {
+    if (!from.IsMap()) throw Refusal{line, "\"<<\" takes a map or a list of maps"};
+    YamlValue merged = convert(from, depth + 1);
+    for (auto& [key, member] : merged.members) set(into, std::move(key), std::move(member));
+  }
+
+  static void set(YamlValue& map, std::string key, YamlValue member) {
+    const auto found = std::find_if(map.members.begin(), map.members.end(),
+                                    [&](const auto& each) { return each.first == key; });
+    if (found == map.members.end()) {
+      map.members.emplace_back(std::move(key), std::move(member));
+    } else {
+      found->second = std::move(member);
+    }
   }
 
   void readMap(const YAML::Node& node, int depth, YamlValue& value) {
     value.kind = YamlValue::Kind::kMap;
+    std::set<std::string> own;
     for (const auto& entry : node) {
       const int line = lineOf(entry.first.Mark());
-      if (!entry.first.IsScalar()) throw Refusal{line, "a key must be a text"};
-      std::string key = entry.first.Scalar();
-      const bool twice = std::any_of(value.members.begin(), value.members.end(),
-                                     [&](const auto& member) { return member.first == key; });
-      if (twice) throw Refusal{line, fmt::format("key \"{}\" is there twice", quoted(key))};
+      if (isMerge(entry.first)) {
+        merge(entry.second, line, depth, value);
+        continue;
+      }
+      std::string key = keyOf(entry.first, line);
+      if (!own.insert(key).second) throw Refusal{line, fmt::format("key \"{}\" is there twice", quoted(key))};
       YamlValue member = convert(entry.second, depth + 1);
       // What has no value has no place of its own; and a list or map is best looked for at its key.
       if (member.kind != YamlValue::Kind::kText) member.line = line;
-      value.members.emplace_back(std::move(key), std::move(member));
+      set(value, std::move(key), std::move(member));
     }
   }
 
@@ -213,6 +283,12 @@ YamlField YamlField::childAt(const YamlValue& item, std::size_t index) const {
 
 std::string YamlField::pathOf(std::string_view key) const {
   return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+}
+
+std::string YamlField::scalar() const {
+  const std::string_view plain = text();
+  const bool quoted = present() && value_->quoted;
+  return quoted || plain.empty() ? std::string(plain) : readYamlScalar(plain).json;
 }
 
 std::string_view YamlField::text() const {

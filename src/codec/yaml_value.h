@@ -11,7 +11,8 @@
 
 namespace trainyard::codec {
 
-// One value of a YAML file, with the line it stands in. Scalars stay texts: what they mean is up to who asks.
+// One value of a YAML file, with the line it stands in. Aliases and merge keys ("<<") are resolved. Scalars
+// stay texts: what they mean is up to the caller (codec/yaml_scalar.h).
 struct YamlValue {
   enum class Kind { kNull, kText, kList, kMap };
   Kind kind = Kind::kNull;
@@ -61,6 +62,8 @@ class YamlField {
 
   // The scalar. Empty, with a complaint, for maps and lists; empty for what is not present.
   [[nodiscard]] std::string_view text() const;
+  // The same, where a number or a bool is wanted: as JSON writes it ("256" of 0400, "true" of yes).
+  [[nodiscard]] std::string scalar() const;
   // visit(YamlField) for every element of a list; a complaint for anything else that is present.
   template <typename Visit>
   void forEachElement(Visit&& visit) const {

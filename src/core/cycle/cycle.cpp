@@ -140,7 +140,7 @@ void Cycle::decide(const JobPtr& job) {
   if (job->finished()) return cleanUpFinished(job);
   if (job->status.gang.placed) return watchPlaced(job);
   if (const auto strays = strayPods(*job, podsOf(*job)); !strays.empty()) return removeStrays(job, strays);
-  if (job->spec.run.suspend) return write(job, job->status.gang, {}, {.suspended = true});
+  if (job->spec.run.suspend) return holdSuspended(job);
   admitOrRefuse(job);
 }
 

@@ -53,6 +53,32 @@ void Cycle::admitOrRefuse(const JobPtr& job) {
   wait(job);
 }
 
+// It waits for nothing, but Admitted reports whether its spec is usable, as that of a job that does.
+void Cycle::holdSuspended(const JobPtr& job) {
+  StatusNews news{.suspended = true};
+  const bool planned = !wantsShape(*job);  // otherwise its size, and so its templates, are not final
+  Admission admission;
+  if (planned) {
+    admission = admit(*job, input_.snapshot, queues_, *feedback_);
+  } else {
+    admission.refusal = refuseUse(*job, input_.snapshot, queues_);
+  }
+  std::vector<JobEvent> events;
+  if (const auto& refusal = admission.refusal) {
+    const model::Condition* told = job->condition(model::conditions::kAdmitted);
+    const bool isNews = told == nullptr || told->status != model::ConditionStatus::kFalse ||
+                        told->reason != model::toString(refusal->reason);
+    if (isNews) events.push_back({true, std::string(model::toString(refusal->reason)), refusal->message});
+    news.pending = refusal;
+    news.admitted = false;
+  }
+  news.admissionKnown = !admission.needsTemplateCheck;
+  JobDecision& decision = derive(job, job->status.gang, news);
+  decision.events = std::move(events);
+  if (admission.needsTemplateCheck && !feedback_->templateAsked)
+    decision.actions.emplace_back(CheckTemplates{});
+}
+
 void Cycle::refuse(const JobPtr& job, model::Pending refusal) {
   // It may quote what the user wrote.
   refusal.message = base::plainText(refusal.message, false);

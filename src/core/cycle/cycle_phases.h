@@ -92,6 +92,7 @@ class Cycle {
 
   // cycle_admit.cpp: a job without places: whether it may wait for some, and what it has to wait for first.
   void admitOrRefuse(const JobPtr& job);
+  void holdSuspended(const JobPtr& job);
   void refuse(const JobPtr& job, model::Pending refusal);
   void awaitPlan(const JobPtr& job);
   void planNext();

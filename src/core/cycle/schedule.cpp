@@ -176,6 +176,7 @@ bool Scheduler::consider(const Contender& contender) {
     if (neverStarts(contender)) return false;
     const auto pending = words_.limits().limitReached(contender, *beyond, contender.demand);
     stopQueue(contender, *pending);
+    if (snapshot_.policy.backfill.enabled) holdBelowLimit(contender, *beyond);
     return words_.say(contender, pending, schedule_);
   }
   if (!contender.asks->preemptible) {

@@ -383,7 +383,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
   // The schema has 32 bits for it; specs that ask for more are refused, but tell so.
   status.gpus = std::min<std::int64_t>(model::gangGpus(job.spec, status.gang), INT32_MAX);
 
-  status.pending = news.pending;
+  status.pending = news.suspended ? std::nullopt : news.pending;
   if (status.pending) {
     status.pending->needs.clear();
     std::string& message = status.pending->message;
@@ -418,7 +418,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
     write.clear(conditions::kRestarting, "Settled", "no member is being replaced");
   }
   if (news.admitted) {
-    write.set(conditions::kAdmitted, true, "Admitted", admittedText(job.spec));
+    if (news.admissionKnown) write.set(conditions::kAdmitted, true, "Admitted", admittedText(job.spec));
   } else {
     write.set(conditions::kAdmitted, false, model::toString(news.pending->reason), news.pending->message);
   }
@@ -445,7 +445,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
     if (!status.startTime) status.startTime = placed;
   } else if (status.gang.proposal) {
     describeStarting(write, *status.gang.proposal, news, members);
-  } else {
+  } else if (!news.suspended) {
     describeWaiting(write, news);
     if (job.deleting) write.clear(conditions::kRunning, "Deleted", "the job is being deleted");
   }

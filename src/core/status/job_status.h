@@ -18,7 +18,8 @@ enum class RestartNews { kNone, kCounted, kNotCounted };
 struct StatusNews {
   std::optional<model::Pending> pending = std::nullopt;  // set while the job waits or is refused
   bool admitted = true;                                  // false: pending says why not
-  bool suspended = false;
+  bool admissionKnown = true;  // false: its templates are being checked, and Admitted stays as it is
+  bool suspended = false;      // pending may only say why it is not admitted
   std::optional<model::ObjectKey> preemptedBy = std::nullopt;  // it has to make room for this job
   bool preemptedByOtherQueue = false;
   Verdict verdict = {};

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include "codec/yaml_scalar.h"
+
 namespace trainyard::sim {
 namespace {
 
@@ -82,16 +84,31 @@ class DuplicateFinder {
 
 constexpr int kMaxYamlValues = 1'000'000;
 
-// YAML 1.1 core scalars as the API server's converter reads them: a plain scalar may be null, bool or number.
+// As the API server's converter reads them: a plain scalar may be null, bool or number.
 Json scalar(const YAML::Node& node) {
   const std::string& text = node.Scalar();
   if (node.Tag() == "!") return text;
-  if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") return nullptr;
-  if (text == "true" || text == "True" || text == "TRUE") return true;
-  if (text == "false" || text == "False" || text == "FALSE") return false;
-  const auto number = Json::parse(text, nullptr, false);
-  if (number.is_number()) return number;
-  return text;
+  using enum codec::YamlScalar::Kind;
+  const codec::YamlScalar read = codec::readYamlScalar(text);
+  if (read.kind == kNoJson) throw YAML::Exception(node.Mark(), "is no number that JSON has");
+  return read.kind == kText ? Json(text) : Json::parse(read.json);
+}
+
+std::string keyOf(const YAML::Node& key) {
+  return key.Tag() == "!" ? key.Scalar() : codec::readYamlScalar(key.Scalar()).json;
+}
+
+Json convert(const YAML::Node& node, int depth, int& left);
+
+// What "<<" takes in: a map, or maps of which the first wins.
+void merge(const YAML::Node& from, int depth, int& left, Json& into) {
+  const Json merged = convert(from, depth + 1, left);
+  if (merged.is_object()) return into.update(merged);
+  if (!merged.is_array()) throw YAML::Exception(from.Mark(), "\"<<\" takes a map or a list of maps");
+  for (auto each = merged.rbegin(); each != merged.rend(); ++each) {
+    if (!each->is_object()) throw YAML::Exception(from.Mark(), "\"<<\" takes a map or a list of maps");
+    into.update(*each);
+  }
 }
 
 // `left` counts the values that may still be made: aliases of aliases grow without limit.
@@ -107,7 +124,13 @@ Json convert(const YAML::Node& node, int depth, int& left) {
     }
     case YAML::NodeType::Map: {
       Json object = Json::object();
-      for (const auto& member : node) object[member.first.Scalar()] = convert(member.second, depth + 1, left);
+      for (const auto& member : node) {
+        if (member.first.Tag() != "!" && member.first.Scalar() == "<<") {
+          merge(member.second, depth, left, object);
+        } else {
+          object[keyOf(member.first)] = convert(member.second, depth + 1, left);
+        }
+      }
       return object;
     }
     default: return nullptr;

@@ -239,6 +239,43 @@ TEST_CASE("a refused template is told once, and nothing else happens") {
   CHECK(decisionFor(cycle(again), "ml/bert") == nullptr);
 }
 
+TEST_CASE("a suspended job is admitted once its templates are checked, and refused as any other") {
+  const auto planOf = [](model::Job subject, std::optional<std::string> templateError) {
+    CycleInput in = input(halfFull().add(std::move(subject)));
+    in.feedback[key("ml/bert")].templateError = std::move(templateError);
+    return cycle(in);
+  };
+  const auto statusOf = [](const Plan& plan) { return *decisionFor(plan, "ml/bert")->status; };
+  const auto admitted = [](const model::JobStatus& status) -> std::string {
+    for (const auto& each : status.conditions)
+      if (each.type == model::conditions::kAdmitted) return each.reason;
+    return "";
+  };
+  model::Job bert = job("ml/bert").role("worker", 1, gpus(1));
+  bert.spec.run.suspend = true;
+
+  const Plan asking = planOf(bert, std::nullopt);
+  REQUIRE(decisionFor(asking, "ml/bert")->actions.size() == 1);
+  CHECK(std::holds_alternative<CheckTemplates>(decisionFor(asking, "ml/bert")->actions.front()));
+  CHECK(statusOf(asking).phase == "Suspended");
+  CHECK(admitted(statusOf(asking)).empty());
+
+  CHECK(admitted(statusOf(planOf(bert, ""))) == "Admitted");
+
+  const Plan refused = planOf(bert, "spec.roles[worker].template: no such field");
+  CHECK(statusOf(refused).phase == "Suspended");
+  CHECK(admitted(statusOf(refused)) == "InvalidTemplate");
+  CHECK_FALSE(statusOf(refused).pending);
+  CHECK(decisionFor(refused, "ml/bert")->events.size() == 1);
+  model::Job told = bert;
+  told.status = statusOf(refused);
+  CHECK(decisionFor(planOf(told, "spec.roles[worker].template: no such field"), "ml/bert") == nullptr);
+
+  bert.specError = "spec.roles[worker].template.spec.affinity: no";
+  bert.errorInTemplate = true;
+  CHECK(admitted(statusOf(planOf(bert, ""))) == "InvalidTemplate");
+}
+
 TEST_CASE("proposals carry the leader's term and their places are taken within the cycle") {
   const Plan plan = cycle(input(halfFull()
                                     .add(job("ml/a").role("worker", 1, gpus(8)).created(1))

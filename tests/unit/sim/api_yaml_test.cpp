@@ -6,10 +6,18 @@ namespace trainyard::sim {
 namespace {
 
 TEST_CASE("YAML is read as the API server's converter reads it") {
-  const auto documents = parseYaml("a: &x {n: 1, t: '1'}\nb: *x\n---\n- ~\n");
+  const auto documents = parseYaml("a: &x {k: 1, t: '1'}\nb: *x\n---\n- ~\n");
   REQUIRE(documents);
-  CHECK(*documents == std::vector<Json>{Json::parse(R"({"a":{"n":1,"t":"1"},"b":{"n":1,"t":"1"}})"),
+  CHECK(*documents == std::vector<Json>{Json::parse(R"({"a":{"k":1,"t":"1"},"b":{"k":1,"t":"1"}})"),
                                         Json::parse("[null]")});
+}
+
+TEST_CASE("YAML 1.1's numbers, bools and merge keys are the API server's, too") {
+  const auto documents = parseYaml("a: &x {mode: 0400, on: yes}\nb: {<<: *x, k: 1e3}\n");
+  REQUIRE(documents);
+  CHECK(documents->front() ==
+        Json::parse(R"({"a":{"mode":256,"true":true},"b":{"mode":256,"true":true,"k":1000}})"));
+  CHECK_FALSE(parseYaml("a: {<<: x}\n"));
 }
 
 TEST_CASE("aliases of aliases, and of themselves, come to an end") {
