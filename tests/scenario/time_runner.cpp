@@ -121,7 +121,8 @@ class World {
     if (!done) refuse(done.error().message);
   }
   void remove(const std::string& path) {
-    if (const auto done = cluster_->request(net::Method::kDelete, path); !done) refuse(done.error().message);
+    const auto done = cluster_->request(net::Method::kDelete, path);
+    if (!done && done.error().code != base::ErrorCode::kNotFound) refuse(done.error().message);
   }
 
   // All of them, from the beginning: each needs a moment until it has its service account.

@@ -151,7 +151,8 @@ bool Scheduler::movesOthers(const Contender& contender, const GangShape& shape) 
 }
 
 // A claim meets the reservations of others like any start, with what its victims hold left out: that is handed
-// over. (Lost: not at all. A queue could take, job by job, what is reserved for another one's gang.)
+// over. (Lost: not at all. A queue could take, job by job, what is reserved for another one's gang.) Nothing
+// of another queue is preempted for a start that is conditional itself.
 bool Scheduler::carryOutUnlessKept(const Contender& contender, Claim claim) {
   if (!claim.yields.empty()) {
     preemption_.withdraw(claim);
@@ -159,7 +160,11 @@ bool Scheduler::carryOutUnlessKept(const Contender& contender, Claim claim) {
     return false;
   }
   Judgement judgement = judge(contender, claim.placement.assignments, &claim.concessions);
-  if (judgement.isKept()) {
+  const bool stopsOthers =
+      std::any_of(claim.concessions.begin(), claim.concessions.end(), [&](const Change& each) {
+        return each.kind != ChangeKind::kShrink && tree_.queueOf(*each.job) != contender.queue;
+      });
+  if (judgement.isKept() || (stopsOthers && !judgement.conditions.empty())) {
     preemption_.withdraw(claim);
     return false;
   }

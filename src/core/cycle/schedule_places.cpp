@@ -13,10 +13,12 @@ bool Scheduler::findPlaces(const Contender& contender) {
   if (auto found = placeInQuota(contender, shape.key, shape.relaxation.widest)) {
     return startOrHoldBack(contender, shape, std::move(*found));
   }
-  if (claimsGuaranteed(contender, shape) || claimsMore(contender, shape) || startsSmaller(contender) ||
-      claims(contender, shape))
-    return true;
-  if (reservations_.empty() && movesOthers(contender, shape)) return true;
+  // A job behind one that waits for their queue's limit starts on idle capacity alone.
+  const bool isBehind = stopped_.contains(contender.queue);
+  const bool mayClaim = !isBehind;
+  if (mayClaim && (claimsGuaranteed(contender, shape) || claimsMore(contender, shape))) return true;
+  if (startsSmaller(contender) || (mayClaim && claims(contender, shape))) return true;
+  if (mayClaim && reservations_.empty() && movesOthers(contender, shape)) return true;
   if (const auto widest = widerThatPays(contender, shape)) {
     if (auto found = placeInQuota(contender, shape.key, *widest))
       return startOrHoldBack(contender, shape, std::move(*found));

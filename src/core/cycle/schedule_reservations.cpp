@@ -95,13 +95,15 @@ Scheduler::Judgement Scheduler::judge(const Contender& contender,
     const bool isHigher = isInQueue && contender.priority > holder.rank.priority;
     const bool comesFirst = isInQueue && !holder.overdue && contender.rank.before(holder.rank);
     const bool isOlder = ownSince && *ownSince < holder.since;
+    const std::vector<Change> handedOver =
+        preempted == nullptr ? std::vector<Change>() : handedOverBeside(holder, *preempted);
     BackfillRequest request = requestOf(contender, holder.queue, *holder.job);
     request.comesFirst = comesFirst;
     const BackfillVerdict verdict =
         each.judge({.job = &job,
                     .isEntitled = *isEntitled || isHigher || isOlder || (comesFirst && !byExpectedRun),
                     .request = request,
-                    .preempted = preempted},
+                    .handedOver = &handedOver},
                    places);
     wakeAt(verdict.again);
     note(verdict, *holder.job);
@@ -113,6 +115,21 @@ Scheduler::Judgement Scheduler::judge(const Contender& contender,
   const QueueTree::Amounts held = tree_.heldBy(job, places);
   for (const LimitHold& each : limitHolds_) note(judgeBelow(each, contender, held), *each.job);
   return judgement;
+}
+
+// The gangs among these that the holder may not preempt itself, by priority in its queue.
+std::vector<Change> Scheduler::handedOverBeside(const Holder& holder,
+                                                const std::vector<Change>& preempted) const {
+  const Priorities priorities(snapshot_);
+  const bool mayPreempt =
+      priorities.mayPreempt(*holder.job) && !forbidsWithin(tree_.node(holder.queue));
+  std::vector<Change> handedOver;
+  for (const Change& each : preempted) {
+    const bool isIts = mayPreempt && tree_.queueOf(*each.job) == holder.queue &&
+                       priorities.of(*each.job) < holder.rank.priority;
+    if (!isIts) handedOver.push_back(each);
+  }
+  return handedOver;
 }
 
 BackfillRequest Scheduler::requestOf(const Contender& contender, QueueTree::Index holders,

@@ -144,6 +144,8 @@ class Scheduler {
                   const std::vector<Change>* preempted = nullptr);
   [[nodiscard]] BackfillRequest requestOf(const Contender& contender, QueueTree::Index holders,
                                           const Job& holder);
+  [[nodiscard]] std::vector<Change> handedOverBeside(const Holder& holder,
+                                                     const std::vector<Change>& preempted) const;
   BackfillVerdict judgeBelow(const LimitHold& hold, const Contender& contender,
                              const QueueTree::Amounts& held);
   [[nodiscard]] std::optional<Ends> endsFor(const Contender& holder);

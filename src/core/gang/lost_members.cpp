@@ -116,8 +116,9 @@ std::optional<Placement> findPlacesFor(const Job& job, const std::vector<Member>
 std::optional<Placement> findNewPlaces(const Job& job, const std::vector<Member>& members,
                                        const std::vector<Member>& replaced,
                                        const std::vector<Member>& leaving, const Ground& ground) {
+  const NodeAmounts room = roomOf(job, leaving, ground.ledger);
   WhatIf gone(ground.ledger);
-  gone.release(roomOf(job, leaving, ground.ledger));
+  gone.release(room);
   return findPlacesFor(job, members, replaced, leaving, ground);
 }
 

@@ -110,8 +110,8 @@ bool Reservation::concerns(const Places& places) const {
 bool Reservation::leavesRoom(const Asking& asking, const Places& places) {
   if (!start_) return false;
   NodeAmounts taken = amountsOf(*asking.job, places, ledger_);
-  if (asking.preempted != nullptr) {
-    for (const Change& each : *asking.preempted)
+  if (asking.handedOver != nullptr) {
+    for (const Change& each : *asking.handedOver)
       handOver(amountsOf(*each.job, each.remove, ledger_), taken);
   }
   WhatIf without(ledger_);

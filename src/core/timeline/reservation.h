@@ -57,8 +57,9 @@ class Reservation {
     const model::Job* job = nullptr;
     bool isEntitled = false;  // step 1
     BackfillRequest request = {};
-    // Gangs that are preempted for it. What they hold on the same nodes is handed over, not taken.
-    const std::vector<Change>* preempted = nullptr;
+    // Gangs that are preempted for it, and that the holder could not preempt itself. What they hold on the same
+    // nodes is handed over, not taken.
+    const std::vector<Change>* handedOver = nullptr;
   };
   // Whether the gang may start on this placement.
   [[nodiscard]] BackfillVerdict judge(const Asking& asking, const std::vector<model::Assignment>& places);
