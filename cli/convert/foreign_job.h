@@ -17,6 +17,10 @@ struct ForeignJob {
 // one: who converts a file is told that it is not known here.)
 [[nodiscard]] bool staysAsItIs(const std::string& json);
 
+// What of an object that stays as it is belongs to a system that is to be left: a queue of Kueue's, Volcano's
+// scheduler. Empty of all others.
+[[nodiscard]] std::string heldByOthers(const std::string& json);
+
 // A line for who converts what a cluster has: a job that can be converted and has ended, or is being deleted,
 // would begin anew. Empty of any other object.
 [[nodiscard]] std::string whyLeftOut(const std::string& json);
