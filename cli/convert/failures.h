@@ -24,7 +24,6 @@ class FailureDraft {
   void disruption(std::vector<std::string> roles);  // a member that is evicted ends the job
   // How many restarts; without it as many as the field takes.
   void limit(Json restarts) { limit_ = std::move(restarts); }
-  [[nodiscard]] bool limited() const { return limit_.has_value(); }
   // Only the failed member is started again.
   void memberOnly() { memberOnly_ = true; }
 

@@ -113,7 +113,8 @@ constexpr std::array kTrainFields{
          "`roles[].replicas`; without it the runtime's; a placeholder stays and is named"},
     Fact{"spec.trainer.resourcesPerNode", kKept, "the container's resources"},
     Fact{"spec.trainer.numProcPerNode", kKept,
-         "variable `PET_NPROC_PER_NODE`; with MPI *changed*: the host file has a slot for each GPU"},
+         "variable `PET_NPROC_PER_NODE`, the number of CPUs where `auto` finds no GPUs; with MPI *changed*: "
+         "the host file has a slot for each GPU"},
     Fact{"spec.suspend", kKept, "`run.suspend`; *changed* with Kueue's label: left out, as Kueue sets it"},
     Fact{"spec.activeDeadlineSeconds", kKept, "`run.activeDeadlineSeconds`"},
     Fact{"spec.labels", kKept, "labels of the job"},

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/quantity.h"
 #include "cli/convert/draft.h"
 #include "cli/convert/runtimes.h"
 #include "model/process_group.h"
@@ -183,15 +184,38 @@ class TrainJob {
   void addProcesses() {
     Json processes = get(trainer_, "numProcPerNode");
     if (processes.is_null()) processes = runtime_.processes;
-    const std::string word = wordOf(processes);
+    std::string word = wordOf(processes);
+    const bool torch = draft_.spec()["framework"] == "PyTorch";
+    // Without GPUs it is the number of CPUs that the node's container has.
+    if (torch && (word.empty() || word == "auto" || word == "cpu")) {
+      if (const std::string cpus = cpusWithoutGpus(); !cpus.empty()) word = cpus;
+    }
     if (word.empty()) return;
-    if (draft_.spec()["framework"] != "PyTorch")
+    if (!torch)
       return draft_.changed(
           fmt::format("numProcPerNode {}: not carried over; the host file has a slot for each GPU, "
                       "and the command says how many processes it starts",
                       word));
     for (RoleDraft& role : draft_.roles()) role.variables.emplace_back("PET_NPROC_PER_NODE", word);
     draft_.kept(fmt::format("numProcPerNode {}: variable PET_NPROC_PER_NODE", word));
+  }
+
+  // Empty where the container has GPUs, or says nothing of CPUs.
+  std::string cpusWithoutGpus() {
+    const RoleDraft* worker = draft_.findRole("worker");
+    if (worker == nullptr) return {};
+    for (const Json& container : listOf(get(worker->pod, "spec", "containers"))) {
+      if (textOf(get(container, "name")) != runtime_.container) continue;
+      const Json resources = get(container, "resources");
+      if (resources.dump().find("gpu") != std::string::npos) return {};
+      std::string cpu = wordOf(get(resources, "limits", "cpu"));
+      if (cpu.empty()) cpu = wordOf(get(resources, "requests", "cpu"));
+      const auto amount = base::Quantity::parse(cpu);
+      if (!amount || amount->milli() <= 0) return {};
+      constexpr std::int64_t kMilli = 1000;
+      return std::to_string((amount->milli() + kMilli - 1) / kMilli);
+    }
+    return {};
   }
 
   void addRetries() {
