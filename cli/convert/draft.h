@@ -31,7 +31,7 @@ struct RoleDraft {
 // A TrainingJob that is being written after another system's job, and the notes about it.
 class JobDraft {
  public:
-  // Takes over the metadata of `source`, and what Kueue's labels say.
+  // Takes over the metadata of `source`, and its labels of Kueue.
   JobDraft(const Json& source, const SystemFacts& facts, const Beside& beside);
 
   // The TrainingJob's, so far; roles are added by finish().
@@ -53,7 +53,7 @@ class JobDraft {
   void lost(std::string_view text) { note(Severity::kLost, text); }
   void cannotWork(std::string_view text) { note(Severity::kCannotWork, text); }
   // Fields that the table of the system does not have (system_facts.h): nothing is lost in silence. `path` is
-  // that of the table, `shown` what the note says.
+  // that of the table, `shown` that of the note.
   void noteUnknown(const Json& object, const std::string& path, const std::string& shown);
 
   // The new role; nullptr where it would have no members.
@@ -72,7 +72,7 @@ class JobDraft {
   void addMetadata(const char* part, const Json& more) { mergeInto(job_["metadata"][part], more); }
   // spec()[section][key]: of `run`, `gang` and so on.
   void set(const char* section, const char* key, Json value) { spec_[section][key] = std::move(value); }
-  // Kueue suspends whoever waits for its turn; nobody would resume it.
+  // Kueue suspends pending jobs; without Kueue such a job would stay suspended.
   void addSuspend(const Json& suspend, const char* path);
   // An object that the job needs beside it.
   void addObject(Json object) { objects_.push_back(std::move(object)); }

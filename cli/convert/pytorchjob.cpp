@@ -99,7 +99,7 @@ class PyTorchJob {
     }
   }
 
-  // What the command says of the number of nodes, where it does not leave that to torchrun's own variable.
+  // Whether the command gives the number of nodes, instead of torchrun's own variable.
   [[nodiscard]] bool fixesNodes(const RoleDraft& role) const {
     static const re2::RE2 kFlag(R"re(--?(?:nnodes|num[-_]machines|num[-_]nodes)(?:=|\s+)["']?([^\s"']+))re");
     static const re2::RE2 kRange(R"(\d+:\d+)");
@@ -172,7 +172,7 @@ class PyTorchJob {
       draft_.lost("elasticPolicy.standalone: write --standalone into the command");
   }
 
-  // WORLD_SIZE is the product, and torchrun is told how many processes to start.
+  // WORLD_SIZE is the product; torchrun reads how many processes to start.
   void addProcesses() {
     std::string processes = wordOf(get(spec_, "nprocPerNode"));
     if (processes.empty()) processes = wordOf(get(elastic_, "nProcPerNode"));
@@ -241,7 +241,7 @@ class PyTorchJob {
     copy(scheduling, "priorityClass", draft_.spec(), "priorityClassName");
     if (const Json least = get(scheduling, "minAvailable"); !least.is_null() && least != 0) {
       if (!get(draft_.spec(), "elastic").is_null()) {
-        draft_.changed("runPolicy.schedulingPolicy.minAvailable: spec.elastic says how small the job may be");
+        draft_.changed("runPolicy.schedulingPolicy.minAvailable: spec.elastic bounds the size of the job");
       } else if (countOf(least) < draft_.members() || !least.is_number_integer()) {
         draft_.set("gang", "minAvailable", least);
       }

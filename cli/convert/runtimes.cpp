@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kFrameworkLabel = "trainer.kubeflow.org/framework";
 constexpr const char* kStepLabel = "trainer.kubeflow.org/trainjob-ancestor-step";
 
-// A word that a runtime's label, its mlPolicy or its name has.
+// A part of a runtime's label, of its mlPolicy or of its name.
 struct WordFact {
   std::string_view word;
   std::string_view framework;
@@ -49,7 +49,7 @@ std::string frameworkOf(const Json& runtime, const std::string& name) {
     return found;
   if (!get(runtime, "metadata", "labels", kFrameworkLabel).is_null()) return "Custom";
   if (std::string found = frameworkIn(name); !found.empty()) return found;
-  // Nodes that are told nothing but their number.
+  // No framework: nodes get their number only.
   return "Custom";
 }
 

@@ -10,7 +10,7 @@ namespace trainyard::cli {
 
 // What a TrainJob gets from its runtime.
 struct Runtime {
-  std::string framework;  // empty where nothing tells
+  std::string framework;  // empty where it is not known
   bool found = false;     // its object is among the files
   Json pod;               // template of its nodes; null where it is not known
   std::string container = "node";
@@ -20,7 +20,7 @@ struct Runtime {
   std::string others;  // names of its other jobs: "dataset-initializer, model-initializer"
 };
 
-// The runtime that `spec.runtimeRef` names: from the files, otherwise what its name tells.
+// The runtime that `spec.runtimeRef` names: from the files, otherwise by its name.
 [[nodiscard]] Runtime runtimeOf(const Json& reference, const Beside& beside);
 
 }  // namespace trainyard::cli

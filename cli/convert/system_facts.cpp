@@ -212,7 +212,7 @@ constexpr std::array kVolcanoBehaviours{
          "as there where the task's name is a role's; otherwise texts of the template that name one are "
          "rewritten"},
     Fact{"labels and annotations `volcano.sh/*`, `scheduling.k8s.io/group-name` of pods", kKept,
-         "a `fieldRef` of one reads what says the same"},
+         "a `fieldRef` of one reads the field with the same value"},
 };
 
 constexpr std::array kVolcanoLabels{

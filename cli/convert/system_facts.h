@@ -22,7 +22,7 @@ struct LabelFact {
   // Written into the template: {job}, {role} and {task} (the role's former name) stand for names. Empty where
   // it differs from member to member.
   std::string_view value;
-  // The field of a member's pod that says the same, for programs that read it by fieldRef.
+  // The field of a member's pod with the same value, for programs that read it by fieldRef.
   std::string_view path;
   bool isLabel = true;             // otherwise an annotation
   std::string_view onlyRole = {};  // empty: all roles

@@ -255,7 +255,7 @@ void TemplateCleaner::require(const std::string& topologyKey, const std::string&
                           level->usual ? "" : ", which the cluster's topology has to have"));
 }
 
-// Members that have to be near each other are what spec.locality is for; other pods' labels keep nobody near.
+// spec.locality keeps members near each other; the operator refuses required affinity to other pods.
 void TemplateCleaner::takeAffinity(RoleDraft& role) {
   if (!get(role.pod, "spec", "affinity", "podAffinity", kRequired).is_array()) return;
   Json& affinity = role.pod["spec"]["affinity"];

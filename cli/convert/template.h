@@ -19,7 +19,7 @@ class TemplateCleaner {
   explicit TemplateCleaner(JobDraft& draft) : draft_(draft) {}
 
   void clean(RoleDraft& role);
-  // After all roles: what several of them say together.
+  // After all roles: affinity among them.
   void settle();
 
  private:

@@ -79,7 +79,7 @@ class TrainJob {
                     runtimeName(), runtimeName()));
   }
 
-  // The runtime's template, what overrides it, and what the trainer says of its container.
+  // The runtime's template with its overrides and the trainer's container.
   Json nodePod() {
     Json pod = runtime_.pod.is_object() ? runtime_.pod : Json::object();
     if (!get(pod, "spec", "containers").is_array() || get(pod, "spec", "containers").empty()) {
@@ -194,13 +194,13 @@ class TrainJob {
     if (!torch)
       return draft_.changed(
           fmt::format("numProcPerNode {}: not carried over; the host file has a slot for each GPU, "
-                      "and the command says how many processes it starts",
+                      "and the command decides how many processes it starts",
                       word));
     for (RoleDraft& role : draft_.roles()) role.variables.emplace_back("PET_NPROC_PER_NODE", word);
     draft_.kept(fmt::format("numProcPerNode {}: variable PET_NPROC_PER_NODE", word));
   }
 
-  // Empty where the container has GPUs, or says nothing of CPUs.
+  // Empty where the container has GPUs, or neither requests nor limits of CPUs.
   std::string cpusWithoutGpus() {
     const RoleDraft* worker = draft_.findRole("worker");
     if (worker == nullptr) return {};

@@ -36,7 +36,7 @@ void copy(const Json& from, const char* key, Json& to, const char* as);
 // A text as it is, a number as JSON writes it; empty of everything else.
 [[nodiscard]] std::string wordOf(const Json& value);
 
-// 1 where nothing, or no number that could be one, says how many.
+// 1 where there is no count, or no number that could be one.
 [[nodiscard]] std::int64_t countOf(const Json& count);
 
 // Whether a variable stands there that something else is to replace by a number: $NODES, ${NODES}.

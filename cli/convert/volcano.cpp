@@ -95,7 +95,7 @@ class VolcanoJob {
     draft_.noteUnknown(task.task, "spec.tasks[]", fmt::format("task {}", role));
   }
 
-  // 0 and nothing are the same to Volcano: what the tasks say, otherwise all.
+  // Volcano reads 0 as absent: the sum of the tasks' minimums, or of their replicas.
   [[nodiscard]] bool saysMinimum() const {
     const Json least = get(spec_, "minAvailable");
     return !least.is_null() && least != 0;
@@ -108,7 +108,7 @@ class VolcanoJob {
     if (least >= draft_.members()) return;
     draft_.set("gang", "minAvailable", least);
     draft_.changed(fmt::format(
-        "minAvailable {} of {}: spec.gang.minAvailable says when the job starts; Volcano also takes it as "
+        "minAvailable {} of {}: spec.gang.minAvailable decides when the job starts; Volcano also takes it as "
         "completed when that many have succeeded, whatever became of the others",
         least, draft_.members()));
   }

@@ -163,7 +163,7 @@ void VolcanoPolicies::writeSuccess(const Json& spec, const std::string& framewor
   }
   if (successes == 1) draft_.set("success", "operator", "Any");
   if (!successes.is_null() && successes != 1 && successes != draft_.members())
-    draft_.lost("spec.minSuccess: not carried over; spec.success says which roles have to succeed");
+    draft_.lost("spec.minSuccess: not carried over; spec.success lists the roles that have to succeed");
   if (all.size() > 1 || successes == 1) {
     draft_.set("success", "roles", all);
     draft_.kept(successes == 1 ? "minSuccess 1: the job has succeeded when one member has (spec.success)"
