@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <vector>
 
@@ -6,55 +6,51 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
-#include "cli/convert.h"
-#include "cli/foreign_job.h"
-#include "cli/json_text.h"
+#include "cli/convert/convert.h"
+#include "cli/convert/system_facts.h"
 #include "cli/manifests.h"
+#include "cli/plain_text.h"
 
 namespace trainyard::cli {
 namespace {
 
-base::Result<std::string> convert(const std::vector<std::string>& files) {
-  const auto manifests = readManifests(files);
-  if (!manifests) return base::fail(manifests.error());
-  if (manifests->empty()) return base::fail(base::ErrorCode::kInvalid, "there is no object in the files");
-  // Where nothing is to convert the first one is refused by its name.
-  const bool anyJob = std::any_of(manifests->begin(), manifests->end(),
-                                  [](const Manifest& each) { return !staysAsItIs(each.json); });
-  std::string text;
-  for (const Manifest& manifest : *manifests) {
-    if (anyJob && staysAsItIs(manifest.json)) {
-      const auto yaml = yamlOfJson(manifest.json);
-      if (!yaml) return base::fail(yaml.error());
-      text += fmt::format("{}# as it was\n{}", text.empty() ? "" : "---\n", *yaml);
-      continue;
-    }
-    if (const std::string why = whyLeftOut(manifest.json); !why.empty()) {
-      text += fmt::format("# {}\n", why);
-      continue;
-    }
-    const auto converted = convertJob(manifest.json);
-    if (!converted)
-      return base::fail(converted.error().code,
-                        fmt::format("{}: {}", manifest.file, converted.error().message));
-    const auto yaml = yamlOfJson(converted->json);
-    if (!yaml) return base::fail(yaml.error());
-    text += text.empty() ? "" : "---\n";
-    for (const std::string& note : converted->notes) text += fmt::format("# {}\n", note);
-    text += *yaml;
+struct ConvertFlags {
+  std::vector<std::string> files;
+  bool strict = false;
+  bool table = false;
+};
+
+int convert(const std::string& program, const ConvertFlags& flags) {
+  if (flags.table) return printResult(program, conversionTables());
+  if (flags.files.empty())
+    return printResult(program, base::fail(base::ErrorCode::kInvalid, "name a file by -f"));
+  const auto manifests = readManifests(flags.files);
+  if (!manifests) return printResult(program, base::fail(manifests.error()));
+  const auto converted = convertManifests(*manifests);
+  if (!converted) return printResult(program, base::fail(converted.error()));
+  if (flags.strict && converted->worst != Severity::kKept) {
+    for (const std::string& each : converted->problems)
+      fmt::print(stderr, "{}: {}\n", program, plainText(each, false));
+    return 1;
   }
-  return text;
+  printResult(program, converted->text);
+  return exitStatusOf(converted->worst);
 }
 
 }  // namespace
 
 void addConvertCommand(CLI::App& app, const std::string& program, const Runner& run) {
-  auto files = std::make_shared<std::vector<std::string>>();
-  CLI::App* command = app.add_subcommand(
-      "convert", "Volcano's Job, a PyTorchJob or a TrainJob as a TrainingJob; comments tell what to look at");
-  command->add_option("-f,--filename", *files, "file, or - for standard input")->required();
-  command->callback(
-      [files, program, run] { run([files, program] { return printResult(program, convert(*files)); }); });
+  auto flags = std::make_shared<ConvertFlags>();
+  CLI::App* command =
+      app.add_subcommand("convert",
+                         "Volcano's Job, a PyTorchJob or a TrainJob as a TrainingJob; comments name what "
+                         "changes its meaning. Exit status: 0 nothing, 3 something changed or is lost, 4 "
+                         "something cannot work as written, 1 nothing was converted");
+  command->add_option("-f,--filename", flags->files, "file, or - for standard input");
+  command->add_flag("--strict", flags->strict,
+                    "write nothing, and exit with 1, unless all keeps its meaning");
+  command->add_flag("--table", flags->table, "print what becomes of every field, as Markdown");
+  command->callback([flags, program, run] { run([flags, program] { return convert(program, *flags); }); });
 }
 
 }  // namespace trainyard::cli

@@ -219,6 +219,7 @@ void PlanExecutor::run(const StepPtr& step, const core::EnsureAuxiliaries&) {
     ensureSshKeys(step);
   }
   ensureDisruptionBudget(step);
+  ensureMemberServices(step);
   if (codec::usesLauncher(job.spec) && job.spec.mayHaveMates()) {
     ++step->openParts;
     ensureLaunchToken(step);
@@ -232,6 +233,20 @@ void PlanExecutor::ensureDisruptionBudget(const StepPtr& step) {
   if (!job.spec.disruptionBudget) return;
   ++step->openParts;
   ensureOurs(step, kube::kDisruptionBudgets, codec::encodeDisruptionBudget(job));
+}
+
+// Of the members that the change adds: the others have theirs.
+void PlanExecutor::ensureMemberServices(const StepPtr& step) {
+  const model::Job& job = *step->decision.job;
+  const auto& proposal = job.status.gang.proposal;
+  if (!job.spec.memberServices || !proposal) return;
+  for (const model::Assignment& places : proposal->add) {
+    for (const int index : places.indices.values()) {
+      ++step->openParts;
+      ensureOwned(step, kube::kServices, model::podName(job.key.name, places.role, index),
+                  codec::encodeMemberService(job, places.role, index));
+    }
+  }
 }
 
 // Under a name that nobody else has a use for: where it exists it is the job's own, of an earlier try.

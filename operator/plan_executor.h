@@ -125,6 +125,7 @@ class PlanExecutor {
   void ensureOurs(const StepPtr& step, const kube::ResourceType& type, std::string body);
   void ensureSshKeys(const StepPtr& step);
   void ensureDisruptionBudget(const StepPtr& step);
+  void ensureMemberServices(const StepPtr& step);
   void ensureLaunchToken(const StepPtr& step);
   void tellOwnVariables(const StepPtr& step);
   [[nodiscard]] const model::Preflight* preflightOf(const model::Job& job) const;

@@ -211,8 +211,18 @@ model::PlanRequest readPlan(const Field& field) {
   return plan;
 }
 
+void readMemberServices(const Field& field, JobSpec& spec) {
+  spec.memberServices = field.boolean(false);
+  int members = spec.totalReplicas();
+  if (spec.elastic) members += spec.elastic->maxReplicas - spec.elastic->replicas;
+  if (spec.memberServices && members > model::limits::kMemberServices)
+    field.complain(fmt::format("may be true for jobs of at most {} pods, not {}",
+                               model::limits::kMemberServices, members));
+}
+
 void readGang(const Field& gang, JobSpec& spec) {
   spec.disruptionBudget = gang["disruptionBudget"].boolean(false);
+  readMemberServices(gang["memberServices"], spec);
   const Field minAvailable = gang["minAvailable"];
   if (!minAvailable.present()) return;
   spec.minAvailable = minAvailable.smallInteger(1, 1);

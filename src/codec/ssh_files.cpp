@@ -14,7 +14,7 @@ namespace files = model::files;
 // One host key for all members, which the client knows: nothing is to be asked, and nobody else is believed.
 // The alias keeps the list of known hosts at one line.
 std::string clientConfig(std::string_view domain) {
-  return fmt::format(R"(Host *.{domain}
+  return fmt::format(R"(Host {job}-* *.{domain}
     Port {port}
     IdentityFile {run}/{key}
     IdentitiesOnly yes
@@ -29,10 +29,17 @@ std::string clientConfig(std::string_view domain) {
     ServerAliveCountMax 4
     LogLevel ERROR
 )",
+<<<<<<< HEAD
                      fmt::arg("domain", domain), fmt::arg("port", model::kSshPort),
                      fmt::arg("run", files::kRunFolder), fmt::arg("key", kUserKey),
                      fmt::arg("alias", kHostAlias), fmt::arg("keys", files::kKeyFolder),
                      fmt::arg("known", kKnownHosts));
+=======
+                     fmt::arg("domain", domain), fmt::arg("job", domain.substr(0, domain.find('.'))),
+                     fmt::arg("port", files::kSshPort), fmt::arg("run", files::kRunFolder),
+                     fmt::arg("key", kUserKey), fmt::arg("alias", kHostAlias),
+                     fmt::arg("keys", files::kKeyFolder), fmt::arg("known", kKnownHosts));
+>>>>>>> convert
 }
 
 // StrictModes would refuse files that are mounted. The port is one that needs no root.

@@ -123,6 +123,7 @@ struct JobSpec {
   std::optional<Elastic> elastic = std::nullopt;
   std::optional<int> minAvailable = std::nullopt;
   bool disruptionBudget = false;              // a PodDisruptionBudget guards the gang
+  bool memberServices = false;                // each member's name is a host name of its namespace
   std::chrono::seconds schedulingTimeout{0};  // 0: wait for ever
   Locality locality;
   std::optional<std::chrono::seconds> estimatedDuration = std::nullopt;

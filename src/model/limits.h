@@ -36,6 +36,9 @@ inline constexpr std::int64_t kVariableBytes = 131'071;
 // Of a ConfigMap's data, keys included: what the API server takes.
 inline constexpr std::size_t kConfigMapBytes = std::size_t{1} << 20;
 
+// Of a job with a Service for each member: each is an object of its own, and one of its endpoints beside it.
+inline constexpr int kMemberServices = 1'000;
+
 // Of texts that the API server takes: a condition's message, an Event's note, and its other words.
 inline constexpr std::size_t kConditionMessage = 32'768;
 inline constexpr std::size_t kEventNote = 1'024;

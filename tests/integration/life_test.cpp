@@ -49,6 +49,22 @@ TEST_CASE("a gang that asks for it has a budget that nobody may evict from, and 
   lab.requireSound();
 }
 
+TEST_CASE("a gang that asks for it has a Service for each member, and they go with the job") {
+  Lab lab;
+  lab->startOperator();
+  lab.submit("named", {.workers = 2, .runFor = "10h", .extra = R"("gang":{"memberServices":true})"});
+  lab.submit("other", {.workers = 2, .runFor = "10h"});
+  REQUIRE(lab.waitPhase("named", "Running", 60s));
+  REQUIRE(lab.waitPhase("other", "Running", 60s));
+  const std::string services = "/api/v1/namespaces/default/services/";
+  for (const char* member : {"named-worker-0", "named-worker-1"}) CHECK(lab.exists(services + member));
+  CHECK_FALSE(lab.exists(services + "other-worker-0"));
+  lab.deleteJob("named");
+  REQUIRE(lab.waitGone("named", 60s));
+  CHECK(lab.until([&] { return !lab.exists(services + "named-worker-0"); }, 60s));
+  lab.requireSound();
+}
+
 TEST_CASE("a job that says nothing any more is told of, or starts anew and at last ends") {
   Lab lab;
   const int first = lab->startOperator();

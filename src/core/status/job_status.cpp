@@ -273,7 +273,8 @@ std::string_view readyText(std::string_view phase) {
 // that is suspended. One that has failed, or was refused for what only its author can mend, makes no progress
 // any more.
 void describeReady(ConditionWriter& write, const JobStatus& status, const StatusNews& news, bool runs) {
-  const std::string_view ready = readyText(status.phase);
+  // Also of one that is suspended.
+  const std::string_view ready = refusedForGood(news) ? std::string_view() : readyText(status.phase);
   write.set(conditions::kReady, !ready.empty(), status.phase, std::string(ready));
   if (status.phase == "Failed") {
     write.set(conditions::kStalled, true, "Failed", "the job has failed");

@@ -1,8 +1,8 @@
-#include "cli/convert.h"
+#include "cli/convert/convert.h"
 
 #include <catch2/catch.hpp>
 
-#include "cli/foreign_job.h"
+#include "cli/convert/foreign_job.h"
 #include "codec/job.h"
 
 namespace trainyard::cli {
@@ -22,8 +22,8 @@ model::Job read(const Converted& converted) {
 }
 
 bool notes(const Converted& converted, const std::string& words) {
-  for (const std::string& note : converted.notes) {
-    if (note.find(words) != std::string::npos) return true;
+  for (const Note& note : converted.notes) {
+    if (note.text.find(words) != std::string::npos) return true;
   }
   return false;
 }
@@ -34,7 +34,7 @@ TEST_CASE("A PyTorchJob becomes a TrainingJob of master and workers") {
           R"({"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"bert","namespace":"ml",)") +
       R"("uid":"u","labels":{"kueue.x-k8s.io/queue-name":"vision","a":"b"}},"spec":{"runPolicy":{"cleanPodPolicy":"All",)"
       R"("backoffLimit":2,"suspend":true,"schedulingPolicy":{"priorityClass":"high","scheduleTimeoutSeconds":60}},)"
-      R"("elasticPolicy":{"minReplicas":2,"maxReplicas":8,"rdzvBackend":"c10d"},"pytorchReplicaSpecs":{)"
+      R"("elasticPolicy":{"minReplicas":2,"maxReplicas":8,"rdzvBackend":"c10d","metrics":[{}]},"pytorchReplicaSpecs":{)"
       R"("Master":{"replicas":1,"restartPolicy":"ExitCode","template":)" +
       kPod + R"(},"Worker":{"replicas":3,"template":)" + kPod + "}}}}");
   REQUIRE(converted);
@@ -52,7 +52,7 @@ TEST_CASE("A PyTorchJob becomes a TrainingJob of master and workers") {
   CHECK_FALSE(job.spec.run.suspend);
   CHECK(notes(*converted, "runPolicy.suspend"));
   CHECK(notes(*converted, "ExitCode"));
-  CHECK(notes(*converted, "rdzvBackend"));
+  CHECK(notes(*converted, "elasticPolicy.metrics"));
   CHECK(converted->json.find("restartPolicy") == std::string::npos);
   CHECK(converted->json.find("schedulerName") == std::string::npos);
   CHECK(converted->json.find("\"uid\"") == std::string::npos);
@@ -87,9 +87,9 @@ TEST_CASE("Volcano's Job keeps its tasks, queue and success") {
   CHECK(job.spec.roles[1].name == "workers2");
   CHECK(job.spec.queue.str() == "vision");
   CHECK(converted->json.find(R"("success":{"roles":["mpimaster"]})") != std::string::npos);
-  CHECK(converted->json.find(R"("failure":{"maxRestarts":3})") != std::string::npos);
+  CHECK(converted->json.find(R"("failure":{"maxRestarts":3,)") != std::string::npos);
   CHECK(converted->json.find(R"("gang":{"minAvailable":2})") != std::string::npos);
-  CHECK_FALSE(notes(*converted, "minAvailable"));
+  CHECK(notes(*converted, "minAvailable 2 of 3"));
   CHECK(notes(*converted, "AbortJob"));
   CHECK_FALSE(notes(*converted, "PodEvicted"));
   CHECK(notes(*converted, "dependsOn"));
@@ -105,13 +105,12 @@ TEST_CASE("What a converted job loses is told, on one line each") {
           R"("topologyPolicy":"none","template":)") +
       kPod + "}]}}");
   REQUIRE(converted);
-  for (const char* words :
-       {"metadata.name", "minSuccess", "spec.runningEstimate", "plugin ssh", "PodFailed, PodEvicted",
-        "exit code 3", "task w: minAvailable", "task w: maxRetry", "task w.topologyPolicy"}) {
+  for (const char* words : {"metadata.name", "minSuccess 1", "plugin ssh", "PodFailed, PodEvicted",
+                            "minAvailable 1 of 2", "task w: maxRetry", "task w.topologyPolicy"}) {
     CAPTURE(words);
     CHECK(notes(*converted, words));
   }
-  for (const std::string& note : converted->notes) CHECK(note.find('\n') == std::string::npos);
+  for (const Note& note : converted->notes) CHECK(note.text.find('\n') == std::string::npos);
   CHECK(converted->json.find(R"("annotations":{"team":"x"})") != std::string::npos);
 }
 
@@ -122,7 +121,7 @@ TEST_CASE("A TrainJob's metadata for pods and processes of a node are told") {
   REQUIRE(converted);
   CHECK(notes(*converted, "spec.labels"));
   CHECK(notes(*converted, "numProcPerNode"));
-  for (const std::string& note : converted->notes) CHECK(note.find("\u2028") == std::string::npos);
+  for (const Note& note : converted->notes) CHECK(note.text.find("\u2028") == std::string::npos);
 }
 
 TEST_CASE("Volcano's MPI tasks become launcher and workers, whatever they were called") {
@@ -140,7 +139,9 @@ TEST_CASE("Volcano's MPI tasks become launcher and workers, whatever they were c
   CHECK(job.spec.roles[1].name == "worker");
   CHECK(converted->json.find("sshd") == std::string::npos);
   CHECK(converted->json.find(R"("success":{"roles":["launcher"]})") != std::string::npos);
-  CHECK(notes(*converted, "MPI_HOST"));
+  CHECK(converted->json.find(
+            R"({"name":"MPI_HOST","value":"horovod-worker-0.horovod,horovod-worker-1.horovod"})") !=
+        std::string::npos);
   CHECK(notes(*converted, "sshd"));
 }
 
@@ -170,7 +171,7 @@ TEST_CASE("An elastic job without workers for the moment begins with the fewest"
   const auto converted = convertJob(
       std::string(
           R"({"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"bert"},"spec":{)"
-          R"("runPolicy":{"schedulingPolicy":{"minAvailable":9}},"elasticPolicy":{"minReplicas":2,"maxReplicas":4},)"
+          R"("runPolicy":{"schedulingPolicy":{"minAvailable":9}},"elasticPolicy":{"minReplicas":2,"maxReplicas":4,"metrics":[{}]},)"
           R"("pytorchReplicaSpecs":{"Worker":{"replicas":0,"template":)") +
       kPod + "}}}}");
   REQUIRE(converted);
@@ -248,7 +249,7 @@ TEST_CASE("What the operator would refuse of a template is taken out and told") 
   CHECK(converted->json.find(R"("priorityClassName":"high","roles")") != std::string::npos);
   CHECK(converted->json.find(R"("failure":{"maxRestarts":0})") != std::string::npos);
   for (const char* words : {"Master has no replicas", "finalizers", "hostname", "subdomain", "nodeName",
-                            "gold", "restartPolicy Never", "elasticPolicy.rdzvId"}) {
+                            "gold", "restartPolicy Never"}) {
     CAPTURE(words);
     CHECK(notes(*converted, words));
   }

@@ -299,6 +299,16 @@ TEST_CASE("the headless Service selects this job's pods by name and uid") {
       "selector":{"trainyard.dev/job-name":"bert","trainyard.dev/job-uid":"j1"}}})"));
 }
 
+TEST_CASE("a member's own Service has its name and selects it alone") {
+  CHECK(canonical(codec::encodeMemberService(jobWith(kPlain), "worker", 1)) ==
+        canonical(R"({"apiVersion":"v1","kind":"Service",
+    "metadata":{"name":"bert-worker-1","namespace":"ml","labels":{"trainyard.dev/job-name":"bert","trainyard.dev/job-uid":"j1"},
+      "ownerReferences":[{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","name":"bert","uid":"j1",
+                          "controller":true,"blockOwnerDeletion":true}]},
+    "spec":{"clusterIP":"None","publishNotReadyAddresses":true,
+      "selector":{"trainyard.dev/job-name":"bert","trainyard.dev/job-uid":"j1","trainyard.dev/role":"worker","trainyard.dev/index":"1"}}})"));
+}
+
 TEST_CASE("the ConfigMap lists the members") {
   const auto document = codec::JsonDocument::parse(codec::encodeConfigMap(jobWith(kPlain)));
   REQUIRE(document);

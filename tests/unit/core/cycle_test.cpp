@@ -266,6 +266,10 @@ TEST_CASE("a suspended job is admitted once its templates are checked, and refus
   CHECK(statusOf(refused).phase == "Suspended");
   CHECK(admitted(statusOf(refused)) == "InvalidTemplate");
   CHECK_FALSE(statusOf(refused).pending);
+  model::Job refusedJob = bert;
+  refusedJob.status = statusOf(refused);
+  CHECK_FALSE(refusedJob.conditionTrue(model::conditions::kReady));
+  CHECK(refusedJob.conditionTrue(model::conditions::kStalled));
   CHECK(decisionFor(refused, "ml/bert")->events.size() == 1);
   model::Job told = bert;
   told.status = statusOf(refused);

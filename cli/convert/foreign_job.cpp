@@ -1,4 +1,4 @@
-#include "cli/foreign_job.h"
+#include "cli/convert/foreign_job.h"
 
 #include <algorithm>
 #include <functional>
@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/convert/system_facts.h"
 #include "cli/plain_text.h"
 
 namespace trainyard::cli {
@@ -26,9 +27,7 @@ ForeignJob read(const Json& object) {
   const auto slash = api.find('/');
   ForeignJob job{.kind = textAt(object, "/kind"),
                  .group = slash == std::string::npos ? "" : api.substr(0, slash)};
-  job.known = (job.kind == "Job" && job.group == "batch.volcano.sh") ||
-              (job.kind == "PyTorchJob" && job.group == "kubeflow.org") ||
-              (job.kind == "TrainJob" && job.group == "trainer.kubeflow.org");
+  job.known = factsOf(job.kind, job.group) != nullptr;
   return job;
 }
 
@@ -57,6 +56,25 @@ bool staysAsItIs(const std::string& json) {
   static const std::set<std::string, std::less<>> kJobsOfOthers{
       "AppWrapper", "JobSet", "RayCluster", "RayService", "ScheduledSparkApplication", "SparkApplication"};
   return ofKubernetes || !(job.kind.ends_with("Job") || kJobsOfOthers.contains(job.kind));
+}
+
+std::string heldByOthers(const std::string& json) {
+  const Json object = Json::parse(json, nullptr, false);
+  constexpr std::string_view kPointer = "kueue.x-k8s.io~1queue-name";
+  for (const char* meta : {"/metadata", "/spec/template/metadata", "/spec/jobTemplate/spec/template/metadata",
+                           "/spec/jobTemplate/metadata"}) {
+    const std::string queue = textAt(object, fmt::format("{}/labels/{}", meta, kPointer).c_str());
+    if (queue.empty()) continue;
+    return fmt::format(
+        "label kueue.x-k8s.io/queue-name: {}: Kueue goes on queueing it; Trainyard queues TrainingJobs "
+        "only, so write it as one",
+        queue);
+  }
+  for (const char* spec : {"/spec", "/spec/template/spec", "/spec/jobTemplate/spec/template/spec"}) {
+    if (textAt(object, fmt::format("{}/schedulerName", spec).c_str()) == "volcano")
+      return "schedulerName volcano: Volcano goes on placing its pods, and asks no other scheduler";
+  }
+  return "";
 }
 
 std::string whyLeftOut(const std::string& json) {

@@ -1,0 +1,147 @@
+#include "cli/convert/convert.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include "cli/convert/check.h"
+#include "cli/convert/draft.h"
+#include "cli/convert/foreign_job.h"
+#include "cli/convert/system_facts.h"
+#include "cli/json_text.h"
+
+namespace trainyard::cli {
+namespace {
+
+using Drafter = void (*)(const Json&, JobDraft&);
+
+Drafter drafterOf(std::string_view kind) {
+  if (kind == "PyTorchJob") return draftPyTorchJob;
+  return kind == "TrainJob" ? draftTrainJob : draftVolcanoJob;
+}
+
+// A number that is still to be put in is no text: without quotes it becomes one.
+std::string withPlainPlaceholders(std::string yaml) {
+  static const re2::RE2 kNumber(
+      R"re((?m)^(\s*(?:- )?(?:replicas|minReplicas|maxReplicas|minAvailable|maxRestarts|ttlSecondsAfterFinished|activeDeadlineSeconds): )"(\$(?:\w+|\{[^"{}]+\}))"$)re");
+  re2::RE2::GlobalReplace(&yaml, kNumber, R"(\1\2)");
+  return yaml;
+}
+
+class FileConverter {
+ public:
+  explicit FileConverter(const std::vector<Manifest>& manifests) : manifests_(manifests) {
+    for (const Manifest& each : manifests) beside_.objects.push_back(each.json);
+  }
+
+  base::Result<ConvertedFile> convert() {
+    bool any = false;
+    std::string refusal;
+    for (const Manifest& manifest : manifests_) {
+      if (const std::string why = whyLeftOut(manifest.json); !why.empty()) {
+        file_.text += fmt::format("# {}\n", why);
+        any = true;
+      } else if (foreignJob(manifest.json).known) {
+        any = true;
+        if (const auto added = addJob(manifest); !added) return base::fail(added.error());
+      } else if (staysAsItIs(manifest.json)) {
+        if (const auto added = addAsItIs(manifest); !added) return base::fail(added.error());
+      } else {
+        const std::string unknown = convertJob(manifest.json).error().message;
+        if (refusal.empty()) refusal = fmt::format("{}: {}", manifest.file, unknown);
+        add({Severity::kLost, fmt::format("{} {}: left out: {}", manifest.kind, manifest.name, unknown)},
+            manifest);
+      }
+    }
+    if (any) return std::move(file_);
+    if (refusal.empty())
+      refusal =
+          fmt::format("{}: {}", manifests_.front().file, convertJob(manifests_.front().json).error().message);
+    return base::fail(base::ErrorCode::kInvalid, refusal);
+  }
+
+ private:
+  base::Result<void> addJob(const Manifest& manifest) {
+    const auto converted = convertJob(manifest.json, beside_);
+    if (!converted)
+      return base::fail(converted.error().code,
+                        fmt::format("{}: {}", manifest.file, converted.error().message));
+    begin();
+    for (const Note& note : converted->notes) add(note, manifest);
+    if (const auto written = write(converted->json); !written) return written;
+    for (const std::string& object : converted->objects) {
+      begin();
+      if (const auto written = write(object); !written) return written;
+    }
+    return {};
+  }
+
+  base::Result<void> addAsItIs(const Manifest& manifest) {
+    begin();
+    file_.text += "# as it was\n";
+    if (const std::string why = heldByOthers(manifest.json); !why.empty())
+      add({Severity::kChanged, fmt::format("{} {}: {}", manifest.kind, manifest.name, why)}, manifest);
+    return write(manifest.json);
+  }
+
+  void begin() {
+    if (hasObject_) file_.text += "---\n";
+    hasObject_ = true;
+  }
+
+  base::Result<void> write(const std::string& json) {
+    const auto yaml = yamlOfJson(json);
+    if (!yaml) return base::fail(yaml.error());
+    file_.text += withPlainPlaceholders(*yaml);
+    return {};
+  }
+
+  void add(const Note& note, const Manifest& manifest) {
+    file_.text += fmt::format("# {}: {}\n", toString(note.severity), note.text);
+    file_.worst = std::max(file_.worst, note.severity);
+    if (note.severity != Severity::kKept)
+      file_.problems.push_back(
+          fmt::format("{} {}: {}: {}", manifest.kind, manifest.name, toString(note.severity), note.text));
+  }
+
+  const std::vector<Manifest>& manifests_;
+  Beside beside_;
+  ConvertedFile file_;
+  bool hasObject_ = false;
+};
+
+}  // namespace
+
+base::Result<Converted> convertJob(const std::string& json, const Beside& beside) {
+  const ForeignJob source = foreignJob(json);
+  const SystemFacts* facts = factsOf(source.kind, source.group);
+  if (facts == nullptr) {
+    return base::fail(
+        base::ErrorCode::kInvalid,
+        fmt::format("{} of {} cannot be converted: only Job of batch.volcano.sh, PyTorchJob of kubeflow.org "
+                    "and TrainJob of trainer.kubeflow.org",
+                    source.kind.empty() ? "an object without kind" : source.kind, source.group));
+  }
+  try {
+    const Json whole = Json::parse(json, nullptr, false);
+    JobDraft draft(whole, *facts, beside);
+    drafterOf(source.kind)(whole, draft);
+    auto converted = draft.finish();
+    if (!converted) return converted;
+    for (Note& each : checkConverted(converted->json)) converted->notes.push_back(std::move(each));
+    return converted;
+  } catch (const Json::exception& error) {
+    // A list where an object belongs, for instance: its own API server would have refused it.
+    return base::fail(base::ErrorCode::kInvalid,
+                      fmt::format("{} is not well-formed: {}", source.kind, error.what()));
+  }
+}
+
+base::Result<ConvertedFile> convertManifests(const std::vector<Manifest>& manifests) {
+  if (manifests.empty()) return base::fail(base::ErrorCode::kInvalid, "there is no object in the files");
+  return FileConverter(manifests).convert();
+}
+
+}  // namespace trainyard::cli

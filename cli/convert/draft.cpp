@@ -1,0 +1,263 @@
+#include "cli/convert/draft.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include "cli/convert/template.h"
+#include "cli/plain_text.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr std::size_t kRoleLetters = 16;
+constexpr const char* kApplied = "kubectl.kubernetes.io/last-applied-configuration";
+constexpr const char* kQueueLabel = "kueue.x-k8s.io/queue-name";
+constexpr const char* kPriorityLabel = "kueue.x-k8s.io/priority-class";
+
+bool sameButForCase(const std::string& name, const std::string& original) {
+  return std::equal(name.begin(), name.end(), original.begin(), original.end(),
+                    [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
+}
+
+}  // namespace
+
+JobDraft::JobDraft(const Json& source, const SystemFacts& facts, const Beside& beside)
+    : facts_(facts), beside_(beside) {
+  job_["apiVersion"] = "trainyard.dev/v1alpha1";
+  job_["kind"] = "TrainingJob";
+  Json meta = Json::object();
+  for (const char* key : {"name", "generateName", "namespace", "labels", "annotations"}) {
+    copy(get(source, "metadata"), key, meta, key);
+  }
+  if (get(meta, "annotations").is_object()) meta["annotations"].erase(kApplied);
+  if (get(meta, "annotations").empty()) meta.erase("annotations");
+  takeName(meta);
+  takeKueueLabels(meta);
+  if (get(meta, "labels").empty()) meta.erase("labels");
+  ns_ = textOf(get(meta, "namespace"));
+  job_["metadata"] = std::move(meta);
+}
+
+void JobDraft::takeName(const Json& meta) {
+  static const re2::RE2 kLabel("[a-z]([-a-z0-9]{0,61}[a-z0-9])?");
+  name_ = textOf(get(meta, "name"));
+  if (name_.empty() || isPlaceholder(Json(name_)) || re2::RE2::FullMatch(name_, kLabel)) return;
+  cannotWork(
+      "metadata.name: names of TrainingJobs are like those of Services, 63 letters, digits and \"-\" at "
+      "most, first a letter: choose another one");
+}
+
+void JobDraft::takeKueueLabels(Json& meta) {
+  const Json queue = get(meta, "labels", kQueueLabel);
+  if (queue.is_string()) {
+    spec_["queue"] = queue;
+    meta["labels"].erase(kQueueLabel);
+    kept("label kueue.x-k8s.io/queue-name became spec.queue: a Queue of that name has to exist");
+    ofKueue_ = true;
+  }
+  const std::string priority = textOf(get(meta, "labels", kPriorityLabel));
+  if (priority.empty()) return;
+  meta["labels"].erase(kPriorityLabel);
+  lost(
+      fmt::format("label {}: \"{}\" is a WorkloadPriorityClass of Kueue: name a PriorityClass in "
+                  "spec.priorityClassName",
+                  kPriorityLabel, priority));
+}
+
+RoleDraft* JobDraft::findRole(std::string_view name) {
+  const auto found =
+      std::find_if(roles_.begin(), roles_.end(), [&](const RoleDraft& each) { return each.name == name; });
+  return found == roles_.end() ? nullptr : &*found;
+}
+
+std::string JobDraft::hostOf(std::string_view role, std::int64_t index) const {
+  const std::string job = name_.empty() ? "$(TRAINYARD_JOB)" : name_;
+  return fmt::format("{}-{}-{}.{}", job, role, index, job);
+}
+
+void JobDraft::note(Severity severity, std::string_view text) {
+  std::string line = plainText(text, false);
+  for (const char* separator : {"\u2028", "\u2029"}) {
+    for (auto at = line.find(separator); at != std::string::npos; at = line.find(separator))
+      line.replace(at, 3, " ");
+  }
+  Note note{severity, std::move(line)};
+  if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(std::move(note));
+}
+
+void JobDraft::noteUnknown(const Json& object, const std::string& path, const std::string& shown) {
+  if (!object.is_object()) return;
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_null() || facts_.knows(fmt::format("{}.{}", path, key))) continue;
+    lost(fmt::format("{}.{}: not carried over", shown, key));
+  }
+}
+
+RoleDraft* JobDraft::addRole(const std::string& original, const Json& replicas, Json pod) {
+  if (replicas == 0) {
+    kept(fmt::format("task {} has no replicas: left out", original));
+    return nullptr;
+  }
+  const std::string name = roleName(original);
+  if (name != original && !original.empty() && !sameButForCase(name, original))
+    kept(fmt::format("task {} is role {}: names of roles have letters and digits only", original, name));
+  RoleDraft role{name, original, Json(1), pod.is_object() ? std::move(pod) : Json::object()};
+  if (replicas.is_number_integer()) {
+    role.replicas = replicas;
+  } else if (!replicas.is_null()) {
+    role.replicas = replicas;
+    cannotWork(
+        fmt::format("role {}: replicas is {}, which is no number: {}", name, wordOf(replicas),
+                    isPlaceholder(replicas) ? "it stays for whatever is to replace it" : "write a number"));
+  }
+  roles_.push_back(std::move(role));
+  return &roles_.back();
+}
+
+// [a-z][a-z0-9]*, at most 16: pods are named JOB-ROLE-INDEX.
+std::string JobDraft::roleName(const std::string& original) {
+  std::string name;
+  for (const char each : original) {
+    const char letter = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
+    const bool digit = letter >= '0' && letter <= '9';
+    if ((letter >= 'a' && letter <= 'z') || (digit && !name.empty())) name += letter;
+  }
+  name = name.substr(0, kRoleLetters);
+  if (name.empty()) name = "task";
+  std::string unique = name;
+  for (int next = 2; !taken_.insert(unique).second; ++next)
+    unique = name.substr(0, kRoleLetters - 2) + std::to_string(next);
+  return unique;
+}
+
+std::int64_t JobDraft::members() const {
+  std::int64_t all = 0;
+  for (const RoleDraft& role : roles_) all += countOf(role.replicas);
+  return all;
+}
+
+bool JobDraft::sizesKnown() const {
+  return std::all_of(roles_.begin(), roles_.end(),
+                     [](const RoleDraft& role) { return role.replicas.is_number_integer(); });
+}
+
+bool JobDraft::mentions(const std::string& pattern) const {
+  const re2::RE2 expression(pattern);
+  bool found = false;
+  for (const RoleDraft& role : roles_) {
+    Json pod = role.pod;
+    forEachText(pod, [&](std::string& text) { found = found || re2::RE2::PartialMatch(text, expression); });
+  }
+  for (const std::string& text : scriptsOf(beside_))
+    found = found || re2::RE2::PartialMatch(text, expression);
+  return found;
+}
+
+void JobDraft::addSuspend(const Json& suspend, const char* path) {
+  if (suspend.is_null()) return;
+  if (ofKueue_ && suspend == true)
+    return changed(fmt::format("{}: left out, as Kueue may have set it; write run.suspend to keep it", path));
+  spec_["run"]["suspend"] = suspend;
+}
+
+// A job and its pods have one priority, that of the spec.
+void JobDraft::settlePriority() {
+  Json priority = get(spec_, "priorityClassName");
+  for (RoleDraft& role : roles_) {
+    const Json own = get(role.pod, "spec", "priorityClassName");
+    if (own.is_null()) continue;
+    if (priority.is_null()) priority = own;
+    if (own != priority)
+      changed(fmt::format("role {}: priorityClassName {}: not carried over; all members have the job's, {}",
+                          role.name, textOf(own), textOf(priority)));
+    role.pod["spec"].erase("priorityClassName");
+  }
+  if (!priority.is_null()) spec_["priorityClassName"] = std::move(priority);
+}
+
+// Texts that name a member as it is not called any more name it as it is.
+void JobDraft::renameMembers() {
+  for (const RoleDraft& renamed : roles_) {
+    if (renamed.formerPrefix.empty() || name_.empty()) continue;
+    const std::string former = re2::RE2::QuoteMeta(renamed.formerPrefix);
+    const re2::RE2 expression(fmt::format(R"((^|[^-\w]){}-(\d+|\$))", former));
+    const std::string now = fmt::format(R"(\1{}-{}-\2)", name_, renamed.name);
+    bool found = false;
+    for (RoleDraft& role : roles_) {
+      forEachText(role.pod, [&](std::string& text) {
+        found = re2::RE2::GlobalReplace(&text, expression, now) > 0 || found;
+      });
+    }
+    if (found)
+      kept(fmt::format("members {}-N are called {}-{}-N: texts of the templates that name one are rewritten",
+                       renamed.formerPrefix, name_, renamed.name));
+    for (const std::string& text : scriptsOf(beside_)) {
+      if (!re2::RE2::PartialMatch(text, expression)) continue;
+      cannotWork(fmt::format("a ConfigMap names members {}-N, which are called {}-{}-N: write that there",
+                             renamed.formerPrefix, name_, renamed.name));
+    }
+  }
+}
+
+void JobDraft::writeVariables(RoleDraft& role) {
+  for (const VariableFact& each : facts_.variables) {
+    role.variables.emplace_back(std::string(each.name), std::string(each.value));
+  }
+  if (role.variables.empty()) return;
+  forEachContainer(role.pod, [&](Json& container) {
+    const Json own = listOf(get(container, "env"));
+    Json env = Json::array();
+    for (const auto& [name, value] : role.variables) {
+      const bool set = std::any_of(own.begin(), own.end(), [&, &wanted = name](const Json& each) {
+        return textOf(get(each, "name")) == wanted;
+      });
+      if (set) continue;
+      Json variable = Json::object();
+      variable["name"] = name;
+      variable["value"] = value;
+      env.push_back(std::move(variable));
+    }
+    for (const Json& each : own) env.push_back(each);
+    if (!env.empty()) container["env"] = std::move(env);
+  });
+}
+
+base::Result<Converted> JobDraft::finish() {
+  if (roles_.empty()) return base::fail(base::ErrorCode::kInvalid, "it has no task that could become a role");
+  if (Json failure = failures_.write(); !failure.is_null()) spec_["failure"] = std::move(failure);
+  settlePriority();
+  renameMembers();
+  TemplateCleaner cleaner(*this);
+  for (RoleDraft& role : roles_) {
+    cleaner.clean(role);
+    writeVariables(role);
+  }
+  cleaner.settle();
+  for (RoleDraft& each : roles_) {
+    Json role = Json::object();
+    role["name"] = each.name;
+    role["replicas"] = each.replicas;
+    role["template"] = std::move(each.pod);
+    spec_["roles"].push_back(std::move(role));
+  }
+  Json spec = Json::object();
+  // In the order in which people read them.
+  for (const char* key : {"framework", "queue", "priorityClassName", "roles", "elastic", "gang", "scheduling",
+                          "locality", "estimate", "run", "success", "failure"}) {
+    copy(spec_, key, spec, key);
+  }
+  job_["spec"] = std::move(spec);
+  Converted converted{job_.dump(-1, ' ', false, Json::error_handler_t::replace)};
+  for (Json& each : objects_) {
+    if (!ns_.empty()) each["metadata"]["namespace"] = ns_;
+    converted.objects.push_back(each.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+  converted.notes = std::move(notes_);
+  return converted;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,286 @@
+#include <cctype>
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include "cli/convert/draft.h"
+#include "model/names.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr const char* kDefaultPort = "23456";
+constexpr const char* kPortName = "pytorchjob-port";
+constexpr const char* kRendezvousPort = "29400";
+constexpr const char* kOperator = "kubeflow.org/training-operator";
+
+bool sameIgnoringCase(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
+           return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
+         });
+}
+
+bool hasGpus(const Json& pod) {
+  for (const Json& container : listOf(get(pod, "spec", "containers"))) {
+    for (const char* part : {"limits", "requests"}) {
+      if (!get(container, "resources", part, std::string(model::names::kGpuResource).c_str()).is_null())
+        return true;
+    }
+  }
+  return false;
+}
+
+class PyTorchJob {
+ public:
+  PyTorchJob(const Json& source, JobDraft& draft)
+      : spec_(get(source, "spec")),
+        run_(get(spec_, "runPolicy")),
+        elastic_(get(spec_, "elasticPolicy")),
+        draft_(draft) {}
+
+  void draft() {
+    draft_.spec()["framework"] = "PyTorch";
+    for (const char* name : {"Master", "Worker"}) addReplicas(name);
+    draft_.noteUnknown(spec_, "spec", "spec");
+    if (!elastic_.is_null()) addElastic();
+    addProcesses();
+    addRendezvous();
+    addRunPolicy();
+    addSuccess();
+    addMemberNames();
+    draft_.kept("RANK, MASTER_ADDR and PET_* are set by the operator (docs/frameworks.md)");
+  }
+
+ private:
+  // Kubeflow takes the keys in any case.
+  void addReplicas(const char* name) {
+    Json one;
+    const Json specs = get(spec_, "pytorchReplicaSpecs");
+    for (const auto& [key, value] : specs.items()) {
+      if (sameIgnoringCase(key, name)) one = value;
+      if (sameIgnoringCase(name, "Worker") && !sameIgnoringCase(key, "Master") &&
+          !sameIgnoringCase(key, "Worker"))
+        draft_.lost(fmt::format("spec.pytorchReplicaSpecs.{}: not carried over", key));
+    }
+    if (one.is_null()) return;
+    Json replicas = get(one, "replicas");
+    // Scaled to nothing, for the moment.
+    if (!elastic_.is_null() && sameIgnoringCase(name, "Worker") && replicas == 0) {
+      const Json least = get(elastic_, "minReplicas");
+      replicas = least.is_number_integer() && least > 0 ? least : Json(1);
+      draft_.changed("Worker.replicas is 0: the job begins with elasticPolicy.minReplicas");
+    }
+    draft_.noteUnknown(one, "spec.pytorchReplicaSpecs.*", fmt::format("spec.pytorchReplicaSpecs.{}", name));
+    const RoleDraft* role = draft_.addRole(name, replicas, get(one, "template"));
+    if (role != nullptr) addRestarts(get(one, "restartPolicy"), *role);
+  }
+
+  void addRestarts(const Json& policy, const RoleDraft& role) {
+    const std::string text = policy.is_null() ? "OnFailure" : textOf(policy);
+    if (text == "Never") {
+      draft_.failures().role(role.name, OnFailure::kEnd);
+      draft_.kept(
+          fmt::format("{}: restartPolicy Never: a failure ends the job (spec.failure); preemption and lost "
+                      "nodes are not failures",
+                      role.original));
+    } else if (text == "ExitCode") {
+      draft_.failures().role(role.name, OnFailure::kByExitCode);
+      draft_.kept(fmt::format("{}: restartPolicy ExitCode: spec.failure.rules restart codes from 128 on",
+                              role.original));
+    } else {
+      draft_.failures().role(role.name, OnFailure::kRestart);
+      draft_.kept(
+          fmt::format("{}: restartPolicy {}: spec.failure counts every failure, whatever its class, and "
+                      "the whole gang starts again; without rules hopeless failures end at once",
+                      role.original, text));
+      if (text == "Always")
+        draft_.changed(
+            fmt::format("{}: restartPolicy Always: a member that ends with 0 has succeeded", role.original));
+    }
+  }
+
+  // Whether the command gives the number of nodes, instead of torchrun's own variable.
+  [[nodiscard]] bool fixesNodes(const RoleDraft& role) const {
+    static const re2::RE2 kFlag(R"re(--?(?:nnodes|num[-_]machines|num[-_]nodes)(?:=|\s+)["']?([^\s"']+))re");
+    static const re2::RE2 kRange(R"(\d+:\d+)");
+    static const re2::RE2 kOwn(R"(\$[({]?PET_NNODES[)}]?)");
+    std::string all;
+    for (const Json& container : listOf(get(role.pod, "spec", "containers"))) {
+      for (const char* key : {"command", "args"}) {
+        for (const Json& word : listOf(get(container, key))) all += wordOf(word) + " ";
+      }
+    }
+    std::string value;
+    if (re2::RE2::PartialMatch(all, kFlag, &value))
+      return !re2::RE2::FullMatch(value, kRange) && !re2::RE2::FullMatch(value, kOwn);
+    const auto own = variableOf(role.pod, "PET_NNODES");
+    return own && !re2::RE2::FullMatch(*own, kRange);
+  }
+
+  // Kubeflow resizes a job by an autoscaler, which it makes for `metrics` only.
+  void addElastic() {
+    draft_.noteUnknown(elastic_, "spec.elasticPolicy", "spec.elasticPolicy");
+    addTorchOptions();
+    const RoleDraft* worker = draft_.findRole("worker");
+    if (worker == nullptr) return;
+    const Json size = worker->replicas;
+    const Json least = get(elastic_, "minReplicas").is_null() ? size : get(elastic_, "minReplicas");
+    const Json most = get(elastic_, "maxReplicas").is_null() ? size : get(elastic_, "maxReplicas");
+    const bool scales = !get(elastic_, "metrics").is_null();
+    if (!scales) {
+      if (least != most || most != size)
+        draft_.kept(fmt::format(
+            "elasticPolicy: the job keeps its {} workers: Kubeflow resizes with metrics only", wordOf(size)));
+      draft_.failures().memberOnly();  // and torchrun meets at c10d, as there
+      return;
+    }
+    if (fixesNodes(*worker)) {
+      draft_.changed(fmt::format(
+          "elasticPolicy.metrics: the job keeps its {} workers: the command fixes the number of nodes",
+          wordOf(size)));
+      draft_.failures().memberOnly();
+      return;
+    }
+    Json elastic = Json::object();
+    elastic["role"] = "worker";
+    elastic["replicas"] = size;
+    elastic["minReplicas"] = least;
+    elastic["maxReplicas"] = most;
+    draft_.spec()["elastic"] = std::move(elastic);
+    draft_.changed("elasticPolicy.metrics: not carried over; Trainyard resizes the job by free capacity");
+  }
+
+  void addTorchOptions() {
+    if (const std::string restarts = wordOf(get(elastic_, "maxRestarts")); !restarts.empty())
+      setEverywhere("PET_MAX_RESTARTS", restarts);
+    const std::string backend = textOf(get(elastic_, "rdzvBackend"));
+    const std::string host = textOf(get(elastic_, "rdzvHost"));
+    const std::string port = wordOf(get(elastic_, "rdzvPort"));
+    if (!backend.empty() && backend != "c10d") setEverywhere("PET_RDZV_BACKEND", backend);
+    if (!host.empty() || !port.empty()) {
+      const std::string at = host.empty() ? "$(TRAINYARD_COORDINATOR)" : host;
+      setEverywhere("PET_RDZV_ENDPOINT", fmt::format("{}:{}", at, port.empty() ? kRendezvousPort : port));
+    }
+    if (const std::string id = wordOf(get(elastic_, "rdzvId")); !id.empty()) setEverywhere("PET_RDZV_ID", id);
+    std::string conf;
+    for (const Json& each : listOf(get(elastic_, "rdzvConf"))) {
+      conf += fmt::format("{}{}={}", conf.empty() ? "" : ",", textOf(get(each, "key")),
+                          wordOf(get(each, "value")));
+    }
+    if (!conf.empty()) setEverywhere("PET_RDZV_CONF", conf);
+    if (get(elastic_, "standalone") == true)
+      draft_.lost("elasticPolicy.standalone: write --standalone into the command");
+  }
+
+  // WORLD_SIZE is the product; torchrun reads how many processes to start.
+  void addProcesses() {
+    std::string processes = wordOf(get(spec_, "nprocPerNode"));
+    if (processes.empty()) processes = wordOf(get(elastic_, "nProcPerNode"));
+    static const re2::RE2 kNumber("[0-9]{1,6}");
+    const bool number = re2::RE2::FullMatch(processes, kNumber);
+    for (RoleDraft& role : draft_.roles()) {
+      if (!processes.empty())
+        role.variables.emplace_back("PET_NPROC_PER_NODE", processes);
+      else if (!hasGpus(role.pod))
+        role.variables.emplace_back("PET_NPROC_PER_NODE", "auto");
+    }
+    if (isPlaceholder(Json(processes)))
+      draft_.changed(
+          fmt::format("nprocPerNode {}: WORLD_SIZE is the number of pods; in Kubeflow it is that times {}",
+                      processes, processes));
+    if (!number || processes == "1") return;
+    if (!draft_.sizesKnown() || draft_.spec().contains("elastic")) {
+      draft_.changed(
+          fmt::format("nprocPerNode {}: WORLD_SIZE is the number of pods: it is {} times that in Kubeflow",
+                      processes, processes));
+      return;
+    }
+    setEverywhere("WORLD_SIZE", std::to_string(draft_.members() * std::stoll(processes)));
+    draft_.kept(fmt::format("nprocPerNode {}: variables PET_NPROC_PER_NODE and WORLD_SIZE", processes));
+  }
+
+  void addRendezvous() {
+    std::string port = kDefaultPort;
+    for (const RoleDraft& role : draft_.roles()) {
+      for (const Json& container : listOf(get(role.pod, "spec", "containers"))) {
+        for (const Json& each : listOf(get(container, "ports"))) {
+          if (textOf(get(each, "name")) == kPortName && !wordOf(get(each, "containerPort")).empty())
+            port = wordOf(get(each, "containerPort"));
+        }
+      }
+    }
+    setEverywhere("MASTER_PORT", port);
+    setEverywhere("PET_MASTER_PORT", port);
+  }
+
+  void addRunPolicy() {
+    Json policy = get(run_, "cleanPodPolicy");
+    if (policy.is_null()) policy = "None";
+    draft_.set("run", "cleanPodPolicy", policy);
+    const RoleDraft* worker = draft_.findRole("worker");
+    const bool outlives = draft_.findRole("master") != nullptr || !elastic_.is_null();
+    if (policy == "None" && worker != nullptr && outlives && hasGpus(worker->pod))
+      draft_.changed(
+          "cleanPodPolicy None: workers that still run when the job has succeeded are deleted, as they hold "
+          "GPUs; "
+          "Kubeflow lets them end by themselves (spec.success.roles has all roles wait)");
+    for (const char* key : {"ttlSecondsAfterFinished", "activeDeadlineSeconds"}) {
+      if (Json value = get(run_, key); !value.is_null()) draft_.set("run", key, value);
+    }
+    draft_.addSuspend(get(run_, "suspend"), "runPolicy.suspend");
+    if (Json limit = get(run_, "backoffLimit"); !limit.is_null()) draft_.failures().limit(std::move(limit));
+    const std::string manager = textOf(get(run_, "managedBy"));
+    if (!manager.empty() && manager != kOperator)
+      draft_.lost(fmt::format("runPolicy.managedBy {}: not carried over; see spec.run.managedBy", manager));
+    addScheduling(get(run_, "schedulingPolicy"));
+    draft_.noteUnknown(run_, "spec.runPolicy", "runPolicy");
+  }
+
+  void addScheduling(const Json& scheduling) {
+    if (get(draft_.spec(), "queue").is_null()) copy(scheduling, "queue", draft_.spec(), "queue");
+    copy(scheduling, "priorityClass", draft_.spec(), "priorityClassName");
+    if (const Json least = get(scheduling, "minAvailable"); !least.is_null() && least != 0) {
+      if (!get(draft_.spec(), "elastic").is_null()) {
+        draft_.changed("runPolicy.schedulingPolicy.minAvailable: spec.elastic bounds the size of the job");
+      } else if (countOf(least) < draft_.members() || !least.is_number_integer()) {
+        draft_.set("gang", "minAvailable", least);
+      }
+    }
+    if (!get(scheduling, "scheduleTimeoutSeconds").is_null())
+      draft_.kept(
+          "runPolicy.schedulingPolicy.scheduleTimeoutSeconds: left out: no gang holds places by halves");
+    draft_.noteUnknown(scheduling, "spec.runPolicy.schedulingPolicy", "runPolicy.schedulingPolicy");
+  }
+
+  // An elastic job without master has succeeded with the first of its workers.
+  void addSuccess() {
+    if (elastic_.is_null() || draft_.findRole("master") != nullptr || draft_.members() < 2) return;
+    draft_.set("success", "operator", "Any");
+    draft_.set("success", "roles", Json::array({"worker"}));
+    draft_.kept("elasticPolicy: the job has succeeded when one worker has (spec.success)");
+  }
+
+  // Kubeflow serves every pod's name by a Service of its own.
+  void addMemberNames() {
+    const std::string own = draft_.name().empty() ? "" : re2::RE2::QuoteMeta(draft_.name()) + "|";
+    const std::string member = fmt::format(R"(({}\$\w+|\$[{{(]\w+[)}}])-(master|worker)-(\d+|\$))", own);
+    if (!draft_.mentions(member)) return;
+    draft_.set("gang", "memberServices", true);
+    draft_.kept("names such as JOB-master-0 are host names: a Service for each member (gang.memberServices)");
+  }
+
+  void setEverywhere(const std::string& name, const std::string& value) {
+    for (RoleDraft& role : draft_.roles()) role.variables.emplace_back(name, value);
+  }
+
+  const Json spec_;
+  const Json run_;
+  const Json elastic_;
+  JobDraft& draft_;
+};
+
+}  // namespace
+
+void draftPyTorchJob(const Json& source, JobDraft& draft) { PyTorchJob(source, draft).draft(); }
+
+}  // namespace trainyard::cli

@@ -1,0 +1,277 @@
+#include "cli/convert/system_facts.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace trainyard::cli {
+namespace {
+
+using enum Severity;
+
+constexpr std::string_view kIndexPath = "metadata.labels['trainyard.dev/index']";
+constexpr std::string_view kRolePath = "metadata.labels['trainyard.dev/role']";
+constexpr std::string_view kJobPath = "metadata.labels['trainyard.dev/job-name']";
+constexpr std::string_view kJobUidPath = "metadata.labels['trainyard.dev/job-uid']";
+constexpr std::string_view kNamespacePath = "metadata.namespace";
+
+// --- Kubeflow's PyTorchJob
+
+constexpr std::array kPyTorchFields{
+    Fact{"spec.pytorchReplicaSpecs.*.replicas", kKept,
+         "`roles[].replicas` of roles `master` and `worker`; a placeholder such as `$NODES` stays and is "
+         "named"},
+    Fact{"spec.pytorchReplicaSpecs.*.template", kKept, "`roles[].template`"},
+    Fact{
+        "spec.pytorchReplicaSpecs.*.restartPolicy", kKept,
+        "`failure.rules` and `failure.maxRestarts`: OnFailure and Always count every failure, Never ends the "
+        "job, ExitCode starts codes from 128 on again. Always is *changed*: a member that ends with 0 has "
+        "succeeded"},
+    Fact{"spec.nprocPerNode", kKept, "variables `PET_NPROC_PER_NODE` and `WORLD_SIZE`"},
+    Fact{"spec.elasticPolicy.minReplicas", kKept,
+         "`elastic.minReplicas` where `metrics` make the job resize; otherwise the job has its size for "
+         "ever, as "
+         "there"},
+    Fact{"spec.elasticPolicy.maxReplicas", kKept, "`elastic.maxReplicas`, as `minReplicas`"},
+    Fact{"spec.elasticPolicy.maxRestarts", kKept, "variable `PET_MAX_RESTARTS`"},
+    Fact{"spec.elasticPolicy.metrics", kChanged,
+         "`elastic`: Trainyard decides by free capacity. Where the command fixes the number of nodes the job "
+         "keeps its size"},
+    Fact{"spec.elasticPolicy.nProcPerNode", kKept, "variable `PET_NPROC_PER_NODE`"},
+    Fact{"spec.elasticPolicy.rdzvBackend", kKept, "c10d as there; another one as `PET_RDZV_BACKEND`"},
+    Fact{"spec.elasticPolicy.rdzvHost", kKept, "variable `PET_RDZV_ENDPOINT`"},
+    Fact{"spec.elasticPolicy.rdzvPort", kKept, "variable `PET_RDZV_ENDPOINT`"},
+    Fact{"spec.elasticPolicy.rdzvId", kKept, "variable `PET_RDZV_ID`"},
+    Fact{"spec.elasticPolicy.rdzvConf", kKept, "variable `PET_RDZV_CONF`"},
+    Fact{"spec.elasticPolicy.standalone", kLost, "write `--standalone` into the command"},
+    Fact{"spec.runPolicy.cleanPodPolicy", kKept,
+         "`run.cleanPodPolicy`; `None`, Kubeflow's default, is written. *Changed* where pods that hold GPUs "
+         "would run on"},
+    Fact{"spec.runPolicy.ttlSecondsAfterFinished", kKept, "`run.ttlSecondsAfterFinished`"},
+    Fact{"spec.runPolicy.activeDeadlineSeconds", kKept, "`run.activeDeadlineSeconds`"},
+    Fact{"spec.runPolicy.backoffLimit", kKept,
+         "`failure.maxRestarts`; without it as many as that takes, 1000"},
+    Fact{"spec.runPolicy.suspend", kKept,
+         "`run.suspend`; *changed* with Kueue's label: left out, as Kueue sets it"},
+    Fact{"spec.runPolicy.managedBy", kKept, "nothing where it names Kubeflow's operator; otherwise *lost*"},
+    Fact{"spec.runPolicy.schedulingPolicy.queue", kKept, "`queue`"},
+    Fact{"spec.runPolicy.schedulingPolicy.priorityClass", kKept, "`priorityClassName`"},
+    Fact{"spec.runPolicy.schedulingPolicy.minAvailable", kKept,
+         "`gang.minAvailable` where it is below the number of pods"},
+    Fact{"spec.runPolicy.schedulingPolicy.minResources", kKept,
+         "nothing: a gang starts when there is room for its pods"},
+    Fact{"spec.runPolicy.schedulingPolicy.scheduleTimeoutSeconds", kKept,
+         "nothing: it bounds how long half a gang may hold places, and no gang does"},
+};
+
+constexpr std::array kPyTorchBehaviours{
+    Fact{"`JOB-master-0` and `JOB-worker-N` as host names", kKept,
+         "`gang.memberServices`, where the command, a variable or a ConfigMap of the file refers to one"},
+    Fact{"`MASTER_PORT` 23456, or the container port `pytorchjob-port`", kKept,
+         "variables `MASTER_PORT`, `PET_MASTER_PORT`"},
+    Fact{"`RANK`, `WORLD_SIZE`, `MASTER_ADDR`, `PET_*`", kKept,
+         "set by the operator ([frameworks.md](frameworks.md))"},
+    Fact{"nprocPerNode `auto`: processes by GPUs, otherwise by CPUs", kKept,
+         "`PET_NPROC_PER_NODE: auto` in templates without `nvidia.com/gpu`"},
+    Fact{"labels `training.kubeflow.org/*` of pods", kKept,
+         "job-name, replica-type, operator-name and job-role in the templates; a `fieldRef` of replica-index "
+         "reads `trainyard.dev/index`"},
+    Fact{"success: the master's end, or that of all workers; with `elasticPolicy` that of one", kKept,
+         "the default, or `success.operator: Any`"},
+    Fact{"keys of `pytorchReplicaSpecs` in any case", kKept, "read as `Master` and `Worker`"},
+    Fact{"a container that fails is started again in its pod", kKept, "the whole gang starts again"},
+};
+
+constexpr std::array kPyTorchLabels{
+    LabelFact{"training.kubeflow.org/job-name", "{job}", kJobPath},
+    LabelFact{"training.kubeflow.org/operator-name", "pytorchjob-controller", ""},
+    LabelFact{"training.kubeflow.org/replica-type", "{role}", kRolePath},
+    LabelFact{"training.kubeflow.org/job-role", "master", "", true, "master"},
+    LabelFact{"training.kubeflow.org/replica-index", "", kIndexPath},
+    LabelFact{"job-name", "", kJobPath},
+    LabelFact{"pytorch-job-name", "", kJobPath},
+    LabelFact{"replica-type", "", kRolePath},
+    LabelFact{"pytorch-replica-type", "", kRolePath},
+    LabelFact{"replica-index", "", kIndexPath},
+    LabelFact{"pytorch-replica-index", "", kIndexPath},
+};
+
+// --- Kubeflow's TrainJob
+
+constexpr std::array kTrainFields{
+    Fact{"spec.runtimeRef", kKept,
+         "`framework`: by the runtime where the file holds it, otherwise by the names of Kubeflow's own; "
+         "another "
+         "one *cannot work*"},
+    Fact{"spec.trainer.image", kKept,
+         "the container's image; without it, and without the runtime, *cannot work*"},
+    Fact{"spec.trainer.command", kKept, "the container's command; with MPI that of role `launcher`"},
+    Fact{"spec.trainer.args", kKept, "as `command`"},
+    Fact{"spec.trainer.env", kKept, "the container's env"},
+    Fact{"spec.trainer.numNodes", kKept,
+         "`roles[].replicas`; without it the runtime's; a placeholder stays and is named"},
+    Fact{"spec.trainer.resourcesPerNode", kKept, "the container's resources"},
+    Fact{"spec.trainer.numProcPerNode", kKept,
+         "variable `PET_NPROC_PER_NODE`, the number of CPUs where `auto` finds no GPUs; with MPI *changed*: "
+         "the host file has a slot for each GPU"},
+    Fact{"spec.suspend", kKept, "`run.suspend`; *changed* with Kueue's label: left out, as Kueue sets it"},
+    Fact{"spec.activeDeadlineSeconds", kKept, "`run.activeDeadlineSeconds`"},
+    Fact{"spec.labels", kKept, "labels of the job"},
+    Fact{"spec.annotations", kKept, "annotations of the job"},
+    Fact{"spec.podTemplateOverrides", kKept,
+         "merged into the template, those of the trainer; others are *lost*"},
+    Fact{"spec.podSpecOverrides", kKept, "as `podTemplateOverrides`"},
+    Fact{"spec.runtimePatches", kKept, "as `podTemplateOverrides`"},
+    Fact{"spec.initializer", kCannotWork,
+         "nothing: load data and model in an init container of the template, or from a volume"},
+    Fact{"spec.managedBy", kKept, "nothing where it names Kubeflow's controller; otherwise *lost*"},
+};
+
+constexpr std::array kTrainBehaviours{
+    Fact{"the runtime's template, number of nodes and `mlPolicy`", kKept,
+         "read from a ClusterTrainingRuntime or TrainingRuntime of that name in the files"},
+    Fact{"what an unseen runtime adds (volumes, init containers, commands)", kChanged,
+         "nothing: give the runtime with `-f`"},
+    Fact{"a pod that fails is replaced, `backoffLimit` 6 times", kKept,
+         "`failure.rules` and `failure.maxRestarts`"},
+    Fact{"members are called `JOB-node-0-N`", kKept,
+         "`JOB-worker-N`: texts of the template that name one are rewritten; a ConfigMap that does *cannot "
+         "work*"},
+    Fact{"`JOB_COMPLETION_INDEX`", kKept, "the variable, by `TRAINYARD_INDEX`"},
+    Fact{"`DMLC_*` of XGBoost's runtime", kKept, "the variables"},
+    Fact{"MPI: the first node runs the command", kKept,
+         "a role `launcher` without GPUs runs it; workers serve ssh"},
+};
+
+constexpr std::array kTrainLabels{
+    LabelFact{"jobset.sigs.k8s.io/jobset-name", "", kJobPath},
+    LabelFact{"jobset.sigs.k8s.io/replicatedjob-name", "", kRolePath},
+    LabelFact{"jobset.sigs.k8s.io/jobset-uid", "", kJobUidPath},
+    LabelFact{"batch.kubernetes.io/job-completion-index", "", kIndexPath},
+    LabelFact{"batch.kubernetes.io/job-name", "", kJobPath},
+    LabelFact{"jobset.sigs.k8s.io/jobset-name", "", kJobPath, false},
+    LabelFact{"batch.kubernetes.io/job-completion-index", "", kIndexPath, false},
+};
+
+constexpr std::array kTrainVariables{VariableFact{"JOB_COMPLETION_INDEX", "$(TRAINYARD_INDEX)"}};
+
+// --- Volcano's Job
+
+constexpr std::array kVolcanoFields{
+    Fact{"spec.tasks[].name", kKept, "`roles[].name`: letters and digits, at most 16"},
+    Fact{"spec.tasks[].replicas", kKept, "`roles[].replicas`; a placeholder stays and is named"},
+    Fact{"spec.tasks[].template", kKept, "`roles[].template`"},
+    Fact{"spec.tasks[].policies", kKept,
+         "TaskCompleted → CompleteJob: `success`; failures: `failure`; others are *lost*, AbortJob is "
+         "*changed*"},
+    Fact{"spec.tasks[].minAvailable", kKept,
+         "counts for `spec.minAvailable` where that is left out; otherwise *changed*"},
+    Fact{"spec.tasks[].maxRetry", kChanged, "`failure.maxRestarts` counts for the whole job"},
+    Fact{"spec.tasks[].dependsOn", kChanged, "nothing: all roles start together"},
+    Fact{"spec.tasks[].topologyPolicy", kLost, "nothing"},
+    Fact{"spec.tasks[].partitionPolicy", kLost, "nothing"},
+    Fact{"spec.policies", kKept, "as those of tasks"},
+    Fact{"spec.plugins", kKept, "`framework`, variables, host lists: below"},
+    Fact{"spec.queue", kKept, "`queue`"},
+    Fact{"spec.priorityClassName", kKept, "`priorityClassName`"},
+    Fact{"spec.minAvailable", kKept,
+         "`gang.minAvailable` where it is below the number of pods; 0 means all of them, as there"},
+    Fact{"spec.minSuccess", kKept, "`success` where it is 1 or the number of pods; otherwise *lost*"},
+    Fact{"spec.maxRetry", kKept, "`failure.maxRestarts`; with RestartJob and without it 3, as there"},
+    Fact{"spec.ttlSecondsAfterFinished", kKept, "`run.ttlSecondsAfterFinished`"},
+    Fact{"spec.runningEstimate", kKept, "`estimate.durationSeconds`"},
+    Fact{"spec.schedulerName", kKept, "nothing: the operator names the scheduler"},
+    Fact{"spec.networkTopology", kLost, "nothing: name a level in `locality`"},
+    Fact{"spec.volumes", kKept, "volume and mount in the templates; one that makes its claim *cannot work*"},
+};
+
+constexpr std::array kVolcanoBehaviours{
+    Fact{"no policy: the job has completed when all pods of all tasks have", kKept,
+         "`success.roles` with all roles"},
+    Fact{"with `minAvailable` below the number of pods some may fail", kChanged,
+         "a failed member fails or restarts the job"},
+    Fact{"`restartPolicy: OnFailure`: the container is started again in its pod", kKept,
+         "`failure.rules` and 1000 restarts; with framework Custom of that member alone"},
+    Fact{"`restartPolicy: Never`, no policy: a failed pod stays failed, the others run to their end",
+         kChanged, "`failure.maxRestarts: 0`: the job fails at once"},
+    Fact{"plugin env: `VC_TASK_INDEX`, `VK_TASK_INDEX`", kKept, "the variables, by `TRAINYARD_INDEX`"},
+    Fact{"plugin svc: `VC_TASK_HOSTS`, `VC_TASK_NUM`", kKept, "the variables, for every task"},
+    Fact{"plugin svc: `/etc/volcano/TASK.host`", kKept,
+         "a ConfigMap `JOB-hosts`, where the file refers to the folder"},
+    Fact{"plugin svc: a NetworkPolicy", kChanged, "nothing: write one that selects `trainyard.dev/job-name`"},
+    Fact{"plugin ssh with one task of `sshd` and one of `mpirun`", kKept,
+         "`framework: MPI`, roles `launcher` and `worker`, `MPI_HOST` and the host files"},
+    Fact{"plugin ssh otherwise", kCannotWork, "nothing: members have no keys"},
+    Fact{"plugins pytorch, tensorflow, mpi, jax", kKept,
+         "`framework`, and roles by their arguments; `MASTER_PORT` as there"},
+    Fact{"other plugins", kCannotWork, "nothing"},
+    Fact{"a task of one pod for each replica, as TorchX writes them", kKept,
+         "one role, where the tasks differ by their number only"},
+    Fact{"members are called `JOB-TASK-N`", kKept,
+         "as there where the task's name is a role's; otherwise texts of the template that name one are "
+         "rewritten"},
+    Fact{"labels and annotations `volcano.sh/*`, `scheduling.k8s.io/group-name` of pods", kKept,
+         "a `fieldRef` of one reads the field with the same value"},
+};
+
+constexpr std::array kVolcanoLabels{
+    LabelFact{"volcano.sh/job-name", "{job}", kJobPath},
+    LabelFact{"volcano.sh/task-spec", "{task}", kRolePath},
+    LabelFact{"volcano.sh/task-index", "", kIndexPath},
+    LabelFact{"volcano.sh/job-namespace", "", kNamespacePath},
+    LabelFact{"volcano.sh/job-name", "", kJobPath, false},
+    LabelFact{"volcano.sh/task-spec", "{task}", kRolePath, false},
+    LabelFact{"volcano.sh/task-index", "", kIndexPath, false},
+    LabelFact{"scheduling.k8s.io/group-name", "", kJobUidPath, false},
+    LabelFact{"scheduling.volcano.sh/group-name", "", kJobUidPath, false},
+};
+
+constexpr std::array<VariableFact, 0> kNoVariables{};
+
+constexpr SystemFacts kPyTorch{"PyTorchJob",       "kubeflow.org", "Kubeflow",  kPyTorchFields,
+                               kPyTorchBehaviours, kPyTorchLabels, kNoVariables};
+constexpr SystemFacts kTrain{"TrainJob",       "trainer.kubeflow.org", "Kubeflow",     kTrainFields,
+                             kTrainBehaviours, kTrainLabels,           kTrainVariables};
+constexpr SystemFacts kVolcano{
+    "Job", "batch.volcano.sh", "Volcano", kVolcanoFields, kVolcanoBehaviours, kVolcanoLabels, kNoVariables};
+
+void addRows(std::span<const Fact> facts, bool fields, std::string& out) {
+  for (const Fact& each : facts) {
+    const std::string what = fields ? fmt::format("`{}`", each.what) : std::string(each.what);
+    out += fmt::format("| {} | {} | {} |\n", what, toString(each.severity), each.becomes);
+  }
+}
+
+}  // namespace
+
+bool SystemFacts::knows(std::string_view path) const {
+  return std::any_of(fields.begin(), fields.end(), [&](const Fact& each) {
+    if (!each.what.starts_with(path)) return false;
+    const std::string_view rest = each.what.substr(path.size());
+    return rest.empty() || rest.front() == '.' || rest.front() == '[';
+  });
+}
+
+std::vector<const SystemFacts*> allFacts() { return {&kPyTorch, &kVolcano, &kTrain}; }
+
+const SystemFacts* factsOf(std::string_view kind, std::string_view group) {
+  for (const SystemFacts* each : allFacts()) {
+    if (each->kind == kind && each->group == group) return each;
+  }
+  return nullptr;
+}
+
+std::string conversionTables() {
+  std::string out;
+  for (const SystemFacts* each : allFacts()) {
+    out += fmt::format("| {} of `{}` | outcome | in the TrainingJob |\n|---|---|---|\n", each->kind,
+                       each->group);
+    addRows(each->fields, true, out);
+    addRows(each->behaviours, false, out);
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace trainyard::cli

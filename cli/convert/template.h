@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli/convert/draft.h"
+
+// Pod templates of other systems; included by the converters alone.
+namespace trainyard::cli {
+
+// Texts of the ConfigMaps beside a job: scripts that may refer to it.
+[[nodiscard]] std::vector<std::string> scriptsOf(const Beside& beside);
+
+// Makes templates what a TrainingJob may have (codec/pod_template.h, codec/pod_apartness.h).
+class TemplateCleaner {
+ public:
+  explicit TemplateCleaner(JobDraft& draft) : draft_(draft) {}
+
+  void clean(RoleDraft& role);
+  // After all roles: affinity among them.
+  void settle();
+
+ private:
+  void cleanTop(RoleDraft& role);
+  void dropUnknown(RoleDraft& role, Json& object, const std::string& path, std::string_view kind);
+  void dropRefused(RoleDraft& role);
+  void takeKueue(RoleDraft& role);
+  void addLabels(RoleDraft& role);
+  void mapFieldRefs(RoleDraft& role, Json& value);
+  void takeAffinity(RoleDraft& role);
+  [[nodiscard]] bool selectsAll(const Json& selector) const;
+  void require(const std::string& topologyKey, const std::string& said);
+
+  JobDraft& draft_;
+};
+
+}  // namespace trainyard::cli

@@ -1,0 +1,213 @@
+#include "cli/convert/volcano_policies.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace trainyard::cli {
+namespace {
+
+constexpr int kDefaultRetries = 3;  // Volcano's spec.maxRetry
+
+std::vector<std::string> eventsOf(const Json& policy) {
+  std::vector<std::string> events;
+  if (const std::string one = textOf(get(policy, "event")); !one.empty()) events.push_back(one);
+  for (const Json& each : listOf(get(policy, "events"))) events.push_back(textOf(each));
+  return events;
+}
+
+std::optional<int> codeOf(const Json& policy) {
+  const Json code = get(policy, "exitCode");
+  constexpr int kMostExitCode = 255;
+  if (!code.is_number_integer() || code < 1 || code > kMostExitCode) return std::nullopt;
+  return code.get<int>();
+}
+
+// "PodFailed, PodEvicted", "exit code 3".
+std::string describe(const Json& policy) {
+  std::string text;
+  for (const std::string& each : eventsOf(policy)) text += (text.empty() ? "" : ", ") + each;
+  if (const auto code = codeOf(policy))
+    text += fmt::format("{}exit code {}", text.empty() ? "" : ", ", *code);
+  return text;
+}
+
+std::vector<std::string> listed(const std::string& role) {
+  return role.empty() ? std::vector<std::string>() : std::vector<std::string>{role};
+}
+
+}  // namespace
+
+VolcanoPolicies::Subject VolcanoPolicies::subjectOf(const std::string& event) {
+  static constexpr std::array<std::pair<std::string_view, Subject>, 6> kSubjects{
+      {{"PodFailed", Subject::kFailure},
+       {"TaskFailed", Subject::kFailure},
+       {"PodEvicted", Subject::kEviction},
+       {"JobUnknown", Subject::kEviction},
+       {"TaskCompleted", Subject::kCompletion},
+       {"*", Subject::kFailure}}};
+  for (const auto& [name, subject] : kSubjects) {
+    if (name == event) return subject;
+  }
+  return Subject::kOther;
+}
+
+void VolcanoPolicies::addTask(const Json& task, const std::string& role) {
+  restartPolicies_[role] = textOf(get(task, "template", "spec", "restartPolicy"));
+  for (const Json& policy : listOf(get(task, "policies"))) ofTasks_.emplace_back(policy, role);
+}
+
+void VolcanoPolicies::write(const Json& spec, const std::string& framework) {
+  for (const Json& policy : listOf(get(spec, "policies"))) apply(policy, "", "policy");
+  // Those of a task come before the job's.
+  for (const auto& [policy, role] : ofTasks_) apply(policy, role, fmt::format("task {}: policy", role));
+  writeSuccess(spec, framework);
+  writeFailure(spec, framework);
+}
+
+void VolcanoPolicies::apply(const Json& policy, const std::string& role, const std::string& said) {
+  const std::string action = textOf(get(policy, "action"));
+  const std::string what = fmt::format("{} {} → {}", said, describe(policy), action);
+  if (!get(policy, "timeout").is_null())
+    draft_.lost(
+        fmt::format("{}: timeout {}: the action follows at once", what, wordOf(get(policy, "timeout"))));
+  if (const auto code = codeOf(policy)) onFailure(action, role, code, what);
+  for (const std::string& event : eventsOf(policy)) {
+    switch (subjectOf(event)) {
+      case Subject::kFailure:
+        onFailure(action, role, std::nullopt, what);
+        if (event == "*") onEviction(action, role, what);
+        break;
+      case Subject::kEviction: onEviction(action, role, what); break;
+      case Subject::kCompletion: onCompletion(action, role, what); break;
+      case Subject::kOther: draft_.lost(fmt::format("{}: not carried over", what)); break;
+    }
+  }
+  if (!policy.is_object()) return;
+  for (const auto& [key, value] : policy.items()) {
+    static const std::set<std::string> kKnown{"event", "events", "exitCode", "action", "timeout"};
+    if (kKnown.count(key) == 0 && !value.is_null())
+      draft_.lost(fmt::format("{}.{}: not carried over", said, key));
+  }
+}
+
+void VolcanoPolicies::onFailure(const std::string& action, const std::string& role, std::optional<int> code,
+                                const std::string& said) {
+  OnFailure what = OnFailure::kRestart;
+  if (action == "RestartJob") {
+    wholeJob_ = true;
+  } else if (action == "RestartTask" || action == "RestartPod") {
+    memberOnly_ = true;
+  } else if (action == "AbortJob" || action == "TerminateJob") {
+    what = OnFailure::kEnd;
+    if (action == "AbortJob")
+      draft_.changed(fmt::format("{}: the job ends as Failed; Volcano's may be resumed", said));
+  } else {
+    return draft_.lost(fmt::format("{}: not carried over; see spec.failure", said));
+  }
+  if (code)
+    draft_.failures().exitCode(*code, what, listed(role));
+  else
+    byPolicy_[role] = what;
+}
+
+// The gang starts again when a member is lost, and nothing is counted.
+void VolcanoPolicies::onEviction(const std::string& action, const std::string& role,
+                                 const std::string& said) {
+  if (action == "RestartJob" || action == "ResumeJob") return;
+  if (action == "RestartTask" || action == "RestartPod")
+    return draft_.changed(fmt::format("{}: the whole gang starts again", said));
+  if (action != "AbortJob" && action != "TerminateJob")
+    return draft_.lost(fmt::format("{}: not carried over; the gang starts again", said));
+  draft_.failures().disruption(listed(role));
+  draft_.changed(
+      fmt::format("{}: an evicted pod ends the job (spec.failure.rules); a lost node restarts it", said));
+}
+
+void VolcanoPolicies::onCompletion(const std::string& action, const std::string& role,
+                                   const std::string& said) {
+  if (action != "CompleteJob") return draft_.lost(fmt::format("{}: not carried over", said));
+  completing_.insert(role);
+}
+
+void VolcanoPolicies::writeSuccess(const Json& spec, const std::string& framework) {
+  std::vector<std::string> all;
+  bool single = true;  // a pod for each of the completing roles
+  std::vector<std::string> completing;
+  for (const RoleDraft& role : draft_.roles()) {
+    all.push_back(role.name);
+    if (!completing_.contains("") && !completing_.contains(role.name)) continue;
+    completing.push_back(role.name);
+    single = single && role.replicas == 1;
+  }
+  const Json successes = get(spec, "minSuccess");
+  if (!completing.empty()) {
+    draft_.set("success", "roles", completing);
+    if (completing.size() == 1) return;
+    // The first task to complete completes the job.
+    if (single)
+      draft_.set("success", "operator", "Any");
+    else
+      draft_.changed(
+          "TaskCompleted → CompleteJob of several tasks: all of these roles have to succeed, not the first "
+          "of them");
+    return;
+  }
+  const bool overSsh = framework == "MPI" || framework == "Horovod";
+  if (overSsh && draft_.findRole("launcher") != nullptr) {
+    draft_.set("success", "roles", Json::array({"launcher"}));
+    return draft_.changed(
+        "no policy ends the job: it has succeeded with its launcher; Volcano waits for all tasks");
+  }
+  if (successes == 1) draft_.set("success", "operator", "Any");
+  if (!successes.is_null() && successes != 1 && successes != draft_.members())
+    draft_.lost("spec.minSuccess: not carried over; spec.success lists the roles that have to succeed");
+  if (all.size() > 1 || successes == 1) {
+    draft_.set("success", "roles", all);
+    draft_.kept(successes == 1 ? "minSuccess 1: the job has succeeded when one member has (spec.success)"
+                               : "no policy ends the job: all tasks have to (spec.success.roles)");
+  }
+}
+
+void VolcanoPolicies::writeFailure(const Json& spec, const std::string& framework) {
+  bool inPlace = false;
+  bool allInPlace = true;
+  for (const RoleDraft& role : draft_.roles()) {
+    const std::string& policy = restartPolicies_[role.name];
+    auto found = byPolicy_.find(role.name);
+    if (found == byPolicy_.end()) found = byPolicy_.find("");
+    const bool decided = found != byPolicy_.end();
+    // What the kubelet starts again never fails, and no policy applies.
+    OnFailure what = OnFailure::kRestart;
+    if (policy == "Never") what = decided ? found->second : OnFailure::kEnd;
+    draft_.failures().role(role.name, what);
+    inPlace = inPlace || policy != "Never";
+    allInPlace = allInPlace && policy != "Never";
+    if (policy == "Never" && !decided)
+      draft_.changed(fmt::format(
+          "role {}: restartPolicy Never: a failure ends the job at once; Volcano lets the other pods run "
+          "to their end first",
+          role.name));
+    if (policy.empty() || policy == "Always")
+      draft_.changed(fmt::format("role {}: restartPolicy {}: a member that ends with 0 has succeeded",
+                                 role.name, policy.empty() ? "is left out, which is Always" : policy));
+    if (decided && policy != "Never" && found->second == OnFailure::kEnd)
+      draft_.kept(fmt::format(
+          "role {}: restartPolicy {}: the kubelet starts it again, before a policy for failed pods",
+          role.name, policy.empty() ? "Always" : policy));
+  }
+  const Json retries = get(spec, "maxRetry");
+  if (!retries.is_null())
+    draft_.failures().limit(retries);
+  else if (wholeJob_ && !inPlace)
+    draft_.failures().limit(kDefaultRetries);
+  const bool alone = allInPlace || memberOnly_;
+  if (alone && !wholeJob_ && framework == "Custom")
+    draft_.failures().memberOnly();
+  else if (memberOnly_)
+    draft_.changed("RestartTask, RestartPod: the whole gang starts again");
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli/convert/draft.h"
+
+// Included by the converters alone.
+namespace trainyard::cli {
+
+// When a Volcano Job has ended, and what follows failures: policies of the job and its tasks, restartPolicy
+// of their templates.
+class VolcanoPolicies {
+ public:
+  explicit VolcanoPolicies(JobDraft& draft) : draft_(draft) {}
+
+  void addTask(const Json& task, const std::string& role);
+  // After all tasks: spec.success and spec.failure. `spec` is the job's.
+  void write(const Json& spec, const std::string& framework);
+
+ private:
+  enum class Subject { kFailure, kEviction, kCompletion, kOther };
+  void apply(const Json& policy, const std::string& role, const std::string& said);
+  void onFailure(const std::string& action, const std::string& role, std::optional<int> code,
+                 const std::string& said);
+  void onEviction(const std::string& action, const std::string& role, const std::string& said);
+  void onCompletion(const std::string& action, const std::string& role, const std::string& said);
+  void writeSuccess(const Json& spec, const std::string& framework);
+  void writeFailure(const Json& spec, const std::string& framework);
+  static Subject subjectOf(const std::string& event);
+
+  JobDraft& draft_;
+  std::vector<std::pair<Json, std::string>> ofTasks_;   // policies and their roles
+  std::map<std::string, std::string> restartPolicies_;  // of templates, by role
+  std::map<std::string, OnFailure> byPolicy_;           // by role; "": all
+  std::set<std::string> completing_;                    // roles whose end is the job's; "": each of them
+  bool memberOnly_ = false;                             // a policy restarts a member or a task
+  bool wholeJob_ = false;                               // one restarts the job
+};
+
+}  // namespace trainyard::cli
