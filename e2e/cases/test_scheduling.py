@@ -219,7 +219,7 @@ class Charges(SchedulingCase):
             support.core().create_namespaced_pod(self.namespace, support.pod("notebook", 4))
             queues.wait(lambda all_: all_[(None, "notebooks")].get("status", {}).get("usage", {}).get(GPU) == "4", "4 GPUs are held")
             key = self.submit("trains", 1, queue="notebooks")
-            self.assertIn("holds 4 of 8", pending(jobs, key, "WaitingForQuota")["message"])
+            self.assertIn("> 8 nvidia.com/gpu", pending(jobs, key, "WaitingForQuota")["message"])
             kubectl("delete", "pod", "-n", self.namespace, "notebook", "--grace-period=0", "--force")
             wait_phase(jobs, self.namespace, "trains", "Running")
 

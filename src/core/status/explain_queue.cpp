@@ -9,7 +9,7 @@ using model::PendingReason;
 
 Pending explainLimit(const QueueTree& tree, QueueTree::Index queue, const QueueTree::Excess& beyond,
                      const QueueTree::Amounts& demand) {
-  const std::string above = beyond.queue == queue ? "" : fmt::format(", above {}", tree.node(queue).name);
+  const std::string above = beyond.queue == queue ? "" : fmt::format(", above {},", tree.node(queue).name);
   const std::string& name = tree.node(beyond.queue).name;
   const std::string has = tree.plain(beyond.dimension, beyond.has);
   const std::string bound = tree.amount(beyond.dimension, beyond.bound);
