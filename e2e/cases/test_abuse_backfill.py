@@ -8,6 +8,7 @@ import time
 from support import wait_phase
 from tenants import Tenants, install_chart, role
 
+RUNS = "whole"
 CLUSTER = {"nodes": 8}  # of 8 GPUs
 # The neighbour waits for these, and mallory has the others.
 WANTED, HELD = range(4), range(4, 8)

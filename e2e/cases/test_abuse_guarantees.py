@@ -9,6 +9,7 @@ from lib import kwok
 from support import GPU, given, kubectl, wait_phase
 from tenants import Tenants, install_chart, never_bound, role
 
+RUNS = "whole"
 CLUSTER = {"nodes": 4}  # of 8 GPUs
 MIN_RUNTIME = 6
 POLICY = f"preemption: {{minRuntime: {MIN_RUNTIME}s}}\n"
