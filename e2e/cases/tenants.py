@@ -19,7 +19,7 @@ from support import GPU, GROUP, JOBS, OPERATOR, RUN_FOR, VERSION, given, kubectl
 
 BAR = 40
 MALLORY = "mallory"
-CLAIM = "never-made"
+CLAIM = "taken-away"
 
 
 def install_chart(values=None):
@@ -62,7 +62,7 @@ def job(name, *roles, seconds=None, framework="PyTorch", **spec):
 
 
 def never_bound():
-    """Of a pod's spec: kube-scheduler keeps a pod back whose ResourceClaim is not there, without a word."""
+    """Of a pod's spec, see Tenants.claim()."""
     return {"resourceClaims": [{"name": "c", "resourceClaimName": CLAIM}]}
 
 
@@ -121,6 +121,20 @@ class Tenants(Abuse):
     def holds(self, name, *roles, **spec):
         """Mallory submits a job that gets its nodes."""
         return wait_phase(self.jobs, *self.attack(name, *roles, **spec), "Running")
+
+    def claim(self):
+        """A ResourceClaim for pods that are never_bound(). It is there while their job is admitted, and taken away before
+        they are released: kube-scheduler keeps such a pod back without a word about it. Returns what takes it away."""
+        kind = ("resource.k8s.io", "v1", self.namespace, "resourceclaims")
+        body = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": CLAIM},
+                "spec": {"devices": {"requests": [{"name": "d", "exactly": {"deviceClassName": "none"}}]}}}
+        self.custom.create_namespaced_custom_object(*kind, body)
+        return lambda: self.custom.delete_namespaced_custom_object(*kind, CLAIM)
+
+    def is_being_started(self, name):
+        """Its places are reserved: its members are created now, and released when all are there."""
+        self.jobs.wait(lambda all_: all_.get((self.namespace, name), {}).get("status", {}).get("gang", {}).get("proposal"),
+                       f"{name} is being started")
 
     def again(self, seconds, function):
         loop = Again(seconds, function)

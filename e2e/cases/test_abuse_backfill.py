@@ -8,6 +8,7 @@ import time
 from support import wait_phase
 from tenants import Tenants, install_chart, role
 
+RUNS = "whole"
 CLUSTER = {"nodes": 8}  # of 8 GPUs
 # The neighbour waits for these, and mallory has the others.
 WANTED, HELD = range(4), range(4, 8)
@@ -20,6 +21,10 @@ def setUpModule():
 
 class Overtaken(Tenants):
     """The neighbour's own jobs end after RUN seconds, as they say, and its gang waits for all of WANTED."""
+
+    def setUp(self):
+        super().setUp()
+        self.policy("preemption: {minRuntime: 5s}\n")
 
     def fill(self, gpus=8, seconds=RUN):
         for node in WANTED:
@@ -34,10 +39,10 @@ class Overtaken(Tenants):
         time.sleep(1)
         return key
 
-    def small_jobs(self, count=8, run_for="30s", name="small", **spec):
+    def small_jobs(self, count=8, run_for=None, preemptible=False, **spec):
         """Jobs of half a node in the gang's places, created after it."""
         for number in range(count):
-            self.attack(f"{name}-{number}", role(gpus=4, nodes=WANTED, run_for=run_for), preemptible=False, **spec)
+            self.attack(f"small-{number}", role(gpus=4, nodes=WANTED, run_for=run_for), preemptible=preemptible, **spec)
 
     def hold(self, nodes):
         """For ever."""
@@ -88,6 +93,14 @@ class Overtaken(Tenants):
                                                   preemptible=False))
         # Those that are before it by right end once.
         self.is_placed(key, since=free + 20)
+
+    def test_a_stream_of_preemptible_jobs_that_never_end(self):
+        """The gang preempts what started on its places."""
+        free = self.fill(gpus=4)
+        key = self.gang_waits()
+        self.small_jobs(preemptible=True, seconds=1)
+        self.again(0.5, lambda count: self.attack(f"more-{count}", role(gpus=4, nodes=WANTED), seconds=1))
+        self.is_placed(key, since=free)
 
     def test_control_small_jobs_alone(self):
         free = self.fill()

@@ -7,6 +7,7 @@ import time
 
 import support
 from kubernetes import client
+from lib import kwok
 from support import GPU, kubectl
 from tenants import Tenants, install_chart, never_bound, role
 
@@ -41,22 +42,20 @@ class Starting(Tenants):
     def test_a_thousand_members_that_are_never_bound(self):
         """No other gang started until their attempt's deadline, six minutes later: the bound on members that are being
         started is one for all tenants."""
+        take_away = self.claim()
         self.attack("starters", role(replicas=1000, cpu="10m", **never_bound()))
-        self.reserved("starters", 1000)
+        self.is_being_started("starters")
+        take_away()
         self.neighbour_is_placed()
 
     def test_many_jobs_of_members_that_are_never_bound(self):
+        take_away = self.claim()
         for number in range(12):
             self.attack(f"starters-{number}", role(replicas=100, cpu="10m", **never_bound()))
-        self.reserved("starters-0", 100)
-        time.sleep(5)
+        for number in range(3):
+            self.is_being_started(f"starters-{number}")
+        take_away()
         self.neighbour_is_placed()
-
-    def reserved(self, name, members):
-        def under_way(all_):
-            proposal = all_.get((self.namespace, name), {}).get("status", {}).get("gang", {}).get("proposal", {})
-            return proposal.get("add") and members
-        self.jobs.wait(under_way, f"{name} is being started")
 
     def test_control(self):
         self.neighbour_is_placed()
@@ -146,18 +145,36 @@ class Volumes(Tenants):
                                       "volumeBindingMode": "WaitForFirstConsumer"})
         self.addCleanup(storage.delete_storage_class, CLASS)
 
+    def volume(self, name, annotations=None):
+        self.core.create_namespaced_persistent_volume_claim(self.namespace, {
+            "metadata": {"name": name, "annotations": annotations or {}},
+            "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": CLASS,
+                     "resources": {"requests": {"storage": "9Ei"}}}})
+
+    @staticmethod
+    def with_volume(name):
+        body = bare(name, volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": name}}])
+        body["spec"]["containers"][0]["resources"] = {"limits": {GPU: 8}}
+        return body
+
     def take(self, count):
         for number in range(count):
-            name = f"slow-{number}"
-            self.core.create_namespaced_persistent_volume_claim(self.namespace, {"metadata": {"name": name}, "spec": {
-                "accessModes": ["ReadWriteOnce"], "storageClassName": CLASS, "resources": {"requests": {"storage": "1Gi"}}}})
-            body = bare(name, volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": name}}])
-            body["spec"]["containers"][0]["resources"] = {"limits": {GPU: 8}}
-            self.core.create_namespaced_pod(self.namespace, body)
+            self.volume(f"slow-{number}")
+            self.core.create_namespaced_pod(self.namespace, self.with_volume(f"slow-{number}"))
         def chosen():
             claims = self.core.list_namespaced_persistent_volume_claim(self.namespace).items
             return [each for each in claims if "volume.kubernetes.io/selected-node" in (each.metadata.annotations or {})]
         support.await_value(chosen, lambda found: len(found) == count, "kube-scheduler has chosen their nodes")
+
+    def test_nodes_that_a_claim_names_and_kube_scheduler_does_not(self):
+        """Its owner writes the annotation of the node that was chosen; pods that kube-scheduler keeps back hold nothing."""
+        for number in range(4):
+            name = f"said-{number}"
+            self.volume(name, {"volume.kubernetes.io/selected-node": kwok.node_name(number)})
+            body = self.with_volume(name)
+            body["spec"].update(never_bound())
+            self.core.create_namespaced_pod(self.namespace, body)
+        self.is_placed(self.submits("gang", role(replicas=4, gpus=8)))
 
     def test_two_nodes_of_four(self):
         self.take(2)

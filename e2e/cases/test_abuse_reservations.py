@@ -7,6 +7,7 @@ import time
 from support import GPU, wait_phase
 from tenants import Tenants, install_chart, role
 
+RUNS = "whole"
 CLUSTER = {"nodes": 4}  # of 8 GPUs
 NODES = 4
 HOURS = 36_000
