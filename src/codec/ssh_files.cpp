@@ -29,17 +29,10 @@ std::string clientConfig(std::string_view domain) {
     ServerAliveCountMax 4
     LogLevel ERROR
 )",
-<<<<<<< HEAD
-                     fmt::arg("domain", domain), fmt::arg("port", model::kSshPort),
-                     fmt::arg("run", files::kRunFolder), fmt::arg("key", kUserKey),
-                     fmt::arg("alias", kHostAlias), fmt::arg("keys", files::kKeyFolder),
-                     fmt::arg("known", kKnownHosts));
-=======
                      fmt::arg("domain", domain), fmt::arg("job", domain.substr(0, domain.find('.'))),
-                     fmt::arg("port", files::kSshPort), fmt::arg("run", files::kRunFolder),
+                     fmt::arg("port", model::kSshPort), fmt::arg("run", files::kRunFolder),
                      fmt::arg("key", kUserKey), fmt::arg("alias", kHostAlias),
                      fmt::arg("keys", files::kKeyFolder), fmt::arg("known", kKnownHosts));
->>>>>>> convert
 }
 
 // StrictModes would refuse files that are mounted. The port is one that needs no root.

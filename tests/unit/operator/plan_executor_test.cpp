@@ -419,7 +419,7 @@ TEST_CASE("A template whose ResourceClaims do not exist is refused by name, and 
       R"({"metadata":{"namespace":"ml","name":"bert","uid":"u","resourceVersion":"11","generation":1},"spec":{)"
       R"("framework":"Custom","roles":[{"name":"worker","replicas":2,"template":{"spec":{"resourceClaims":[)"
       R"({"name":"a","resourceClaimName":"net"},{"name":"b","resourceClaimTemplateName":"nic"}],)"
-      R"("containers":[{"name":"c"}]}}}]}})");
+      R"("containers":[{"name":"c"}]}}}]},"status":{"phase":"Queued"}})");
   std::string missing = "nic";
   fixture.api.fault = [&](const kube::ApiRequest& request) -> std::optional<base::Error> {
     const bool asks = request.path == "/apis/resource.k8s.io/v1/namespaces/ml/resourceclaimtemplates/nic" ||
