@@ -3,27 +3,36 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <utility>
+#include <map>
+#include <string>
 
 namespace trainyard::operator_ {
 
-// Lets bodies of pods be made only while little is under way: those of a gang of thousands, or of many gangs
-// at once, would together be more memory than the program may have. First come, first served.
+// Bounds the bytes of pod bodies that exist at once: those of a gang of thousands, or of many gangs, would
+// together be more memory than the program may have. Namespaces take turns, so that the bodies of one do not
+// delay those of the others; within a namespace the order is that of arrival.
 class BodyWindow {
  public:
   explicit BodyWindow(std::size_t mostBytes) : mostBytes_(mostBytes) {}
 
-  // `make` runs at once, or when enough of what came before has left. What it makes has about `bytes`, until
-  // leave(bytes). One that is larger than the window passes alone.
-  void enter(std::size_t bytes, std::function<void()> make);
+  // `make` runs at once, or when enough bodies have left and it is the turn of namespace `ns`. Its body
+  // counts as `bytes` until leave(bytes). A body that is larger than the window is made while no other
+  // exists.
+  void enter(const std::string& ns, std::size_t bytes, std::function<void()> make);
   void leave(std::size_t bytes);
 
  private:
+  struct Body {
+    std::size_t bytes;
+    std::function<void()> make;
+  };
+
   void letIn();
 
   const std::size_t mostBytes_;
   std::size_t underWay_ = 0;
-  std::deque<std::pair<std::size_t, std::function<void()>>> waiting_;
+  std::map<std::string, std::deque<Body>> waiting_;  // no namespace without a body
+  std::string lastServed_;
   bool letting_ = false;
 };
 

@@ -22,6 +22,9 @@ constexpr int kRestPerWork = 19;
 constexpr int kLeastRestPerWork = 4;
 constexpr base::Instant::duration kDescribe = std::chrono::milliseconds(250);
 constexpr base::Instant::duration kSyncPoll = std::chrono::milliseconds(20);
+// All tenants wait while the operator does not see the cluster. There are few replicas, so asking a server
+// that comes back this often costs it nothing.
+constexpr base::Instant::duration kMostBlindness = std::chrono::seconds(5);
 constexpr base::Instant::duration kShutDownPatience = std::chrono::seconds(5);
 
 kube::ClusterDecoders decoders() {
@@ -126,9 +129,9 @@ void Operator::start() {
 void Operator::startReflectors() {
   reflectors_.clear();
   const auto add = [&](const kube::ResourceType& type, kube::ReflectorSink& sink) {
-    reflectors_.push_back(std::make_unique<kube::Reflector>(kube::ReflectorOptions{.type = type}, deps_.api,
-                                                            deps_.executor, deps_.rng.split(),
-                                                            deps_.log.named("reflector"), sink));
+    reflectors_.push_back(std::make_unique<kube::Reflector>(
+        kube::ReflectorOptions{.type = type, .mostDelay = kMostBlindness}, deps_.api, deps_.executor,
+        deps_.rng.split(), deps_.log.named("reflector"), sink));
     reflectors_.back()->start();
   };
   add(kube::kNodes, cache_.nodes);

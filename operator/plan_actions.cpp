@@ -85,7 +85,8 @@ void PlanExecutor::run(const StepPtr& step, const core::CheckTemplates&) {
   step->templates.open = job.spec.roles.size() + 1;
   for (const model::Role& role : job.spec.roles) {
     const std::size_t bytes = bodyBytes(role, step->environments());
-    bodies_.enter(bytes, [this, step, &role, bytes] { checkTemplate(step, role, bytes); });
+    bodies_.enter(step->decision.job->key.ns, bytes,
+                  [this, step, &role, bytes] { checkTemplate(step, role, bytes); });
   }
   checkClaims(step);
   concludeTemplates(step);
@@ -338,7 +339,8 @@ void PlanExecutor::run(const StepPtr& step, const core::CreateMember& action) {
     ensureDisruptionBudget(step);
   }
   const std::size_t bytes = bodyBytes(*role, step->environments());
-  bodies_.enter(bytes, [this, step, action, bytes] { createMember(step, action, bytes); });
+  bodies_.enter(step->decision.job->key.ns, bytes,
+                [this, step, action, bytes] { createMember(step, action, bytes); });
 }
 
 void PlanExecutor::createMember(const StepPtr& step, const core::CreateMember& action, std::size_t bytes) {

@@ -49,7 +49,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
         rng_(rng),
         log_(std::move(log)),
         sink_(sink),
-        backoff_({}, rng_.split()),
+        backoff_({.cap = options_.mostDelay}, rng_.split()),
         pageSize_(options_.pageSize) {}
 
   void start() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include "base/executor.h"
 #include "base/log.h"
 #include "base/rng.h"
+#include "base/time.h"
 #include "kube/api_client.h"
 #include "kube/paths.h"
 
@@ -36,13 +38,15 @@ struct ReflectorOptions {
   ResourceType type;
   Query selectors = {};  // labelSelector, fieldSelector
   int pageSize = 500;
-  std::size_t pageBytes = std::size_t{16} << 20;  // of a page that has several objects
+  std::size_t pageBytes = std::size_t{16} << 20;                 // of a page that has several objects
+  base::Instant::duration mostDelay = std::chrono::seconds(30);  // between two attempts
 };
 
 // List, then watch, for ever: paging, bookmarks, resume from the last resourceVersion, list again on 410,
-// back-off 0.8 s to 30 s with jitter on failures. The first list is consistent (resourceVersion unset),
-// so that a program never starts from a past that another replica has already left. A page that is larger
-// than `pageBytes` is asked for again with fewer objects, and pages grow again where objects are small.
+// back-off 0.8 s to `mostDelay` with jitter on failures. The first list is consistent (resourceVersion
+// unset), so that a program never starts from a past that another replica has already left. A page that is
+// larger than `pageBytes` is asked for again with fewer objects, and pages grow again where objects are
+// small.
 class Reflector {
  public:
   Reflector(ReflectorOptions options, ApiClient& api, base::Executor& executor, base::Rng rng,

@@ -150,6 +150,19 @@ TEST_CASE_METHOD(Fixture, "events reach the sink, bookmarks only move the versio
   CHECK(http.sent.size() == 1);
 }
 
+TEST_CASE_METHOD(Fixture, "delays do not exceed what the options allow") {
+  reflector = std::make_unique<Reflector>(ReflectorOptions{.type = kPods, .mostDelay = 5s}, api, loop,
+                                          base::Rng(7), log, sink);
+  settle();
+  for (int i = 0; i < 9; ++i) {
+    const auto ended = loop.now();
+    const auto before = http.streams.size();
+    http.lastStream().end(answer(200));
+    REQUIRE(loop.runUntilTrue([&] { return http.streams.size() == before + 1; }, 60s));
+    CHECK(http.lastStream().openedAt - ended <= 5s);
+  }
+}
+
 TEST_CASE_METHOD(Fixture, "delays of watches that die at birth grow to the cap and shrink after calm") {
   settle();
   std::vector<base::Instant::duration> delays;

@@ -1,4 +1,5 @@
 #include <functional>
+#include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -10,7 +11,7 @@ using trainyard::operator_::BodyWindow;
 TEST_CASE("No more bodies than the window holds, in the order in which they came") {
   BodyWindow window(100);
   std::vector<int> made;
-  for (int i = 0; i < 5; ++i) window.enter(40, [&made, i] { made.push_back(i); });
+  for (int i = 0; i < 5; ++i) window.enter("a", 40, [&made, i] { made.push_back(i); });
   CHECK(made == std::vector<int>{0, 1});
   window.leave(40);
   CHECK(made == std::vector<int>{0, 1, 2});
@@ -22,9 +23,9 @@ TEST_CASE("No more bodies than the window holds, in the order in which they came
 TEST_CASE("A body larger than the window passes alone, and small ones do not pass it by") {
   BodyWindow window(100);
   std::vector<int> made;
-  window.enter(40, [&] { made.push_back(0); });
-  window.enter(400, [&] { made.push_back(1); });
-  window.enter(1, [&] { made.push_back(2); });
+  window.enter("a", 40, [&] { made.push_back(0); });
+  window.enter("a", 400, [&] { made.push_back(1); });
+  window.enter("a", 1, [&] { made.push_back(2); });
   CHECK(made == std::vector<int>{0});
   window.leave(40);
   CHECK(made == std::vector<int>{0, 1});
@@ -32,12 +33,45 @@ TEST_CASE("A body larger than the window passes alone, and small ones do not pas
   CHECK(made == std::vector<int>{0, 1, 2});
 }
 
+TEST_CASE("Bodies of another namespace wait for one of the first namespace, not for all") {
+  BodyWindow window(100);
+  std::vector<std::string> made;
+  const auto enter = [&](const std::string& ns, std::size_t bytes) {
+    window.enter(ns, bytes, [&made, ns] { made.push_back(ns); });
+  };
+  for (int i = 0; i < 1000; ++i) enter("heavy", 50);
+  for (int i = 0; i < 2; ++i) enter("small", 1);
+  enter("another", 1);
+  CHECK(made == std::vector<std::string>{"heavy", "heavy"});
+  window.leave(50);
+  CHECK(made == std::vector<std::string>{"heavy", "heavy", "small", "another"});
+  window.leave(1);
+  window.leave(1);
+  CHECK(made == std::vector<std::string>{"heavy", "heavy", "small", "another", "heavy"});
+  window.leave(50);
+  CHECK(made.back() == "small");
+}
+
+TEST_CASE("Small bodies of other namespaces do not keep out a large one") {
+  BodyWindow window(100);
+  std::vector<std::string> made;
+  const auto enter = [&](const std::string& ns, std::size_t bytes) {
+    window.enter(ns, bytes, [&made, ns] { made.push_back(ns); });
+  };
+  for (int i = 0; i < 100; ++i) enter("small", 10);
+  enter("large", 90);
+  for (int i = 0; i < 8; ++i) window.leave(10);
+  CHECK(made.back() == "small");
+  window.leave(10);
+  CHECK(made.back() == "large");
+}
+
 TEST_CASE("Answers that come at once cost no stack") {
   BodyWindow window(1);
   int made = 0;
-  window.enter(1, [&] { ++made; });
+  window.enter("a", 1, [&] { ++made; });
   for (int i = 0; i < 200'000; ++i) {
-    window.enter(1, [&] {
+    window.enter("a", 1, [&] {
       ++made;
       window.leave(1);
     });
