@@ -26,8 +26,9 @@ AssumedPods::AssumedPods(kube::ClusterCache& cache, kube::ObjectCache<model::Vol
 bool AssumedPods::mayBeAssumed(const model::Pod& pod) const {
   const bool ours = pod.schedulerName.empty() || pod.schedulerName == schedulerName_;
   const bool open = !pod.bound() && !pod.finished() && !pod.terminating && !pod.gated;
-  const bool waits =
-      !pod.nominated.empty() || (!pod.shape.volumeClaims.empty() && pod.unschedulableMessage.empty());
+  const bool awaitsVolume =
+      !pod.shape.volumeClaims.empty() && !pod.claimsDevices && pod.unschedulableMessage.empty();
+  const bool waits = !pod.nominated.empty() || awaitsVolume;
   return ours && open && waits && pod.controllerKind != model::names::kTrainingJobKind;
 }
 

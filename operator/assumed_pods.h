@@ -17,7 +17,8 @@ namespace trainyard::operator_ {
 //
 // Assumes: kube-scheduler alone writes status.nominatedNodeName. The annotation of a claim can be written by
 // its owner; it counts only for pods of the cluster's own scheduler, which binds such a pod or reports it as
-// unschedulable.
+// unschedulable. It does neither with a pod whose ResourceClaims do not exist: such a pod, which never holds
+// any capacity, could make each node look full.
 class AssumedPods {
  public:
   // `changed`: a claim changed while any pod waits that may be meant. `schedulerName`: that binds the

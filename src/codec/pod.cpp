@@ -122,6 +122,7 @@ void readSpec(const Field& spec, const ContainerReports& reports, Pod& pod) {
   });
   if (const std::string_view scheduler = spec["schedulerName"].text(); scheduler != kDefaultScheduler)
     pod.schedulerName = scheduler;
+  spec["resourceClaims"].forEachElement([&](const Field&) { pod.claimsDevices = true; });
   pod.grace = readGracePeriod(spec);
   pod.priority = static_cast<int>(spec["priority"].integer(0, INT32_MIN, INT32_MAX));
   CountedNames names;

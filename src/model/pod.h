@@ -72,6 +72,7 @@ struct Pod {
   NodeName nominated;  // status.nominatedNodeName: where kube-scheduler means to bind it; empty: nowhere
   std::string schedulerName;   // empty: the cluster's default one
   bool gated = false;          // any scheduling gate is left
+  bool claimsDevices = false;  // spec.resourceClaims; kube-scheduler ignores it until all of them exist
   bool gangGated = false;      // our gate is among them
   std::string otherGate = {};  // the first gate that is not ours; empty: none
   bool terminating = false;

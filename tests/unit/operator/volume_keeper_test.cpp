@@ -167,6 +167,15 @@ TEST_CASE_METHOD(Fixture,
     pod("slow", "", R"({"nominatedNodeName":"n1"})");
     CHECK(freeGpus() == 0);
   }
+  SECTION("but not by its claim where kube-scheduler may be ignoring the pod") {
+    claim("data", R"("spec":{})", R"({"volume.kubernetes.io/selected-node":"n1"})");
+    const std::string devices =
+        R"("resourceClaims":[{"name":"c","resourceClaimName":"not-there"}],)" + volumes;
+    pod("slow", devices);
+    CHECK(freeGpus() == 8);
+    pod("slow", devices, R"({"nominatedNodeName":"n1"})");
+    CHECK(freeGpus() == 0);
+  }
   SECTION("but not where another scheduler binds it: nobody may ever do") {
     claim("data", R"("spec":{})", R"({"volume.kubernetes.io/selected-node":"n1"})");
     pod("slow", R"("schedulerName":"none",)" + volumes);
