@@ -102,7 +102,7 @@ std::optional<base::WallTime> preemptibleFrom(const Job& job, const model::Snaps
 }
 
 base::WallTime::duration protectionOf(const Job& job, const model::Policy& policy) {
-  const int times = std::clamp(job.status.preemptions.byOtherQueues, 0, kMostDoublings);
+  const int times = std::clamp(job.status.preemptions.byOtherQueues, 0, kMostProtectionDoublings);
   return policy.preemption.minRuntime * (std::int64_t{1} << times);
 }
 

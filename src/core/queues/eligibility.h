@@ -75,9 +75,9 @@ struct Victim {
                                                             const model::Snapshot& snapshot);
 
 // So long a gang is protected from claims for fair share: minRuntime, twice as long with each time that another
-// queue has preempted it, at most kMostDoublings times. It bounds how often any chain of such claims can preempt
+// queue has preempted it, at most kMostProtectionDoublings times. It bounds how often any chain of such claims can preempt
 // one gang.
-inline constexpr int kMostDoublings = 6;
+inline constexpr int kMostProtectionDoublings = 6;
 [[nodiscard]] base::WallTime::duration protectionOf(const model::Job& job, const model::Policy& policy);
 
 // Whether the queue says that its jobs preempt none of each other.
