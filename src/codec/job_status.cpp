@@ -183,8 +183,7 @@ void writeHistory(const model::JobStatus& status, JsonWriter& out) {
   }
   if (status.preemptions.count != 0) {
     out.key("preemptions").beginObject().member("count", status.preemptions.count);
-    if (status.preemptions.byOtherQueues != 0)
-      out.member("byOtherQueues", status.preemptions.byOtherQueues);
+    if (status.preemptions.byOtherQueues != 0) out.member("byOtherQueues", status.preemptions.byOtherQueues);
     writeTime(out, "lastTime", status.preemptions.last);
     if (const auto& by = status.preemptions.by)
       out.key("lastBy").beginObject().member("namespace", by->ns).member("name", by->name).endObject();

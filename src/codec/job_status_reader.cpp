@@ -103,8 +103,7 @@ std::optional<model::Charge> readCharge(const Field& field) {
   charge.queue = model::QueueName(field["queue"].text());
   charge.preemptible = field["preemptible"].boolean(true);
   charge.priority = static_cast<int>(field["priority"].integer(0, INT32_MIN, INT32_MAX));
-  field["ancestors"].forEachElement(
-      [&](const Field& each) { charge.ancestors.emplace_back(each.text()); });
+  field["ancestors"].forEachElement([&](const Field& each) { charge.ancestors.emplace_back(each.text()); });
   field["backfilled"].forEachElement([&](const Field& each) {
     charge.backfilled.push_back({{each["namespace"].string(), each["name"].string()},
                                  model::Uid(each["uid"].text()),

@@ -93,8 +93,8 @@ struct Backoff {
   int count = 0;
   std::vector<NodeName> avoidNodes;
   std::string reason;
-  // The generation of the spec whose members kube-scheduler did not bind; 0: none. Other victims would not have
-  // changed that, so the job preempts none for some time.
+  // The generation of the spec whose members kube-scheduler did not bind; 0: none. Other victims would not
+  // have changed that, so the job preempts none for some time.
   std::int64_t unbindable = 0;
   friend bool operator==(const Backoff&, const Backoff&) = default;
 };

@@ -35,8 +35,8 @@ struct ShapeCost {
 struct BackfillPolicy {
   // false: the first job of a queue that has to wait stops the whole queue, and no other.
   bool enabled = true;
-  // So long a reservation keeps capacity from gangs that its holder cannot preempt; then it lapses for them for
-  // as long, and so on.
+  // So long a reservation keeps capacity from gangs that its holder cannot preempt; then it lapses for them
+  // for as long, and so on.
   std::chrono::milliseconds reservationLimit{600'000};
   // So long the first waiting job has what a gang's member leaves behind to itself: others end with it.
   std::chrono::milliseconds keepFreed{5'000};

@@ -144,8 +144,8 @@ void Cycle::decide(const JobPtr& job) {
   admitOrRefuse(job);
 }
 
-// The job for whose claim the gang has to leave though it is changing: the claim names members that its own proposal
-// would keep. A gang without a proposal is watchPlaced()'s.
+// The job for whose claim the gang has to leave though it is changing: the claim names members that its own
+// proposal would keep. A gang without a proposal is watchPlaced()'s.
 std::optional<model::ObjectKey> Cycle::preemptorOf(const Job& job) {
   const auto& proposal = job.status.gang.proposal;
   if (evictions_.empty() || !proposal || !job.status.gang.placed || !preemptible(job)) return std::nullopt;
@@ -154,8 +154,7 @@ std::optional<model::ObjectKey> Cycle::preemptorOf(const Job& job) {
   const auto& named = namedBy(claimant->second);
   const bool removes = proposal->phase == model::ProposalPhase::kClaiming;
   for (const auto& pod : podsOf(job)) {
-    const bool leaves =
-        removes && pod->member && proposal->removes(pod->member->role, pod->member->index);
+    const bool leaves = removes && pod->member && proposal->removes(pod->member->role, pod->member->index);
     if (named.contains(pod->uid) && !leaves) return claimant->second;
   }
   return std::nullopt;

@@ -158,11 +158,11 @@ class Cycle {
   std::map<model::ObjectKey, model::ObjectKey> claimed_;  // those that any claim names, standing or not
   std::set<model::ObjectKey> keepers_;  // gangs that have yet to give up places that were claimed
   std::map<model::ObjectKey, std::unordered_set<model::Uid>> named_;  // by claims: see namedBy()
-  std::set<const Job*> changing_;      // placed gangs whose record this cycle changes, or that end
-  std::set<const Job*> ended_;         // of those, whoever is not charged by its record any more
-  std::set<model::ObjectKey> paying_;  // gangs that make room for a start of this plan
-  std::vector<JobPtr> scaling_;        // gangs in peace that are asked to have another size
-  std::vector<JobPtr> unplanned_;      // admitted so far, without the shape that they want; by key
+  std::set<const Job*> changing_;                 // placed gangs whose record this cycle changes, or that end
+  std::set<const Job*> ended_;                    // of those, whoever is not charged by its record any more
+  std::set<model::ObjectKey> paying_;             // gangs that make room for a start of this plan
+  std::vector<JobPtr> scaling_;                   // gangs in peace that are asked to have another size
+  std::vector<JobPtr> unplanned_;                 // admitted so far, without the shape that they want; by key
   std::map<std::string, std::int64_t> starting_;  // members from reserved to bound, by namespace
   // Of the job that is being decided.
   const JobFeedback* feedback_ = nullptr;

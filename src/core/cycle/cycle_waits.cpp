@@ -34,8 +34,7 @@ void Cycle::explain(const GangWait& wait, Urgency ofNews) {
   write(job, job->status.gang, std::move(events), news);
   JobDecision& decision = plan_.decisions.back();
   // The next cycle counts on the reservation that is written.
-  const bool isReserved =
-      job->status.pending && job->status.pending->reservedSince != pending.reservedSince;
+  const bool isReserved = job->status.pending && job->status.pending->reservedSince != pending.reservedSince;
   // Where much comes and goes, reasons change in every cycle: another reason is no urgent news.
   decision.urgency = job->status.pending && !isReserved ? Urgency::kSpare : ofNews;
   if (sameWords && *decision.status == job->status) note.told = wait.pending;
@@ -43,8 +42,8 @@ void Cycle::explain(const GangWait& wait, Urgency ofNews) {
 
 bool Cycle::sameButSince(const model::Pending& a, const model::Pending& b) {
   const auto allBut = [](const model::Pending& each) {
-    return std::tie(each.reason, each.delay, each.reservedSince, each.nextRelaxation,
-                    each.estimatedStart, each.message, each.shortfall, each.blockedBy);
+    return std::tie(each.reason, each.delay, each.reservedSince, each.nextRelaxation, each.estimatedStart,
+                    each.message, each.shortfall, each.blockedBy);
   };
   return allBut(a) == allBut(b);
 }

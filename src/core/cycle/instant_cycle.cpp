@@ -109,8 +109,8 @@ InstantCycle::Outcome InstantCycle::decide(
   // Since when a reservation exists counts in the next cycle.
   for (const GangWait& wait : schedule.waits) {
     const auto& before = wait.job->status.pending;
-    const bool same = before ? before->reservedSince == wait.pending->reservedSince
-                             : !wait.pending->reservedSince;
+    const bool same =
+        before ? before->reservedSince == wait.pending->reservedSince : !wait.pending->reservedSince;
     if (!same) change(wait.job->key, [&](Job& job) { job.status.pending = *wait.pending; });
   }
   for (const QueueNews& news : schedule.queues) {
@@ -164,8 +164,7 @@ void InstantCycle::carryOut(const Change& what) {
     gang.backoff.reset();
     gang.placed = model::Placed{.epoch = ++gang.lastEpoch, .assignments = what.add.assignments};
     if (!what.backfilled.empty()) {
-      gang.charge =
-          model::makeCharge(job.spec, askedQueue(job, snapshot_), Priorities(snapshot_).of(job));
+      gang.charge = model::makeCharge(job.spec, askedQueue(job, snapshot_), Priorities(snapshot_).of(job));
       gang.charge->backfilled = what.backfilled;
     }
     job.status.pending.reset();

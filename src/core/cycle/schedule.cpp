@@ -134,8 +134,8 @@ bool Scheduler::reached(const Contender& contender) {
   return false;
 }
 
-// Members on their way are bounded, as each costs the API server and kube-scheduler work. A namespace that has less
-// than its part of the bound is not held up by others, whose members may never be bound.
+// Members on their way are bounded, as each costs the API server and kube-scheduler work. A namespace that
+// has less than its part of the bound is not held up by others, whose members may never be bound.
 bool Scheduler::mayStartMembers(const Contender& contender) const {
   if (starting_ < request_.mostStartingMembers) return true;
   const auto own = startingOf_.find(contender.waiting->job->key.ns);

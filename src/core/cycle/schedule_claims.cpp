@@ -150,13 +150,14 @@ bool Scheduler::movesOthers(const Contender& contender, const GangShape& shape) 
   return true;
 }
 
-// A claim meets the reservations of others like any start, with what its victims hold left out: that is handed
-// over. (Lost: not at all. A queue could take, job by job, what is reserved for another one's gang.) Nothing
-// of another queue is preempted for a start that is conditional itself.
+// A claim meets the reservations of others like any start, with what its victims hold left out: that is
+// handed over. (Lost: not at all. A queue could take, job by job, what is reserved for another one's gang.)
+// Nothing of another queue is preempted for a start that is conditional itself.
 bool Scheduler::carryOutUnlessKept(const Contender& contender, Claim claim) {
   if (!claim.yields.empty()) {
     preemption_.withdraw(claim);
-    for (JobPtr& each : claim.yields) schedule_.yields.push_back({std::move(each), contender.waiting->job->key});
+    for (JobPtr& each : claim.yields)
+      schedule_.yields.push_back({std::move(each), contender.waiting->job->key});
     return false;
   }
   Judgement judgement = judge(contender, claim.placement.assignments, &claim.concessions);

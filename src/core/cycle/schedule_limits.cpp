@@ -124,14 +124,15 @@ void Scheduler::holdBelowLimit(const Contender& contender, const QueueTree::Exce
   // For what can never be had nothing is kept.
   if (demand > tree_.node(beyond.queue).limit[beyond.dimension]) return;
   std::optional<Ends> seen = endsFor(contender);
-  limitHolds_.push_back({.job = contender.waiting->job,
-                         .own = contender.queue,
-                         .rank = contender.rank,
-                         .at = beyond.queue,
-                         .dimension = beyond.dimension,
-                         .demand = demand,
-                         .start = roomBelowLimit(tree_, beyond.queue, beyond.dimension, demand, seen ? *seen : ends_),
-                         .since = contender.asks->reservedSince.value_or(snapshot_.now)});
+  limitHolds_.push_back(
+      {.job = contender.waiting->job,
+       .own = contender.queue,
+       .rank = contender.rank,
+       .at = beyond.queue,
+       .dimension = beyond.dimension,
+       .demand = demand,
+       .start = roomBelowLimit(tree_, beyond.queue, beyond.dimension, demand, seen ? *seen : ends_),
+       .since = contender.asks->reservedSince.value_or(snapshot_.now)});
   words_.keepsLimit(contender);
 }
 

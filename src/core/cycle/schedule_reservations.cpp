@@ -121,8 +121,7 @@ Scheduler::Judgement Scheduler::judge(const Contender& contender,
 std::vector<Change> Scheduler::handedOverBeside(const Holder& holder,
                                                 const std::vector<Change>& preempted) const {
   const Priorities priorities(snapshot_);
-  const bool mayPreempt =
-      priorities.mayPreempt(*holder.job) && !forbidsWithin(tree_.node(holder.queue));
+  const bool mayPreempt = priorities.mayPreempt(*holder.job) && !forbidsWithin(tree_.node(holder.queue));
   std::vector<Change> handedOver;
   for (const Change& each : preempted) {
     const bool isIts = mayPreempt && tree_.queueOf(*each.job) == holder.queue &&
@@ -141,7 +140,8 @@ BackfillRequest Scheduler::requestOf(const Contender& contender, QueueTree::Inde
           .deadline = job.spec.run.activeDeadline};
 }
 
-// Another placement that is not kept: off the nodes that a gang has just left, or off the reserved ones as well.
+// Another placement that is not kept: off the nodes that a gang has just left, or off the reserved ones as
+// well.
 std::optional<Placement> Scheduler::besideKept(const Contender& contender, const GangShape& shape,
                                                const Placement& found) {
   std::vector<model::NodeName> freed;

@@ -90,8 +90,8 @@ class Scheduler {
   std::optional<std::size_t> equalInVain(const Contender& contender);
   void noteInVain(const Contender& contender, const GangShape& shape);
   [[nodiscard]] static bool asksForRoomAlone(const Contender& contender);
-  // Reservations at the same time; each costs some placements. A namespace has its part of them: jobs of one tenant
-  // that wait for different nodes would take all.
+  // Reservations at the same time; each costs some placements. A namespace has its part of them: jobs of one
+  // tenant that wait for different nodes would take all.
   static constexpr int kMostReservations = 8;
   [[nodiscard]] static Equals equalsOf(const Contender& contender, const GangShape& shape);
 
@@ -118,9 +118,9 @@ class Scheduler {
   void carryOut(const Contender& contender, Claim claim, Conditions conditions);
   void takeOverClaim(const Contender& contender, const GangShape& shape);
 
-  // schedule_reservations.cpp: phase 7: what is reserved for pending gangs, and which gangs are backfilled on it.
-  // Who found places that are kept for others: queue, shape, how wide, whether it can be stopped and comes
-  // through that, and how its run is known.
+  // schedule_reservations.cpp: phase 7: what is reserved for pending gangs, and which gangs are backfilled on
+  // it. Who found places that are kept for others: queue, shape, how wide, whether it can be stopped and
+  // comes through that, and how its run is known.
   using HeldBackKey = std::tuple<QueueTree::Index, std::uint32_t, std::size_t, bool, bool, Basis>;
   struct HeldBack {
     std::chrono::seconds run{0};
@@ -194,7 +194,7 @@ class Scheduler {
   std::unordered_map<Equals, std::size_t, HashOfEquals> inVain_;  // likewise; WaitingWords::lastLater()
   std::map<QueueTree::Index, PendingPtr> stopped_;                // queues whose first is out of quota
   std::vector<Reservation> reservations_;
-  std::set<std::uint32_t> pools_;  // PlacementCache::poolOf, for which somebody keeps one
+  std::set<std::uint32_t> pools_;              // PlacementCache::poolOf, for which somebody keeps one
   std::map<std::string, int> reservationsOf_;  // by namespace
   int reservationsPerNamespace_ = 0;
   std::vector<LimitHold> limitHolds_;

@@ -103,8 +103,7 @@ std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const
     if (context.now >= patience) {
       return LostPlace{
           fmt::format("pod {} does not get its place: {}", pod->key.name, pod->unschedulableMessage),
-          nodesNotGiven(members),
-          !isForCapacity(pod->unschedulableMessage)};
+          nodesNotGiven(members), !isForCapacity(pod->unschedulableMessage)};
     }
     wakeAt = wakeAt ? std::min(*wakeAt, patience) : patience;
   }
@@ -130,8 +129,8 @@ LostPlace missedDeadline(const std::vector<Member>& members) {
 
 GangStep abort(const Job& job, const LostPlace& lost, const GangContext& context) {
   GangStep step;
-  step.record = abortProposal(job, lost.reason, lost.nodes, context.now, *context.settings,
-                              lost.isUnbindable);
+  step.record =
+      abortProposal(job, lost.reason, lost.nodes, context.now, *context.settings, lost.isUnbindable);
   // Of a resize its own Event tells, with the size that it leaves.
   if (!resizeUnderWay(job.spec, job.status.gang)) {
     step.events.push_back(

@@ -13,15 +13,16 @@ namespace trainyard::core {
 
 namespace {
 
-// Members whose owner reference was removed: they would run on, and no queue would be charged for them. Their name
-// and epoch are those of a member that the job's record had.
+// Members whose owner reference was removed: they would run on, and no queue would be charged for them. Their
+// name and epoch are those of a member that the job's record had.
 std::vector<DeletePod> disownedMembers(const model::Snapshot& snapshot) {
   std::vector<DeletePod> disowned;
   for (const auto& pod : snapshot.pods) {
     if (!pod->member || !pod->controllerUid.empty() || pod->terminating || pod->finished()) continue;
     const model::ObjectKey key{pod->key.ns, pod->member->jobName};
-    const auto job = std::lower_bound(snapshot.jobs.begin(), snapshot.jobs.end(), key,
-                                      [](const auto& each, const auto& wanted) { return each->key < wanted; });
+    const auto job =
+        std::lower_bound(snapshot.jobs.begin(), snapshot.jobs.end(), key,
+                         [](const auto& each, const auto& wanted) { return each->key < wanted; });
     if (job == snapshot.jobs.end() || (*job)->key != key || !namedAsMember(*pod, **job)) continue;
     if (model::leftToOthers(**job) || pod->member->epoch > newestEpoch((*job)->status.gang)) continue;
     disowned.push_back({pod->key, pod->uid});

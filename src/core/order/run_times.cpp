@@ -165,8 +165,8 @@ bool saysWhatRan(const model::Job& job) {
   return sameQueue && model::sameToItsQueue(job, charge->queue);
 }
 
-// The default queue stands for another queue in each namespace: what one tenant's jobs took teaches nothing of
-// another's.
+// The default queue stands for another queue in each namespace: what one tenant's jobs took teaches nothing
+// of another's.
 std::string learningQueueOf(const model::Job& job) {
   const std::string& name = job.spec.queue.str();
   return name == model::names::kDefaultQueue ? fmt::format("{}@{}", name, job.key.ns) : name;

@@ -30,9 +30,9 @@ struct GangShape {
 // When others may be stopped again for nodes that failed the job's attempts; nothing where none did. Later
 // and later: whoever cannot run there for a reason that nobody sees would stop them for nothing for ever.
 [[nodiscard]] std::optional<base::WallTime> claimsAgainFrom(const model::Job& job);
-// Whether the job preempts no others until then, wherever: its members could not be bound for a reason that other
-// victims would not have changed, and its spec is still the same. One gang would preempt its way across the
-// cluster.
+// Whether the job preempts no others until then, wherever: its members could not be bound for a reason that
+// other victims would not have changed, and its spec is still the same. One gang would preempt its way across
+// the cluster.
 [[nodiscard]] bool isUnbindable(const model::Job& job, base::WallTime now);
 
 // All that a cycle asks of placement goes through here: whole gangs, as the cluster's policy and the time

@@ -23,9 +23,9 @@ struct Concession {
   std::int64_t cost = 0;
   QueueTree::Amounts held = {};  // of its queue, QueueTree::holdingsOf()
   NodeAmounts frees = {};        // roomHeldBy(); left empty where nobody asked
-  bool isYoung = false;        // minRuntime has not passed: only a holder may preempt it, for its condition
-  bool isUnprotected = true;   // protectionOf() has passed
-  bool isStarting = false;     // its capacity is reserved, and its members are on their way
+  bool isYoung = false;          // minRuntime has not passed: only a holder may preempt it, for its condition
+  bool isUnprotected = true;     // protectionOf() has passed
+  bool isStarting = false;       // its capacity is reserved, and its members are on their way
 };
 
 // What a claimant gets, and who makes room for it: stops and moves, each of which pays for its start.

@@ -22,8 +22,9 @@ using JobPtr = Preemption::JobPtr;
 // Counts like looking at a tenth of a node.
 constexpr std::int64_t kRightsForANode = 10;
 
-// What a gang that other queues have preempted so often is spared, in GPU seconds. Preemptions by its own queue do
-// not count: a tenant could have its own jobs preempt each other, and others preempted in their stead.
+// What a gang that other queues have preempted so often is spared, in GPU seconds. Preemptions by its own
+// queue do not count: a tenant could have its own jobs preempt each other, and others preempted in their
+// stead.
 std::int64_t grievanceOf(const Job& job) {
   constexpr int kMostCounted = 10;
   constexpr std::int64_t kHalfAnHour = 1'800;

@@ -94,15 +94,16 @@ class Preemption {
   // Places for the claimant, with those who go elsewhere for it. Asked once, for the first that has to wait.
   [[nodiscard]] std::optional<Claim> move(const Claimant& claimant, std::size_t widest);
 
-  // The claim of a lower priority in the same queue whose victims the claimant may wait for instead. One a cycle:
-  // what it frees is seen in the next one.
+  // The claim of a lower priority in the same queue whose victims the claimant may wait for instead. One a
+  // cycle: what it frees is seen in the next one.
   [[nodiscard]] std::optional<JobPtr> takeOver(const Claimant& claimant, std::size_t widest);
 
   // When somebody who may not be stopped yet may be, or has had his turn, if anybody asked.
   [[nodiscard]] std::optional<base::WallTime> wakeAt() const { return wakeAt_; }
 
  private:
-  // Running gangs that are alike to a claimant by right of queue and priority: indices into running_, ascending.
+  // Running gangs that are alike to a claimant by right of queue and priority: indices into running_,
+  // ascending.
   using Alike = std::vector<std::size_t>;
 
   void listRunning();
@@ -163,7 +164,7 @@ class Preemption {
   std::vector<Concession> running_;              // who may be stopped at all, cheapest first
   std::vector<Concession> elastic_;              // who may shrink at all, in that order
   std::vector<Alike> alike_;
-  std::vector<std::size_t> backfilled_;          // indices into running_ of gangs that have a condition
+  std::vector<std::size_t> backfilled_;  // indices into running_ of gangs that have a condition
   std::map<QueueTree::Index, std::vector<std::size_t>> runningOf_;  // by queue, those that take turns
   // By queue, priority and whether its run was learnt (which asks for more, worthAStop()), the merit of the
   // best claimant whose turn it was not: nor is it that of a lesser one.

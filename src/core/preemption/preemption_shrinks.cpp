@@ -134,8 +134,8 @@ int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
     for (std::size_t i = 0; i < held.size(); ++i) held[i] -= before[i];
     tree_.discharge(running.queue, before, false);
     const Victim next{&job, running.priority, running.queue, held, running.isUnprotected};
-    const bool may = outranks(claimant, next, tree_, shares_) ||
-                     preemptsBackfilled(claimant, next, tree_, snapshot_.now);
+    const bool may =
+        outranks(claimant, next, tree_, shares_) || preemptsBackfilled(claimant, next, tree_, snapshot_.now);
     tree_.charge(running.queue, before, false);
     if (!may) break;
     before = together;
@@ -179,13 +179,13 @@ void Preemption::listElastic(const JobPtr& job, int priority) {
   const int has = elasticMembers(*job);
   constexpr std::int64_t kPermille = 1'000;
   const std::int64_t each = kPermille * has / (has - job->spec.elastic->minReplicas);
-  elastic_.push_back({.job = job,
-                      .priority = priority,
-                      .queue = tree_.queueOf(*job),
-                      .cost = base::saturatingMultiply(pause.count() + 1, each),
-                      .isUnprotected = startedSince(*job, snapshot_.now) +
-                                           protectionOf(*job, snapshot_.policy) <=
-                                       snapshot_.now});
+  elastic_.push_back(
+      {.job = job,
+       .priority = priority,
+       .queue = tree_.queueOf(*job),
+       .cost = base::saturatingMultiply(pause.count() + 1, each),
+       .isUnprotected =
+           startedSince(*job, snapshot_.now) + protectionOf(*job, snapshot_.policy) <= snapshot_.now});
 }
 
 }  // namespace trainyard::core

@@ -11,8 +11,8 @@ namespace {
 
 using model::Job;
 
-// Whether each queue from the victim's branch down to its own holds more than it is guaranteed of something that
-// the victim yields, and all that it is guaranteed without the victim.
+// Whether each queue from the victim's branch down to its own holds more than it is guaranteed of something
+// that the victim yields, and all that it is guaranteed without the victim.
 bool keepsGuaranteesWithout(const Claimant& claimant, const Victim& victim, const QueueTree& tree) {
   const auto& path = tree.node(victim.queue).path;
   const auto from = std::find(path.begin(), path.end(), tree.branches(claimant.queue, victim.queue).b);
@@ -44,15 +44,14 @@ bool reclaims(const Claimant& claimant, const Victim& victim, const QueueTree& t
       std::all_of(from, path.end(), [&](auto queue) { return tree.borrows(queue, yielded); });
   if (!tree.beyondGuaranteeUpTo(claimant.queue, branches.a, claimant.demand)) {
     if (borrows && tree.borrows(branches.b, claimant.demand)) return true;
-    // A gang that holds nothing guaranteed cannot keep guaranteed capacity from being used: cores or pod slots
-    // beside idle GPUs.
-    return isGuaranteedAny(own, claimant.demand) &&
-           std::none_of(from, path.end(),
-                        [&](auto queue) { return isGuaranteedAny(tree.node(queue), victim.held); });
+    // A gang that holds nothing guaranteed cannot keep guaranteed capacity from being used: cores or pod
+    // slots beside idle GPUs.
+    return isGuaranteedAny(own, claimant.demand) && std::none_of(from, path.end(), [&](auto queue) {
+             return isGuaranteedAny(tree.node(queue), victim.held);
+           });
   }
   return borrows && victim.isUnprotected && tree.borrows(branches.b, claimant.demand) &&
-         shares.with(branches.a, claimant.demand) <=
-             shares.without(branches.b, victim.held, claimant.demand);
+         shares.with(branches.a, claimant.demand) <= shares.without(branches.b, victim.held, claimant.demand);
 }
 
 }  // namespace
@@ -81,7 +80,9 @@ bool forbidsWithin(const QueueTree::Node& node) {
   return node.queue != nullptr && (*node.queue)->withinQueue == model::WithinQueue::kNever;
 }
 
-bool stoppable(const Job& job) { return preemptible(job) && job.status.gang.placed && !job.status.gang.proposal; }
+bool stoppable(const Job& job) {
+  return preemptible(job) && job.status.gang.placed && !job.status.gang.proposal;
+}
 
 bool preemptible(const Job& job) {
   const model::GangRecord& gang = job.status.gang;

@@ -64,32 +64,34 @@ struct Victim {
 // Whether the job is preemptible, placed, and has no change of its gang under way.
 [[nodiscard]] bool stoppable(const model::Job& job);
 
-// Whether the job may be preempted at all: it is preemptible and holds capacity, or is about to. A proposal of its
-// own protects no gang: what its tenant can keep open must not keep others out. Not a gang that is leaving already.
+// Whether the job may be preempted at all: it is preemptible and holds capacity, or is about to. A proposal
+// of its own protects no gang: what its tenant can keep open must not keep others out. Not a gang that is
+// leaving already.
 [[nodiscard]] bool preemptible(const model::Job& job);
 
-// From when on the job may be preempted: when the policy's minRuntime has passed since it was given its capacity.
-// Restarts and replaced members do not begin that time again, as any tenant can cause them. Nothing unless the job
-// is preemptible().
+// From when on the job may be preempted: when the policy's minRuntime has passed since it was given its
+// capacity. Restarts and replaced members do not begin that time again, as any tenant can cause them. Nothing
+// unless the job is preemptible().
 [[nodiscard]] std::optional<base::WallTime> preemptibleFrom(const model::Job& job,
                                                             const model::Snapshot& snapshot);
 
-// So long a gang is protected from claims for fair share: minRuntime, twice as long with each time that another
-// queue has preempted it, at most kMostProtectionDoublings times. It bounds how often any chain of such claims can preempt
-// one gang.
+// So long a gang is protected from claims for fair share: minRuntime, twice as long with each time that
+// another queue has preempted it, at most kMostProtectionDoublings times. It bounds how often any chain of
+// such claims can preempt one gang.
 inline constexpr int kMostProtectionDoublings = 6;
 [[nodiscard]] base::WallTime::duration protectionOf(const model::Job& job, const model::Policy& policy);
 
 // Whether the queue says that its jobs preempt none of each other.
 [[nodiscard]] bool forbidsWithin(const QueueTree::Node& node);
 
-// Whether `claimant` may preempt `victim` by right of its queue or priority. docs/preemption.md lists the rights and
-// argues that every chain of preemptions ends.
+// Whether `claimant` may preempt `victim` by right of its queue or priority. docs/preemption.md lists the
+// rights and argues that every chain of preemptions ends.
 //  priority   the victim is of the same queue and of lower priority, and the queue's preemption.withinQueue
 //             allows it
-//  guarantee  the claimant stays within the guarantees of its branch of the tree, and its queue may reclaim; each
-//             queue from the victim's branch down to its own holds more than it is guaranteed of something that
-//             is wanted, or is guaranteed nothing that the victim holds
+//  guarantee  the claimant stays within the guarantees of its branch of the tree, and its queue may reclaim;
+//  each
+//             queue from the victim's branch down to its own holds more than it is guaranteed of something
+//             that is wanted, or is guaranteed nothing that the victim holds
 //  fair share the claimant's branch ends with no larger share than the victim's branch keeps (as Kueue's
 //             LessThanOrEqualToFinalShare), the victim's queues hold more than they are guaranteed, and the
 //             victim isUnprotected
@@ -97,9 +99,10 @@ inline constexpr int kMostProtectionDoublings = 6;
 [[nodiscard]] bool outranks(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
                             KnownShares& shares);
 
-// Whether `claimant` is a holder on whose reserved capacity `victim` was backfilled, and may preempt it for that
-// once the time of the condition has come: in its own queue unless preemption.withinQueue is Never; in another one
-// as long as that queue, and each above it up to where both meet, holds its guarantee without the victim, too.
+// Whether `claimant` is a holder on whose reserved capacity `victim` was backfilled, and may preempt it for
+// that once the time of the condition has come: in its own queue unless preemption.withinQueue is Never; in
+// another one as long as that queue, and each above it up to where both meet, holds its guarantee without the
+// victim, too.
 [[nodiscard]] bool hasCondition(const Claimant& claimant, const Victim& victim, const QueueTree& tree);
 [[nodiscard]] bool preemptsBackfilled(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
                                       base::WallTime now);

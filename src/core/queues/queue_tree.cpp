@@ -280,8 +280,7 @@ void QueueTree::readJobs(const model::Snapshot& snapshot, QueueCache& cache) {
   }
   for (const auto& [key, held] : cache.held_) {
     const auto deleted = deleted_.find(key.first);
-    const Index queue =
-        find(key.first).value_or(deleted == deleted_.end() ? kCluster : deleted->second);
+    const Index queue = find(key.first).value_or(deleted == deleted_.end() ? kCluster : deleted->second);
     Amounts amounts(dimensions_.size(), 0);
     for (std::size_t d = 0; d < amounts.size(); ++d) {
       amounts[d] = static_cast<std::int64_t>(std::min<QueueCache::Held::Sum>(held.amounts[d], kNoLimit));

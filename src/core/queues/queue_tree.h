@@ -85,8 +85,8 @@ class QueueTree {
   [[nodiscard]] const model::QueueName& queueNameOf(const model::Job& job) const;
   [[nodiscard]] const model::QueueName& askedQueueOf(const model::Job& job) const;
   // kCluster where there is no such queue. A gang whose Queue object was deleted is charged to a queue in its
-  // stead, without guarantee and limit, below the nearest ancestor that is left: what it holds still counts there,
-  // and can be reclaimed.
+  // stead, without guarantee and limit, below the nearest ancestor that is left: what it holds still counts
+  // there, and can be reclaimed.
   [[nodiscard]] Index queueOf(const model::Job& job) const;
   [[nodiscard]] const Node& node(Index index) const { return nodes_[index]; }
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
@@ -229,7 +229,8 @@ class QueueTree {
 
   std::vector<Node> nodes_;
   std::unordered_map<model::QueueName, Index> byName_;
-  std::unordered_map<model::QueueName, Index> deleted_;  // queues that gangs are charged to, without an object
+  std::unordered_map<model::QueueName, Index>
+      deleted_;  // queues that gangs are charged to, without an object
   std::unordered_map<std::string, model::QueueName> defaultOf_;  // by namespace, where its label names one
   std::vector<std::string> dimensions_;
   std::vector<char> counts_;

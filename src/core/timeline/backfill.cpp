@@ -7,7 +7,8 @@ namespace {
 
 using Kind = BackfillVerdict::Kind;
 
-// Until when the reservation keeps capacity from gangs that cannot be preempted; now or earlier: it has lapsed.
+// Until when the reservation keeps capacity from gangs that cannot be preempted; now or earlier: it has
+// lapsed.
 base::WallTime keptUntil(const ReservedTime& reserved, base::WallTime now, const model::Policy& policy) {
   const base::WallTime::duration limit = policy.backfill.reservationLimit;
   if (limit <= limit.zero()) return now;

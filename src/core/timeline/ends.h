@@ -77,8 +77,8 @@ class Ends {
   // What the one at `index` leaves to others than the claims that stand; per node the sum of its entries, of
   // which some may be negative.
   [[nodiscard]] const NodeAmounts& holds(std::size_t index);
-  // The same ends, but a gang that `holder` may preempt by the condition of its backfill has ended when it may be.
-  // Nothing where there is none. `mayPreempt`: the holder, that gang, sooner or later.
+  // The same ends, but a gang that `holder` may preempt by the condition of its backfill has ended when it
+  // may be. Nothing where there is none. `mayPreempt`: the holder, that gang, sooner or later.
   [[nodiscard]] std::optional<Ends> seenBy(const model::Job& holder,
                                            const std::function<bool(const model::Job&)>& mayPreempt);
   // A gang that the same plan starts.

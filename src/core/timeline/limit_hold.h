@@ -11,11 +11,11 @@
 
 namespace trainyard::core {
 
-// Capacity below a queue's limit that is kept for a pending gang, as a Reservation keeps nodes: or small jobs of
-// the queues beside it would take every GPU that becomes free.
+// Capacity below a queue's limit that is kept for a pending gang, as a Reservation keeps nodes: or small jobs
+// of the queues beside it would take every GPU that becomes free.
 //
-// Assumes about ends what core/timeline/ends.h does. Steps, for another gang that would be charged to that queue
-// or one below it; the first that holds decides:
+// Assumes about ends what core/timeline/ends.h does. Steps, for another gang that would be charged to that
+// queue or one below it; the first that holds decides:
 //  1. beside it there is still room for the holder: it starts
 //  2. its queue is guaranteed what it needs, or it has a higher priority in the holder's own queue: it starts
 //  3. lendReserved() decides (core/timeline/backfill.h)

@@ -111,8 +111,7 @@ bool Reservation::leavesRoom(const Asking& asking, const Places& places) {
   if (!start_) return false;
   NodeAmounts taken = amountsOf(*asking.job, places, ledger_);
   if (asking.handedOver != nullptr) {
-    for (const Change& each : *asking.handedOver)
-      handOver(amountsOf(*each.job, each.remove, ledger_), taken);
+    for (const Change& each : *asking.handedOver) handOver(amountsOf(*each.job, each.remove, ledger_), taken);
   }
   WhatIf without(ledger_);
   without.take(taken);

@@ -32,19 +32,22 @@ struct Holder {
 };
 
 // Capacity that is kept for a pending gang on the nodes that its members may use, its pool (EASY backfilling:
-// Mu'alem and Feitelson, "Utilization, Predictability, Workloads, and User Runtime Estimates in Scheduling the
-// IBM SP2 with Backfilling", TPDS 2001, section 2). A gang that keeps off the pool is not concerned.
+// Mu'alem and Feitelson, "Utilization, Predictability, Workloads, and User Runtime Estimates in Scheduling
+// the IBM SP2 with Backfilling", TPDS 2001, section 2). A gang that keeps off the pool is not concerned.
 //
-// Assumes about ends what core/timeline/ends.h does; a gang that was backfilled under this holder's condition ends
-// when the holder may preempt it. The holder's start is the earliest time at which it fits: when others have
-// ended, or when it may be placed wider (core/place/relaxation.h), whichever comes first.
+// Assumes about ends what core/timeline/ends.h does; a gang that was backfilled under this holder's condition
+// ends when the holder may preempt it. The holder's start is the earliest time at which it fits: when others
+// have ended, or when it may be placed wider (core/place/relaxation.h), whichever comes first.
 //
 // Steps, for a gang that has found a placement in the pool; the first that holds decides:
-//  1. its queue is guaranteed what it needs, it has a higher priority in the holder's own queue (or comes first
+//  1. its queue is guaranteed what it needs, it has a higher priority in the holder's own queue (or comes
+//  first
 //     there, if the order does not go by expected run times), or it holds an older reservation: it starts
-//  2. it leaves the reserved placement its capacity: it starts, unless a gang has left one of its nodes a moment
+//  2. it leaves the reserved placement its capacity: it starts, unless a gang has left one of its nodes a
+//  moment
 //     ago (core/timeline/freed_places.h)
-//  3. it takes reserved capacity: lendReserved() decides (core/timeline/backfill.h); not on nodes that a gang has
+//  3. it takes reserved capacity: lendReserved() decides (core/timeline/backfill.h); not on nodes that a gang
+//  has
 //     left a moment ago, unless it is expected to end in time
 // Ties: none, the gang that is served earlier asks earlier.
 class Reservation {
@@ -57,8 +60,8 @@ class Reservation {
     const model::Job* job = nullptr;
     bool isEntitled = false;  // step 1
     BackfillRequest request = {};
-    // Gangs that are preempted for it, and that the holder could not preempt itself. What they hold on the same
-    // nodes is handed over, not taken.
+    // Gangs that are preempted for it, and that the holder could not preempt itself. What they hold on the
+    // same nodes is handed over, not taken.
     const std::vector<Change>* handedOver = nullptr;
   };
   // Whether the gang may start on this placement.
