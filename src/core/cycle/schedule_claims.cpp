@@ -155,7 +155,6 @@ bool Scheduler::movesOthers(const Contender& contender, const GangShape& shape) 
 // Nothing of another queue is preempted for a start that is conditional itself.
 bool Scheduler::carryOutUnlessKept(const Contender& contender, Claim claim) {
   if (!claim.yields.empty()) {
-    preemption_.withdraw(claim);
     for (JobPtr& each : claim.yields)
       schedule_.yields.push_back({std::move(each), contender.waiting->job->key});
     return false;

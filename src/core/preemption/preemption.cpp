@@ -91,7 +91,11 @@ std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t wid
                                  .pays = claimant.job->key,
                                  .byOtherQueue = victim.queue != claimant.queue});
   }
-  if (!claim.yields.empty()) return claim;
+  if (!claim.yields.empty()) {
+    // Nothing else is preempted before these are gone.
+    for (const JobPtr& each : claim.yields) stopped_.insert(each.get());
+    return claim;
+  }
   spareMembers(claimant, widest, claim);
   if (comesTooEarly(claimant, claim)) return std::nullopt;
   giveAway(claim);

@@ -31,7 +31,8 @@ BackfillVerdict lendReserved(const BackfillRequest& request, const ReservedTime&
       return {Kind::kConditional, std::max<base::WallTime>(from, now + request.run.time)};
     const bool isStated = reserved.start && reserved.start->basis == Basis::kStated;
     if (!isStated || from <= reserved.start->at) return {Kind::kConditional, from};
-    return {.kind = Kind::kKept, .again = reserved.start->at};
+    return {.kind = Kind::kKept,
+            .again = reserved.start->at > now ? std::optional(reserved.start->at) : std::nullopt};
   }
   if (request.deadline && endsBy(*request.deadline)) return {};
   const base::WallTime until = keptUntil(reserved, now, policy);

@@ -103,7 +103,10 @@ std::optional<Ends> Ends::seenBy(const Job& holder, const std::function<bool(con
   for (std::size_t i = 0; i < all().size(); ++i) {
     const model::Charge::Backfill* condition = backfillCondition(*all_[i].job, holder);
     if (condition == nullptr || condition->from >= all_[i].at || !mayPreempt(*all_[i].job)) continue;
-    sooner.emplace_back(i, std::max(condition->from, snapshot_.now));
+    // A gang that may be preempted now is gone in moments.
+    const bool isDue = condition->from <= snapshot_.now;
+    sooner.emplace_back(
+        i, isDue ? std::min<base::WallTime>(all_[i].at, snapshot_.now + kLeastOverrun) : condition->from);
   }
   if (sooner.empty()) return std::nullopt;
   Ends seen = *this;

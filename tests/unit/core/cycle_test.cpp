@@ -108,7 +108,10 @@ TEST_CASE("the queue that a job waits in is the one that its namespace names") {
   CycleInput in =
       input(halfFull().add(queueNamed("vision")).add(job("ml/big").role("worker", 2, gpus(8)).created(1)));
   in.snapshot.namespaces.push_back(std::make_shared<const model::Namespace>(model::Namespace{
-      .name = "ml", .uid = {}, .labels = model::Labels({{"trainyard.dev/default-queue", "vision"}})}));
+      .name = "ml",
+      .uid = {},
+      .labels = model::Labels(
+          std::vector<std::pair<std::string, std::string>>{{"trainyard.dev/default-queue", "vision"}})}));
   const Plan plan = cycle(in);
   REQUIRE(decisionFor(plan, "ml/big") != nullptr);
   CHECK(decisionFor(plan, "ml/big")->status->queue.str() == "vision");
