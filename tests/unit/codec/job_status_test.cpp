@@ -47,8 +47,10 @@ class Maker {
     status.delays = {std::chrono::seconds(number(3)), std::chrono::seconds(number(3))};
     if (number(2) == 0) status.service = {number(100), number(100), exact()};
     if (number(2) == 0) status.resize = resize();
-    if (number(2) == 0) status.preemptions = {1 + number(3), exact()};
-    if (number(2) == 0) status.preemptions.by = model::ObjectKey{"ml", "urgent"};
+    if (number(2) == 0) {
+      status.preemptions = {.count = 1 + number(3), .byOtherQueues = number(2), .last = exact()};
+      if (number(2) == 0) status.preemptions.by = model::ObjectKey{"ml", "urgent"};
+    }
     if (number(2) == 0) status.progress = progress();
     if (number(2) == 0) status.startTime = at(number(100'000));
     if (number(2) == 0) status.completionTime = at(number(100'000));

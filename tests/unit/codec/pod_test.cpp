@@ -134,6 +134,7 @@ TEST_CASE("where a pod may go is kept for who schedules it alone") {
   CHECK(pod->pinned == model::NodeName("n3"));
   model::PodShape none;
   none.requests = pod->shape.requests;
+  none.volumeClaims = {"data"};
   CHECK(pod->shape == none);
 }
 

@@ -222,20 +222,25 @@ TEST_CASE("as long as pods of a stopped or ended job last, they count against th
   CHECK(starts(planWith(over), "ml/next"));
 }
 
-TEST_CASE("pods that still run when their job has ended keep no GPUs, whatever its clean-up policy") {
+TEST_CASE(
+    "pods that still run when their job has ended keep no capacity of GPU nodes, whatever its clean-up "
+    "policy") {
   model::Job bert = running("a");
   bert.spec.run.cleanPodPolicy = model::CleanPodPolicy::kNone;
   bert.status.conditions.push_back({"Succeeded", model::ConditionStatus::kTrue, "", "", at(0), 1});
   model::Pod pod = podOf(bert, "n1");
   const auto deletes = [&] {
-    const Plan plan = cycle(input(twoNodes().add(queue("a")).add(bert).add(pod)));
+    const Plan plan = cycle(input(twoNodes().add(node("cpus")).add(queue("a")).add(bert).add(pod)));
     const JobDecision* decision = decisionFor(plan, "ml/bert");
     return decision != nullptr && !decision->actions.empty() &&
            std::holds_alternative<DeletePod>(decision->actions.front());
   };
   CHECK(deletes());
   pod.shape.requests = cpus(4);
+  CHECK(deletes());
+  pod.node = model::NodeName("cpus");
   CHECK_FALSE(deletes());
+  pod.node = model::NodeName("n1");
   pod.shape.requests = gpus(8);
   pod.phase = model::PodPhase::kSucceeded;
   CHECK_FALSE(deletes());

@@ -164,7 +164,7 @@ TEST_CASE("a job that waits for the limit of its queue reports when enough below
   scene.add(inQueue(running("early", "n1", 1'100))).add(inQueue(running("late", "n2", 1'400)));
   SECTION("and those behind it one after another, each by the ends before it") {
     const auto starts = told(scene.add(inQueue(waiting("first", 2, 1, 200)))
-                                 .add(inQueue(waiting("second", 1, 2, 100)))
+                                 .add(inQueue(waiting("second", 2, 2, 100)))
                                  .add(inQueue(waiting("third", 2, 3, 100))));
     CHECK(starts.at("first") == 1'100);
     CHECK(starts.at("second") == 1'300);

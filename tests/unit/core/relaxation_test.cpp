@@ -179,5 +179,5 @@ TEST_CASE("a place is never wider than the request allows now, and the shortage 
   const auto outcome = place(request, ledger, domains);
   REQUIRE(std::holds_alternative<PlacementFailure>(outcome));
   CHECK(std::get<PlacementFailure>(outcome).reason == model::PendingReason::kWaitingForTopology);
-  CHECK(std::get<PlacementFailure>(outcome).shortfall->level == "node");
+  CHECK(std::get<PlacementFailure>(outcome).shortfall->level == "rack");
 }
