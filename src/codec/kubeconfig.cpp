@@ -55,9 +55,9 @@ class YamlField {
   }
 
   [[nodiscard]] bool boolean() const {
-    const std::string value = readYamlScalar(text()).json;
-    if (value == "true") return true;
-    if (value != "null" && value != "false") complain("expected true or false");
+    const YamlScalar scalar = readYamlScalar(text());
+    if (scalar.kind == YamlScalar::Kind::kBool) return scalar.json == "true";
+    if (scalar.kind != YamlScalar::Kind::kNull) complain("expected true or false");
     return false;
   }
 

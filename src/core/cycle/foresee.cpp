@@ -110,7 +110,7 @@ class Future {
       if (gang.placed || gang.proposal || job->deleting || job->finished()) continue;
       if (job->spec.run.suspend || model::leftToOthers(*job) || refusalOfTemplate(*job)) continue;
       if (const auto until = backsOffUntil(gang, world().now)) {
-        wakeAt(*until);
+        wakeAt(until);
       } else if (!admit(*job, world(), tree, checked).refusal) {
         all.push_back({job});
       }

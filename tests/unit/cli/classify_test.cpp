@@ -39,7 +39,7 @@ TEST_CASE("what was found is shown as a table and as JSON") {
   CHECK(
       cli::classifyJson(one) ==
       R"([{"name":"a","class":"DiskFull","party":"Infrastructure","action":"Restart","rootMember":"worker-0",)"
-      R"("rule":"r","confidence":"Low","line":"the line"}])"
+      R"("rule":"r","confidence":"Low","note":"","line":"the line"}])"
       "\n");
   CHECK(cli::classifyTable(one) ==
         "CASE   CLASS      ROOT       ACTION    RULE   CONFIDENCE   LINE\n"

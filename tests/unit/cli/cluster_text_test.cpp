@@ -114,8 +114,10 @@ TEST_CASE(
   };
   addQueue("org", "");
   addQueue("team-b", "org");
-  const model::Namespace space{
-      .name = "ml-b", .uid = {}, .labels = model::Labels({{"trainyard.dev/default-queue", "team-b"}})};
+  model::Namespace space;
+  space.name = "ml-b";
+  const std::vector<std::pair<std::string, std::string>> labels = {{"trainyard.dev/default-queue", "team-b"}};
+  space.labels = model::Labels(labels);
   snapshot.namespaces.push_back(std::make_shared<const model::Namespace>(space));
   const auto addJob = [&](const char* name, const char* queue, bool placed, bool admitted) {
     model::Job job;
@@ -135,8 +137,10 @@ TEST_CASE(
       job.status.gang.charge = model::makeCharge(job.spec, model::QueueName("team-b"), 0);
     } else {
       job.status.pending.emplace();
-      job.status.conditions.push_back(
-          {"Admitted", admitted ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse});
+      model::Condition condition;
+      condition.type = "Admitted";
+      condition.status = admitted ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse;
+      job.status.conditions.push_back(condition);
     }
     snapshot.jobs.push_back(std::make_shared<const model::Job>(job));
   };

@@ -102,14 +102,14 @@ TEST_CASE(
                                        .message = "needs 1 node",
                                        .since = at(0),
                                        .blockedBy = {{key("ml/urgent"), 1, 8}}};
-  bert.status.preemptions = {2, at(0), key("ml/urgent")};
+  bert.status.preemptions = {.count = 2, .last = at(0), .by = key("ml/urgent")};
   CHECK(cli::explainJob(bert, {}, at(60)) ==
         "ml/bert waits: WaitingForCapacity, for 60s.\n"
         "  needs 1 node\n"
         "  Blocked by: ml/urgent (1 node, 8 GPUs).\n"
         "  When it starts is not known: a job ahead gives no estimate (spec.estimate), and no similar one "
         "ran.\n"
-        "  Preempted by ml/urgent at 1970-01-01T00:00:00Z, 2 times in all.\n");
+        "  Preempted by ml/urgent at 2024-10-04T00:00:00Z, 2 times in all.\n");
 }
 
 TEST_CASE("a job on its way is explained by its phase and deadline") {

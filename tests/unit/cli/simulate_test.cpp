@@ -258,8 +258,9 @@ TEST_CASE("what cannot be used is refused with file and line") {
   CHECK(refusal(world, "\n- a\n").substr(0, 35) == "job.yaml:2: is no Kubernetes object");
   CHECK(refusal(world, "apiVersion: v1\nkind: TrainingJob\n") == "job.yaml:1: metadata.name: is required");
   CHECK(refusal(world, "# the first\n---\n" + jobYaml("none", 0)).substr(0, 13) == "job.yaml:10: ");
-  CHECK(refusal(world, jobYaml("odd", 1, "  preemptible: 010\n")) ==
-        "job.yaml:16: 010: write numbers as decimals, texts in quotes");
+  // A number as kubectl reads it, and no bool.
+  CHECK(refusal(world, jobYaml("odd", 1, "  preemptible: 010\n"))
+            .find("job.yaml:16: TrainingJob.trainyard.dev \"odd\" is invalid: [spec.preemptible: ") == 0);
   CHECK(refusal(world, jobYaml("odd", 1, "  colour: red\n")).substr(0, 13) == "job.yaml:16: ");
   world.submit(jobYaml("there", 1));
   CHECK(refusal(world, jobYaml("there", 1))
