@@ -14,7 +14,7 @@ namespace {
 using base::ErrorCode;
 
 constexpr std::chrono::milliseconds kListTimeout{60'000};
-// Bookmarks come about every minute; a watch that is silent for two has lost its server.
+// Bookmarks come about every minute. A watch that is silent for two is replaced.
 constexpr std::chrono::milliseconds kWatchSilence{120'000};
 // But of a kind that nobody changes no bookmark comes, unless etcd is told to send its progress (kubeadm
 // does). So a watch is long only where the one before it had a bookmark; the others are over before their
@@ -153,12 +153,14 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
     request.query.emplace_back("watch", "1");
     request.query.emplace_back("resourceVersion", resourceVersion_);
     request.query.emplace_back("allowWatchBookmarks", "true");
-    const auto [least, most] = broke_        ? kProvingWatchSeconds
+    const auto [least, most] = proveNext_    ? kProvingWatchSeconds
                                : bookmarked_ ? kLongWatchSeconds
                                              : kShortWatchSeconds;
-    request.query.emplace_back("timeoutSeconds", fmt::to_string(rng_.between(least, most)));
-    broke_ = bookmarked_ = false;
-    watchBegan_ = executor_.now();
+    const std::chrono::seconds planned{rng_.between(least, most)};
+    request.query.emplace_back("timeoutSeconds", fmt::to_string(planned.count()));
+    proveNext_ = bookmarked_ = false;
+    watchBegan_ = lastLine_ = executor_.now();
+    plannedEnd_ = watchBegan_ + planned;
     lines_ = 0;
     watch_ = api_.watch(std::move(request),
                         current([](Impl& self, std::string line) { self.lineCame(std::move(line)); }),
@@ -178,7 +180,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
     }
     ++lines_;
     failedWatches_ = 0;
-    lastHeard_ = executor_.now();
+    lastHeard_ = lastLine_ = executor_.now();
     // Before the sink, which may stop us.
     resourceVersion_ = std::move(event->resourceVersion);
     switch (event->type) {
@@ -192,6 +194,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
 
   void watchEnded(base::Result<void> end) {
     if (!end) {
+      if (wasSilent(end.error())) return proveSilence();
       refused(end.error());
       return;
     }
@@ -205,10 +208,26 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
     watch();
   }
 
+  // Whether the watch ended only because no line came for kWatchSilence, before the server was to end it. A
+  // quiet kind does that where its last bookmark was due to a change that nothing followed. Past the planned
+  // end the silence is a fault: the server's end of the watch is then lost.
+  [[nodiscard]] bool wasSilent(const base::Error& error) const {
+    const base::Instant now = executor_.now();
+    return error.code == ErrorCode::kOutcomeUnknown && now - lastLine_ >= kWatchSilence && now < plannedEnd_;
+  }
+
+  // Silence is no failure, so there is neither a warning nor a back-off. The next watch is short: its planned
+  // end tells within seconds whether the server was quiet or lost.
+  void proveSilence() {
+    log_.debug("watch was silent, watching anew", {{"resource", options_.type.plural}});
+    proveNext_ = true;
+    watch();
+  }
+
   // The watch broke, or was refused by its status or by an ERROR event.
   void refused(const base::Error& error) {
     failed("watch failed", error);
-    broke_ = true;
+    proveNext_ = true;
     if (error.code == ErrorCode::kExpired && executor_.now() - listBegan_ > kRecently) {
       listLater(std::chrono::milliseconds(rng_.between(0, kMaxSpreadMs)));
       return;
@@ -280,9 +299,11 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
   bool nextUnpaged_ = false;  // the one after it
   std::string resourceVersion_;
   base::Instant watchBegan_{};
+  base::Instant plannedEnd_{};  // of the current watch, by its timeoutSeconds
+  base::Instant lastLine_{};    // or when the current watch began
   int lines_ = 0;
   bool bookmarked_ = false;  // by the current watch, or by the last one between two
-  bool broke_ = false;       // that last one
+  bool proveNext_ = false;   // that last one
   int failedWatches_ = 0;
 };
 

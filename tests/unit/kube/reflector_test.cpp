@@ -132,6 +132,38 @@ TEST_CASE_METHOD(Fixture, "a watch is long only where the one before it had a bo
   CHECK(http.sent.size() == 1);
 }
 
+TEST_CASE_METHOD(Fixture, "the silence of a quiet kind is no failure") {
+  settle();
+  http.lastStream().line(event("BOOKMARK", "", 40));
+  http.lastStream().end(answer(200));
+  loop.runFor(0s);
+  REQUIRE(seconds() >= 300);
+  const auto before = http.streams.size();
+  loop.runFor(120s);
+  http.lastStream().end(broken(ErrorCode::kOutcomeUnknown));
+  loop.runFor(0s);
+  // At once, and short, without a warning and without a list.
+  REQUIRE(http.streams.size() == before + 1);
+  CHECK(watchesFrom(40));
+  CHECK(seconds() <= 10);
+  CHECK(logLines.count("watch failed") == 0);
+  // The planned end is heard before anyone takes the watch for dead (150 s in the extender).
+  loop.runFor(std::chrono::seconds(seconds()));
+  http.lastStream().end(answer(200));
+  loop.runFor(0s);
+  CHECK(reflector->lastHeard() == loop.now());
+  CHECK(http.sent.size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "silence beyond a watch's planned end is a failure") {
+  settle();
+  REQUIRE(seconds() <= 100);
+  loop.runFor(120s);
+  http.lastStream().end(broken(ErrorCode::kOutcomeUnknown));
+  loop.runFor(2s);
+  CHECK(logLines.count("watch failed") == 1);
+}
+
 TEST_CASE_METHOD(Fixture, "events reach the sink, bookmarks only move the version") {
   settle();
   loop.runFor(5s);
