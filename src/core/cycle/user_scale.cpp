@@ -133,6 +133,14 @@ class UserScale {
   }
 
   void shrink(const JobPtr& job, int to) {
+    // Where all members are started anew for it, the job needs new pods as for a growth.
+    if (resizeWay(job->spec) == ResizeWay::kAnew &&
+        !mayGetNewPods(*job, request_.snapshot, request_.queues)) {
+      return hold(
+          *job, fmt::format("{} are asked for, it has {}: it was edited after it got its places, and shrinks "
+                            "when it has been admitted anew",
+                            to, elasticMembers(*job)));
+    }
     answer_.changes.push_back(
         {.job = job, .kind = ChangeKind::kShrink, .remove = lastMembers(*job, elasticMembers(*job) - to)});
   }

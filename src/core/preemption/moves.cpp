@@ -8,6 +8,7 @@
 #include "core/ledger/what_if.h"
 #include "core/order/stop_cost.h"
 #include "core/timeline/earliest_fit.h"
+#include "model/charge.h"
 
 namespace trainyard::core {
 namespace {
@@ -65,6 +66,7 @@ class Search {
   }
 
   bool mayMove(const Concession& each) const {
+    if (!mayBePlacedAgain(*each.job)) return false;
     if (each.priority > claimant_.priority) return false;
     const auto& node = in_.queues.node(each.queue);
     if (each.queue == claimant_.queue)
@@ -74,6 +76,13 @@ class Search {
     const auto borrows = [&](auto queue) { return in_.queues.borrows(queue, yielded); };
     return borrows(branch) &&
            std::all_of(std::find(node.path.begin(), node.path.end(), branch), node.path.end(), borrows);
+  }
+
+  // A move needs new pods. A gang that is suspended, or was edited since it got its places, would end without
+  // starting again: that is a preemption, and no move.
+  [[nodiscard]] bool mayBePlacedAgain(const Job& job) const {
+    return !job.spec.run.suspend && job.specError.empty() &&
+           model::sameToItsQueue(job, in_.queues.askedQueueOf(job));
   }
 
   // --- step 2

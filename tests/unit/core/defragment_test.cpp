@@ -1,8 +1,11 @@
 #include "core/preemption/preemption.h"
 
+#include <functional>
+
 #include <catch2/catch.hpp>
 
 #include "core/cycle/cycle.h"
+#include "model/charge.h"
 #include "support/builders.h"
 
 namespace trainyard::core {
@@ -72,6 +75,40 @@ TEST_CASE("the one whose move loses least is moved") {
   runs(builder, "ml/c", "n3", 2, 1'500);
   waits(builder, std::chrono::hours(8));
   CHECK(movedBy(builder) == Names{"b"});
+}
+
+TEST_CASE("a gang that could not start again is not moved") {
+  SnapshotBuilder builder = nodesOfFour(3);
+  runs(builder, "ml/a", "n1", 2, 2'000);
+  runs(builder, "ml/b", "n2", 2, 1'000);
+  runs(builder, "ml/c", "n3", 2, 1'500);
+  waits(builder, std::chrono::hours(8));
+  model::Snapshot snapshot = builder;
+  const auto editB = [&](const std::function<void(model::Job&)>& edit) {
+    for (auto& each : snapshot.jobs.edit()) {
+      if (each->key.name != "b") continue;
+      model::Job edited = *each;
+      edited.status.gang.charge = model::makeCharge(edited.spec, edited.spec.queue, 0);
+      edit(edited);
+      each = std::make_shared<const model::Job>(std::move(edited));
+    }
+  };
+  SECTION("as it is") {
+    editB([](model::Job&) {});
+    CHECK(movedBy(snapshot) == Names{"b"});
+  }
+  SECTION("its role has another name by now") {
+    editB([](model::Job& job) { job.spec.roles[0].name = "trainer"; });
+    CHECK(movedBy(snapshot) == Names{"c"});
+  }
+  SECTION("it asks for more by now") {
+    editB([](model::Job& job) { job.spec.roles[0].shape.requests.setExtended("nvidia.com/gpu", 3); });
+    CHECK(movedBy(snapshot) == Names{"c"});
+  }
+  SECTION("its spec is not valid by now") {
+    editB([](model::Job& job) { job.specError = "spec.roles: no"; });
+    CHECK(movedBy(snapshot) == Names{"c"});
+  }
 }
 
 TEST_CASE("two are moved where that loses less than one, or no single one helps") {
