@@ -250,7 +250,8 @@ void Hub::again(Task& task) {
   if (task.cancelled) return conclude(task, "cancelled", "");
   task.state = "waiting";
   task.output.clear();
-  waiting_.push_front(task.id);
+  // The line is in the order of submission: tasks of one lost member keep that order among themselves.
+  waiting_.insert(std::lower_bound(waiting_.begin(), waiting_.end(), task.id), task.id);
 }
 
 void Hub::conclude(Task& task, std::string state, std::string code) {

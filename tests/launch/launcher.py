@@ -27,7 +27,8 @@ class Members:
         self.folder, self.command, self.extra = Path(folder), command, extra or {}
         self.slots, self.grace, self.settle = slots, grace, settle
         self.port, self.generation, self.running, self.seen = free_port(), 0, {}, []
-        # Of each member the lines that until() has not looked at.
+        self.clients = {}
+        # For each member and client, the lines that until() has not read yet.
         self.fresh, self.heard = {}, threading.Condition()
         self.token = self.folder / "token"
         self.token.write_text("a-token-of-this-job\n")
@@ -56,17 +57,27 @@ class Members:
 
     def start(self, index, size):
         self.tell(index, size)
-        child = subprocess.Popen([PROGRAM, "exec", "--", *self.command(index)], env=self.environment(index, size),
-                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        child.reader = threading.Thread(target=self.read, args=(index, child), daemon=True)
-        child.reader.start()
-        self.running[index] = child
+        self.running[index] = self.spawn(index, ["exec", "--", *self.command(index)], self.environment(index, size))
 
-    def read(self, index, child):
+    def start_client(self, name, *words):
+        """Starts trainyard-launch WORDS, as client() does, and returns at once.
+
+        until(name, …) waits for a line of its output, ended(name) for its exit code.
+        """
+        self.clients[name] = self.spawn(name, words, self.environment(0, 1))
+
+    def spawn(self, name, words, environment):
+        child = subprocess.Popen([PROGRAM, *words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                 text=True)
+        child.reader = threading.Thread(target=self.read, args=(name, child), daemon=True)
+        child.reader.start()
+        return child
+
+    def read(self, name, child):
         for line in child.stdout:
             with self.heard:
-                self.seen.append((index, line.rstrip()))
-                self.fresh.setdefault(index, []).append(line.rstrip())
+                self.seen.append((name, line.rstrip()))
+                self.fresh.setdefault(name, []).append(line.rstrip())
                 self.heard.notify_all()
 
     def resize(self, size):
@@ -78,18 +89,18 @@ class Members:
         for index in old:
             self.tell(index, size)
 
-    def until(self, index, pattern):
+    def until(self, name, pattern):
         end = time.monotonic() + PATIENCE
         with self.heard:
             while time.monotonic() < end:
-                while lines := self.fresh.get(index):
+                while lines := self.fresh.get(name):
                     if re.search(pattern, line := lines.pop(0)):
                         return line
                 self.heard.wait(end - time.monotonic())
-        raise AssertionError(f"member {index} did not say {pattern!r}:\n" + "\n".join(map(str, self.seen[-40:])))
+        raise AssertionError(f"{name!r} did not print {pattern!r}:\n" + "\n".join(map(str, self.seen[-40:])))
 
-    def ended(self, index):
-        child = self.running.pop(index)
+    def ended(self, name):
+        child = (self.clients if name in self.clients else self.running).pop(name)
         code = child.wait(PATIENCE)
         child.reader.join(PATIENCE)
         child.stdout.close()
@@ -113,6 +124,9 @@ class Members:
                               timeout=PATIENCE, check=False, **options)
 
     def end(self):
+        for name, child in list(self.clients.items()):
+            child.kill()
+            self.ended(name)
         for child in self.running.values():
             child.send_signal(signal.SIGTERM)
         for index in list(self.running):

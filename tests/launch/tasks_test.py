@@ -95,23 +95,21 @@ class Tasks(unittest.TestCase):
         self.assertEqual(job.client("run", "/bin/true").returncode, 0)
 
     def test_what_ran_on_a_lost_member_runs_again(self):
-        job = self.members(2, 1)
-        # Holds the slot of the coordinator's own member.
-        held = job.client("submit", "/bin/sleep", "1000").stdout.strip()
-        runs = job.folder / "runs"
-        client = threading.Thread(target=lambda: job.results.append(
-            job.client("run", "/bin/sh", "-c", f"echo x >> {runs}; test $(wc -l < {runs}) -gt 1 || sleep 1000")))
-        job.results = []
-        client.start()
-        end = time.monotonic() + launcher.PATIENCE
-        # The shell makes the file before anything is in it.
-        while not (runs.exists() and runs.stat().st_size) and time.monotonic() < end:
-            time.sleep(0.01)
+        # Each task prints its number, its attempt and the member that runs it.
+        report = "echo $TRAINYARD_TASK $TRAINYARD_TASK_ATTEMPT $TRAINYARD_INDEX"
+        # The coordinator's member must hold the first task. The hub breaks a tie between free members by the
+        # order in which they connected, so the second member starts only when the first task runs.
+        job = self.members(1, 1)
+        job.start_client("first", "run", "/bin/sh", "-c", f"{report}; exec sleep 1000")
+        job.until("first", "^1 1 0$")
+        job.resize(2)
+        job.start_client("second", "run", "/bin/sh", "-c",
+                         f"{report}; test $TRAINYARD_TASK_ATTEMPT -gt 1 || exec sleep 1000")
+        job.until("second", "^2 1 1$")
         job.lose(1)
-        job.client("cancel", held)
-        client.join(launcher.PATIENCE)
-        self.assertEqual(job.results[0].returncode, 0)
-        self.assertEqual(runs.read_text(), "x\nx\n")
+        self.assertEqual(job.client("cancel", "1").returncode, 0)
+        self.assertEqual((job.ended("first"), job.ended("second")), (143, 0))
+        self.assertEqual([line for name, line in job.seen if name == "second"], ["2 1 1", "2 2 0"])
 
     def test_no_task_is_lost_over_a_hundred_changes_of_size(self):
         """Members come and go; some tasks outlast the grace of those that go."""
