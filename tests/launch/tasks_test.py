@@ -94,6 +94,18 @@ class Tasks(unittest.TestCase):
         job.token.write_text("a-token-of-this-job")
         self.assertEqual(job.client("run", "/bin/true").returncode, 0)
 
+    def test_tasks_of_a_lost_member_run_again_in_the_order_of_their_submission(self):
+        report = "echo $TRAINYARD_TASK $TRAINYARD_TASK_ATTEMPT $TRAINYARD_INDEX; exec sleep 1000"
+        job = self.members(1, 2)
+        for member, tasks in ((0, "12"), (1, "34")):
+            job.resize(member + 1)
+            for task in tasks:
+                job.start_client(task, "run", "/bin/sh", "-c", report)
+                job.until(task, f"^{task} 1 {member}$")
+        job.lose(1)
+        self.assertEqual(job.client("cancel", "1").returncode, 0)
+        job.until("3", "^3 2 0$")
+
     def test_what_ran_on_a_lost_member_runs_again(self):
         # Each task prints its number, its attempt and the member that runs it.
         report = "echo $TRAINYARD_TASK $TRAINYARD_TASK_ATTEMPT $TRAINYARD_INDEX"
