@@ -295,8 +295,9 @@ class Case(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
-        short = self.id().rpartition(".")[2].removeprefix("test_").replace("_", "-")[:40].strip("-")
-        self.namespace = self.make_namespace(f"e2e-{short}")
+        # Two classes of a file may have a test of the same name.
+        kind, test = (part.removeprefix("test_").replace("_", "-").lower() for part in self.id().split(".")[-2:])
+        self.namespace = self.make_namespace(f"e2e-{kind[:10]}-{test[:34]}".strip("-"))
 
     def make_namespace(self, name):
         core().create_namespace({"metadata": {"name": name}})

@@ -39,7 +39,7 @@ class Lifecycle(support.Case):
             self.assertEqual(restarts(ended), {"counted": 1, "byClass": {"Unknown": 1}})
             last = ended["status"]["lastFailure"]
             self.assertEqual((last["class"], last["action"], last["exitCode"]), ("Unknown", "Failed", 1))
-            self.assertIn("tried again once already", condition(ended, "Failed")["message"])
+            self.assertIn("Unknown was already retried once", condition(ended, "Failed")["message"])
             self.assertTrue(holds(ended, "Finished"))
             # What waits for the end need not know which one it will be.
             kubectl("wait", f"tj/{name}", "-n", self.namespace, "--for=condition=Finished", "--timeout=10s")

@@ -179,7 +179,10 @@ class Backfill(SchedulingCase):
             self.assertEqual(["runs"], [each["name"] for each in said["expectedStart"]["after"]])
             long = self.submit("long", 1, **firm, **estimate(300))
             self.assertIn("first", pending(jobs, long, "ReservedForOthers")["message"])
-            self.run_now(jobs, "short", 1, run_for="2s", **firm, **estimate(5))
+            # On its own word alone a job that cannot be preempted passes none; its deadline binds it.
+            stated = self.submit("stated", 1, **firm, **estimate(5))
+            self.assertIn("first", pending(jobs, stated, "ReservedForOthers")["message"])
+            self.run_now(jobs, "short", 1, run_for="2s", run={"activeDeadlineSeconds": 8}, **firm)
             wait_phase(jobs, self.namespace, "short", "Succeeded")
             self.assertEqual("Queued", phase(jobs.objects[first]))
             started = placed_at(wait_phase(jobs, self.namespace, "first", "Running"))

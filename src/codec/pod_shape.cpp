@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "codec/storage_bytes.h"
+
 namespace trainyard::codec {
 namespace {
 
@@ -60,8 +62,7 @@ std::vector<model::EphemeralVolume> readEphemeralVolumes(const Field& volumes) {
     if (!spec.present()) return;
     model::EphemeralVolume each{volume["name"].string()};
     if (const Field name = spec["storageClassName"]; name.present()) each.storageClass = name.string();
-    if (const Field bytes = spec["resources"]["requests"]["storage"]; bytes.present())
-      each.bytes = bytes.quantity().unitsRoundedUp();
+    each.bytes = readStorageBytes(spec["resources"]["requests"]["storage"], StorageRounding::kUp);
     ephemeral.push_back(std::move(each));
   });
   return ephemeral;

@@ -4,9 +4,9 @@
 #include <array>
 #include <cstdint>
 
-#include "base/quantity.h"
 #include "codec/decode_object.h"
 #include "codec/pod_shape.h"
+#include "codec/storage_bytes.h"
 
 namespace trainyard::codec {
 namespace {
@@ -29,12 +29,6 @@ model::AccessModes readAccessModes(const Field& list) {
   return modes;
 }
 
-std::int64_t readBytes(const Field& quantity, bool up) {
-  if (!quantity.present()) return 0;
-  const base::Quantity amount = quantity.quantity();
-  return up ? amount.unitsRoundedUp() : amount.unitsRoundedDown();
-}
-
 model::VolumeClaim readVolumeClaim(const Field& root) {
   const Field meta = root["metadata"];
   const Field spec = root["spec"];
@@ -45,7 +39,7 @@ model::VolumeClaim readVolumeClaim(const Field& root) {
   claim.storageClass = spec["storageClassName"].text();
   claim.bound = root["status"]["phase"].text() == "Bound";
   claim.modes = readAccessModes(spec["accessModes"]);
-  claim.bytes = readBytes(spec["resources"]["requests"]["storage"], true);
+  claim.bytes = readStorageBytes(spec["resources"]["requests"]["storage"], StorageRounding::kUp);
   claim.selectedNode = model::NodeName(meta["annotations"].value().find(kSelectedNode).string().value_or(""));
   return claim;
 }
@@ -58,7 +52,7 @@ model::Volume readVolume(const Field& root) {
     volume.affinity = readNodeSelectorTerms(required["nodeSelectorTerms"]);
   volume.storageClass = spec["storageClassName"].text();
   volume.modes = readAccessModes(spec["accessModes"]);
-  volume.bytes = readBytes(spec["capacity"]["storage"], false);
+  volume.bytes = readStorageBytes(spec["capacity"]["storage"], StorageRounding::kDown);
   volume.available = root["status"]["phase"].text() == "Available" && !spec["claimRef"].present();
   volume.driver = spec["csi"]["driver"].text();
   volume.sharedBackend = std::any_of(kSharedBackends.begin(), kSharedBackends.end(),

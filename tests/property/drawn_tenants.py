@@ -6,8 +6,8 @@ usage: tests/property/drawn_tenants.py --runner scenario_runner [--from SEED] [-
 Each seed is one scenario file (docs/scenarios.md) that the whole operator runs through in virtual time. Three kinds:
   guarantee  a gang within its queue's guarantee starts within minRuntime + grace + 10 s, whatever tenants of other
              queues create, delete, scale, suspend, never end and lie about
-  holder     a gang that waits for what runs before it starts within minRuntime + grace + 10 s after that has ended,
-             whatever has been started since
+  holder     a gang that waits for what runs before it starts within the larger of minRuntime and
+             backfill.reservationLimit + grace + 10 s after that has ended, whatever has been started since
   end        jobs that end by themselves all end, whoever preempts whom
 A scenario that fails is printed with its seed.
 """
@@ -18,7 +18,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-MIN_RUNTIME = 5
 SLACK = 10  # what docs/preemption.md adds to minRuntime and grace
 SETTLE = 3  # kubelets and kube-scheduler of the simulation
 BATCH = 50
@@ -33,7 +32,9 @@ class Draw:
         self.gpus = self.rng.choice([4, 8])
         self.nodes = self.rng.randint(2, 5)
         self.total = self.gpus * self.nodes
-        self.grace = self.rng.choice([0, 0, 2])
+        self.grace = self.rng.choice([0, 0, 2, 20])
+        self.min_runtime = self.rng.choice([5, 60])
+        self.reservation_limit = self.rng.choice([20, 90])
         self.lines = []
 
     def at(self, second, *statements):
@@ -41,9 +42,11 @@ class Draw:
 
     def policy(self, ordering):
         slicing = self.rng.random() < 0.3
-        self.lines += ["policy", f"  ordering: {ordering}", "  preemption:", f"    minRuntime: {MIN_RUNTIME}s"]
+        self.lines += ["policy", f"  ordering: {ordering}", "  preemption:", f"    minRuntime: {self.min_runtime}s",
+                       "  backfill:", f"    reservationLimit: {self.reservation_limit}s"]
         self.lines += ["  timeSlicing:", f"    enabled: {'true' if slicing else 'false'}", "    interval: 20s"]
         self.lines.append(f"nodes n1..n{self.nodes} gpus={self.gpus} cpu=64")
+        self.lines += [f"class p{i} {i}" for i in range(1, 5)]
 
     def text(self, title):
         out = [f"scenario {title}", *self.lines, ""]
@@ -56,7 +59,7 @@ class Draw:
         return f" stops-in={self.grace}s" if self.grace else ""
 
     # A job of a tenant that never ends, and what that tenant does with it.
-    def attack(self, name, queue, second):
+    def attack(self, name, queue, second, firm=False):
         rng = self.rng
         gpus = rng.choice([1, 1, 2, self.gpus])
         most = max(1, self.total // gpus)
@@ -66,7 +69,11 @@ class Draw:
             attributes.append(f"estimate={rng.choice(['1s', '30s', '10h'])}")
         if rng.random() < 0.3:
             attributes.append("checkpoint=Signal,every:10s,restart:1s")
-        kind = rng.choice(["plain", "youth", "flap", "suspend", "again", "cpu"])
+        if queue and rng.random() < 0.4:
+            attributes.append(f"priority=p{rng.randint(1, 4)}")
+        if firm and rng.random() < 0.2:
+            attributes.append("preemptible=no")
+        kind = rng.choice(["plain", "youth", "flap", "suspend", "again", "cpu", "restart", "helper"])
         role = f"role worker x{members} gpus={gpus} cpu=1{self.stops()}"
         if kind == "cpu":
             role = f"role worker x{self.nodes} cpu={rng.choice([40, 63])}{self.stops()}"
@@ -84,6 +91,15 @@ class Draw:
         if kind == "flap" and members > 1:
             for i, again in enumerate(range(second + 4, second + 90, 4)):
                 self.at(again, f"scale {name} {1 if i % 2 == 0 else members}")
+        if kind == "helper":
+            statements.append(f"role helper x{self.nodes} cpu={rng.choice([30, 60])}{self.stops()}")
+        if kind == "restart":
+            for again in range(second + 4, second + 150, rng.choice([3, 11])):
+                self.at(again, f"delete pod {name}-worker-0")
+        if kind == "again":
+            for again in range(second + 7, second + 150, 25):
+                self.at(again, f"delete job {name}")
+                self.at(again + 2, *statements)
         if kind == "suspend":
             for again in range(second + 6, second + 90, 12):
                 self.at(again, f"suspend {name}")
@@ -101,13 +117,15 @@ def guarantee(seed):
     for i in range(1, queues + 1):
         share = rng.randint(0, left) if rng.random() < 0.5 else 0
         left -= share
-        draw.lines.append(f"queue evil{i}" + (f" guaranteed:gpus={share}" if share else ""))
+        parent = f" parent=evil{rng.randint(1, i - 1)}" if i > 1 and rng.random() < 0.3 else ""
+        draw.lines.append(f"queue evil{i}{parent}" + (f" guaranteed:gpus={share}" if share else ""))
+    # Single GPUs: a guarantee says nothing of which nodes its GPUs are on.
     for i in range(rng.randint(1, 6)):
-        draw.attack(f"bad/a{i}", f"evil{rng.randint(1, queues)}", rng.randint(0, 30))
+        draw.attack(f"bad/a{i}", f"evil{rng.randint(1, queues)}", rng.randint(0, 60), firm=True)
     asked = rng.randint(1, own)
     begin = rng.randint(35, 60)
-    draw.at(begin, "job good/mine queue=own", f"role worker x{asked} gpus=1 cpu=1 runs-for=10m")
-    draw.at(begin + MIN_RUNTIME + draw.grace + SLACK + SETTLE, "expect good/mine runs")
+    draw.at(begin, "job good/mine queue=own", f"role worker x{asked} gpus=1 cpu=1 runs-for=30m")
+    draw.at(begin + draw.min_runtime + draw.grace + SLACK + SETTLE, "expect good/mine runs")
     return draw.text(f"a guarantee is met in time, seed {seed}")
 
 
@@ -117,11 +135,13 @@ def holder(seed):
     draw.policy("fifo")
     old = rng.randint(30, 60)
     first = rng.randint(1, draw.total)
-    draw.at(0, "job old/first", f"role worker x{first} gpus=1 cpu=1 runs-for={old}s")
-    draw.at(5, "job good/large", f"role worker x{draw.total} gpus=1 cpu=1 runs-for=10m")
+    stated = rng.choice(["", f" estimate={old}s", " estimate=10h"])
+    draw.at(0, f"job old/first{stated}", f"role worker x{first} gpus=1 cpu=1 runs-for={old}s")
+    draw.at(5, "job good/large", f"role worker x{draw.total} gpus=1 cpu=1 runs-for=30m")
     for i in range(rng.randint(1, 8)):
         draw.attack(f"bad/a{i}", None, rng.randint(6, old + 5))
-    draw.at(old + 2 + MIN_RUNTIME + draw.grace + SLACK + SETTLE, "expect good/large runs")
+    lent = max(draw.min_runtime, draw.reservation_limit)
+    draw.at(old + 5 + lent + draw.grace + SLACK + SETTLE, "expect good/large runs")
     return draw.text(f"a holder starts in time, seed {seed}")
 
 

@@ -24,6 +24,21 @@ const std::vector<model::Assignment>* keptWhole(const model::GangRecord& gang) {
   return gang.placed || !gang.proposal->remove.empty() ? nullptr : &gang.proposal->add;
 }
 
+// The places that the job's proposal adds.
+std::vector<model::Assignment> placesOf(const model::ObjectKey& key, const model::Snapshot& snapshot) {
+  const auto at = std::lower_bound(snapshot.jobs.begin(), snapshot.jobs.end(), key,
+                                   [](const auto& job, const auto& wanted) { return job->key < wanted; });
+  if (at == snapshot.jobs.end() || (*at)->key != key || !(*at)->status.gang.proposal) return {};
+  return (*at)->status.gang.proposal->add;
+}
+
+bool sharesNode(const std::vector<model::Assignment>& a, const std::vector<model::Assignment>& b) {
+  return std::any_of(a.begin(), a.end(), [&](const model::Assignment& one) {
+    return std::any_of(b.begin(), b.end(),
+                       [&](const model::Assignment& other) { return one.node == other.node; });
+  });
+}
+
 }  // namespace
 
 Cycle::Cycle(const CycleInput& input, CycleCache& cache)
@@ -153,8 +168,13 @@ std::optional<model::ObjectKey> Cycle::preemptorOf(const Job& job) {
   if (claimant == evictions_.end()) return std::nullopt;
   const auto& named = namedBy(claimant->second);
   const bool removes = proposal->phase == model::ProposalPhase::kClaiming;
+  // A restart whose pods leave, but which takes places again that are claimed. One that moves for the claim
+  // takes others.
+  const bool takesAgain = proposal->kind == model::ProposalKind::kRestart &&
+                          sharesNode(proposal->add, placesOf(claimant->second, input_.snapshot));
   for (const auto& pod : podsOf(job)) {
-    const bool leaves = removes && pod->member && proposal->removes(pod->member->role, pod->member->index);
+    const bool leaves =
+        removes && !takesAgain && pod->member && proposal->removes(pod->member->role, pod->member->index);
     if (named.contains(pod->uid) && !leaves) return claimant->second;
   }
   return std::nullopt;

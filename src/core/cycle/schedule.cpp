@@ -84,6 +84,7 @@ std::vector<Contender> Scheduler::listContenders() {
                           .rank = rankOf(job, asks->priority, asks->standing, orderSettings_, runs_),
                           .position = position,
                           .asks = &*asks});
+    tree_.noteWaiting(asks->queue, contenders.back().demand);
     ++position;
   }
   return contenders;
@@ -222,7 +223,7 @@ bool isGuaranteed(const QueueTree& tree, QueueTree::Index queue, const QueueTree
   const auto& guaranteed = tree.node(queue).guaranteed;
   bool any = false;  // of what it wants: a guarantee of GPUs is none of cpu
   for (std::size_t d = 0; d < guaranteed.size(); ++d) any = any || (guaranteed[d] > 0 && held[d] > 0);
-  return any && !tree.beyondGuarantee(queue, held);
+  return any && isWithinGuarantee(queue, held, tree);
 }
 
 }  // namespace

@@ -74,13 +74,13 @@ BackfillVerdict Scheduler::judgeBelow(const LimitHold& hold, const Contender& co
                                       const QueueTree::Amounts& held) {
   if (hold.leavesRoom(tree_, contender.queue, held) || entitled(contender)) return {};
   if (hold.own == contender.queue && contender.priority > hold.rank.priority) return {};
-  return lendReserved(requestOf(contender, hold.own, *hold.job), {hold.start, hold.since}, snapshot_.now,
+  return lendReserved(requestOf(contender, hold.own, *hold.job), {hold.start}, snapshot_.now,
                       snapshot_.policy);
 }
 
 bool Scheduler::entitled(const Contender& contender) {
   return isGuaranteedAny(contender) &&
-         !tree_.beyondGuarantee(contender.queue, typedDemandOf(contender, *contender.waiting->job));
+         isWithinGuarantee(contender.queue, typedDemandOf(contender, *contender.waiting->job), tree_);
 }
 
 // Of what it asks for: a guarantee of GPUs is none of cpu.
@@ -102,8 +102,7 @@ void Scheduler::keepBelowLimits(const Contender& contender, const QueueTree::Amo
                              .at = at,
                              .dimension = d,
                              .demand = demand[d],
-                             .start = reservations_.back().start(),
-                             .since = reservations_.back().holder().since});
+                             .start = reservations_.back().start()});
     }
   }
 }
@@ -131,8 +130,7 @@ void Scheduler::holdBelowLimit(const Contender& contender, const QueueTree::Exce
        .at = beyond.queue,
        .dimension = beyond.dimension,
        .demand = demand,
-       .start = roomBelowLimit(tree_, beyond.queue, beyond.dimension, demand, seen ? *seen : ends_),
-       .since = contender.asks->reservedSince.value_or(snapshot_.now)});
+       .start = roomBelowLimit(tree_, beyond.queue, beyond.dimension, demand, seen ? *seen : ends_)});
   words_.keepsLimit(contender);
 }
 

@@ -15,7 +15,7 @@ bool Scheduler::findPlaces(const Contender& contender) {
   }
   // A job behind one that waits for their queue's limit starts on idle capacity alone.
   const bool isBehind = stopped_.contains(contender.queue);
-  const bool mayClaim = !isBehind;
+  const bool mayClaim = !isBehind || entitled(contender);
   if (mayClaim && (claimsGuaranteed(contender, shape) || claimsMore(contender, shape))) return true;
   if (startsSmaller(contender) || (mayClaim && claims(contender, shape))) return true;
   if (mayClaim && reservations_.empty() && movesOthers(contender, shape)) return true;

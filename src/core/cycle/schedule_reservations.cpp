@@ -5,6 +5,7 @@
 #include "core/queues/eligibility.h"
 #include "core/queues/priority.h"
 #include "core/resize.h"
+#include "model/charge.h"
 
 namespace trainyard::core {
 // The first that waits for capacity in its pool has a reservation there, and below its limits.
@@ -17,7 +18,7 @@ void Scheduler::keepPlaces(const Contender& contender, const GangShape& shape) {
   }
   // The pool number identifies a job's nodes only if no node of the pool is excluded for that job.
   const bool isWhole = placer_.closedTo(*job) == nullptr;
-  const std::uint32_t pool = request_.cache.poolOf(*job, shape.key);
+  const std::pair pool(job->key.ns, request_.cache.poolOf(*job, shape.key));
   if ((isWhole && pools_.contains(pool)) || !hasReservationLeft(contender)) return;
   if (!words_.waitsForRoom(contender, shape) || keptByAnother(contender)) return;
   if (isWhole) pools_.insert(pool);
@@ -52,23 +53,44 @@ void Scheduler::reserve(const Contender& contender, const GangShape& shape) {
   keepBelowLimits(contender, least ? tree_.demandOf(*least) : contender.demand);
 }
 
-// When others end, where this holder sees it otherwise than all do.
+// When others end, where this holder sees it otherwise than all do: it may preempt them.
 std::optional<Ends> Scheduler::endsFor(const Contender& holder) {
-  if (!preemption_.anyRunning() || !preemption_.isHolder(*holder.waiting->job)) return std::nullopt;
+  const Job& job = *holder.waiting->job;
+  const bool preempts = Priorities(snapshot_).mayPreempt(job) && entitled(holder);
+  if (!preempts && !preemption_.isHolder(job)) return std::nullopt;
   const Claimant claimant = claimantOf(holder);
-  const Priorities priorities(snapshot_);
-  return ends_.seenBy(*holder.waiting->job, [&](const Job& victim) {
-    const QueueTree::Amounts held = tree_.holdingsOf(victim);
-    return hasCondition(claimant, {&victim, priorities.of(victim), tree_.queueOf(victim), held}, tree_);
+  return ends_.seenBy([&](const Job& victim) {
+    if (!preempts && model::backfillCondition(victim, job) == nullptr) return std::optional<base::WallTime>();
+    return preemptibleByFrom(claimant, victim);
   });
 }
 
-// Whether an earlier one keeps what it waits for.
+// From when on the claimant may preempt the gang, as far as its queue's guarantee, its priority or a
+// condition says so; nothing where it may not.
+std::optional<base::WallTime> Scheduler::preemptibleByFrom(const Claimant& claimant, const Job& gang) {
+  const QueueTree::Amounts held = tree_.holdingsOf(gang);
+  const Victim victim{&gang, Priorities(snapshot_).of(gang), tree_.queueOf(gang), held, false};
+  std::optional<base::WallTime> from;
+  if (const auto* condition = model::backfillCondition(gang, *claimant.job);
+      condition != nullptr && hasCondition(claimant, victim, tree_))
+    from = condition->from;
+  KnownShares shares(tree_);
+  if (!outranks(claimant, victim, tree_, shares)) return from;
+  const auto always = preemptibleFrom(gang, snapshot_);
+  if (!always) return from;
+  return from ? std::min(*from, *always) : always;
+}
+
+// Whether an earlier one keeps what it waits for. One of another namespace does so only if it is known when
+// it starts: a job that never can start would hold the place of all behind it.
 bool Scheduler::keptByAnother(const Contender& contender) const {
   if (reservations_.empty()) return false;
-  const std::vector<char> pool = openPoolOf(*contender.waiting->job, ledger_, placer_);
-  return std::any_of(reservations_.begin(), reservations_.end(),
-                     [&](const Reservation& each) { return each.samePool(pool); });
+  const Job& job = *contender.waiting->job;
+  const std::vector<char> pool = openPoolOf(job, ledger_, placer_);
+  return std::any_of(reservations_.begin(), reservations_.end(), [&](const Reservation& each) {
+    const bool isKnown = each.start() && each.start()->basis == Basis::kStated;
+    return (isKnown || each.holder().job->key.ns == job.key.ns) && each.samePool(pool);
+  });
 }
 
 Scheduler::Judgement Scheduler::judge(const Contender& contender,
@@ -95,14 +117,16 @@ Scheduler::Judgement Scheduler::judge(const Contender& contender,
     const bool isHigher = isInQueue && contender.priority > holder.rank.priority;
     const bool comesFirst = isInQueue && !holder.overdue && contender.rank.before(holder.rank);
     const bool isOlder = ownSince && *ownSince < holder.since;
-    const std::vector<Change> handedOver =
-        preempted == nullptr ? std::vector<Change>() : handedOverBeside(holder, *preempted);
     BackfillRequest request = requestOf(contender, holder.queue, *holder.job);
     request.comesFirst = comesFirst;
+    const std::vector<Change> handedOver = preempted == nullptr
+                                               ? std::vector<Change>()
+                                               : handedOverBeside(holder, *preempted, request.inheritedFrom);
     const BackfillVerdict verdict =
         each.judge({.job = &job,
                     .isEntitled = *isEntitled || isHigher || isOlder || (comesFirst && !byExpectedRun),
                     .request = request,
+                    .preempts = preempted != nullptr,
                     .handedOver = &handedOver},
                    places);
     wakeAt(verdict.again);
@@ -117,17 +141,31 @@ Scheduler::Judgement Scheduler::judge(const Contender& contender,
   return judgement;
 }
 
-// The gangs among these that the holder may not preempt itself, by priority in its queue.
-std::vector<Change> Scheduler::handedOverBeside(const Holder& holder,
-                                                const std::vector<Change>& preempted) const {
+// The gangs among these that the holder may not preempt itself. From the others the capacity is taken with
+// the time from which on the holder may have it, the earliest in `inheritedFrom`. (Lost: all but those of
+// lower priority in the holder's queue are handed over. A tenant then rids its capacity of the condition by
+// any preemption within its own queue.)
+std::vector<Change> Scheduler::handedOverBeside(const Holder& holder, const std::vector<Change>& preempted,
+                                                std::optional<base::WallTime>& inheritedFrom) {
   const Priorities priorities(snapshot_);
-  const bool mayPreempt = priorities.mayPreempt(*holder.job) && !forbidsWithin(tree_.node(holder.queue));
+  if (!priorities.mayPreempt(*holder.job)) return preempted;
+  const Claimant claimant{.job = holder.job.get(),
+                          .priority = holder.rank.priority,
+                          .queue = holder.queue,
+                          .demand = tree_.demandOf(*holder.job)};
+  // Rights are asked of the queues as they were before the claim.
+  for (const Change& each : preempted)
+    tree_.takeBack(tree_.queueOf(*each.job), tree_.heldBy(*each.job, each.remove));
   std::vector<Change> handedOver;
   for (const Change& each : preempted) {
-    const bool isIts = mayPreempt && tree_.queueOf(*each.job) == holder.queue &&
-                       priorities.of(*each.job) < holder.rank.priority;
-    if (!isIts) handedOver.push_back(each);
+    if (const auto from = preemptibleByFrom(claimant, *each.job)) {
+      inheritedFrom = inheritedFrom ? std::min(*inheritedFrom, *from) : *from;
+    } else {
+      handedOver.push_back(each);
+    }
   }
+  for (const Change& each : preempted)
+    tree_.giveUp(tree_.queueOf(*each.job), tree_.heldBy(*each.job, each.remove));
   return handedOver;
 }
 
@@ -193,7 +231,8 @@ std::vector<model::NodeName> Scheduler::keptNodes(const std::vector<model::Assig
 Scheduler::HeldBackKey Scheduler::heldBackKey(const Contender& contender, const GangShape& shape,
                                               Basis basis) {
   const model::JobSpec& spec = contender.waiting->job->spec;
-  return {contender.queue, shape.key, shape.relaxation.widest, spec.preemptible, survivesStops(spec), basis};
+  return {contender.queue,     shape.key, shape.relaxation.widest, spec.preemptible,
+          survivesStops(spec), basis,     spec.run.activeDeadline};
 }
 
 // What is kept from one is kept from its equals, unless they end earlier, or keep off nodes of their own.

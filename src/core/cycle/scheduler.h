@@ -121,7 +121,8 @@ class Scheduler {
   // schedule_reservations.cpp: phase 7: what is reserved for pending gangs, and which gangs are backfilled on
   // it. Who found places that are kept for others: queue, shape, how wide, whether it can be stopped and
   // comes through that, and how its run is known.
-  using HeldBackKey = std::tuple<QueueTree::Index, std::uint32_t, std::size_t, bool, bool, Basis>;
+  using HeldBackKey = std::tuple<QueueTree::Index, std::uint32_t, std::size_t, bool, bool, Basis,
+                                 std::optional<std::chrono::seconds>>;
   struct HeldBack {
     std::chrono::seconds run{0};
     bool briefly = false;
@@ -145,7 +146,9 @@ class Scheduler {
   [[nodiscard]] BackfillRequest requestOf(const Contender& contender, QueueTree::Index holders,
                                           const Job& holder);
   [[nodiscard]] std::vector<Change> handedOverBeside(const Holder& holder,
-                                                     const std::vector<Change>& preempted) const;
+                                                     const std::vector<Change>& preempted,
+                                                     std::optional<base::WallTime>& inheritedFrom);
+  [[nodiscard]] std::optional<base::WallTime> preemptibleByFrom(const Claimant& claimant, const Job& gang);
   BackfillVerdict judgeBelow(const LimitHold& hold, const Contender& contender,
                              const QueueTree::Amounts& held);
   [[nodiscard]] std::optional<Ends> endsFor(const Contender& holder);
@@ -194,7 +197,8 @@ class Scheduler {
   std::unordered_map<Equals, std::size_t, HashOfEquals> inVain_;  // likewise; WaitingWords::lastLater()
   std::map<QueueTree::Index, PendingPtr> stopped_;                // queues whose first is out of quota
   std::vector<Reservation> reservations_;
-  std::set<std::uint32_t> pools_;              // PlacementCache::poolOf, for which somebody keeps one
+  // Namespaces that keep one for a pool (PlacementCache::poolOf).
+  std::set<std::pair<std::string, std::uint32_t>> pools_;
   std::map<std::string, int> reservationsOf_;  // by namespace
   int reservationsPerNamespace_ = 0;
   std::vector<LimitHold> limitHolds_;

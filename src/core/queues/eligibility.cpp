@@ -12,14 +12,27 @@ namespace {
 using model::Job;
 
 // Whether each queue from the victim's branch down to its own holds more than it is guaranteed of something
-// that the victim yields, and all that it is guaranteed without the victim.
-bool keepsGuaranteesWithout(const Claimant& claimant, const Victim& victim, const QueueTree& tree) {
+// that the victim yields.
+bool yieldsBorrowed(const Claimant& claimant, const Victim& victim, const QueueTree& tree) {
   const auto& path = tree.node(victim.queue).path;
   const auto from = std::find(path.begin(), path.end(), tree.branches(claimant.queue, victim.queue).b);
   const QueueTree::Amounts yielded = tree.yieldedOf(claimant.demand, victim.held);
-  return std::all_of(from, path.end(), [&](auto queue) {
-    return tree.borrows(queue, yielded) && tree.holdsGuaranteeWithout(queue, victim.held);
-  });
+  return std::all_of(from, path.end(), [&](auto queue) { return tree.borrows(queue, yielded); });
+}
+
+// Whether one of these queues would take back at once, by its guarantee, what the victim gives up. The holder
+// would be preempted in turn, and neither would get anywhere.
+bool wouldBeTakenBack(const Claimant& claimant, const Victim& victim, const QueueTree& tree) {
+  const auto& path = tree.node(victim.queue).path;
+  const auto from = std::find(path.begin(), path.end(), tree.branches(claimant.queue, victim.queue).b);
+  return std::any_of(from, path.end(), [&](auto queue) { return tree.takesBack(queue, victim.held); });
+}
+
+// isWithinGuarantee() of the part of the path from `branch` down.
+bool isWithinGuaranteeBelow(QueueTree::Index branch, const Claimant& claimant, const QueueTree& tree) {
+  const auto& path = tree.node(claimant.queue).path;
+  return std::any_of(std::find(path.begin(), path.end(), branch), path.end(),
+                     [&](auto queue) { return !tree.beyondOwnGuarantee(queue, claimant.demand); });
 }
 
 // Whether the queue is guaranteed any of what these amounts name.
@@ -36,18 +49,16 @@ bool reclaims(const Claimant& claimant, const Victim& victim, const QueueTree& t
   if (own.queue != nullptr && !(*own.queue)->reclaim) return false;
   const QueueTree::Branches branches = tree.branches(claimant.queue, victim.queue);
   if (branches.a == branches.b) return false;
-  const QueueTree::Amounts yielded = tree.yieldedOf(claimant.demand, victim.held);
-  const auto& path = tree.node(victim.queue).path;
-  const auto from = std::find(path.begin(), path.end(), branches.b);
   // What a branch borrows is held by the queues below it that hold more than they are guaranteed.
-  const bool borrows =
-      std::all_of(from, path.end(), [&](auto queue) { return tree.borrows(queue, yielded); });
-  if (!tree.beyondGuaranteeUpTo(claimant.queue, branches.a, claimant.demand)) {
+  const bool borrows = yieldsBorrowed(claimant, victim, tree);
+  if (isWithinGuaranteeBelow(branches.a, claimant, tree)) {
     if (borrows && tree.borrows(branches.b, claimant.demand)) return true;
-    // A gang that holds nothing guaranteed cannot keep guaranteed capacity from being used: cores or pod
-    // slots beside idle GPUs.
-    return isGuaranteedAny(own, claimant.demand) && std::none_of(from, path.end(), [&](auto queue) {
-             return isGuaranteedAny(tree.node(queue), victim.held);
+    // Guaranteed capacity is usable: cores or pod slots beside idle GPUs are not kept from it by a gang that
+    // holds nothing guaranteed, or more of them than belongs to what it is guaranteed.
+    const auto& path = tree.node(victim.queue).path;
+    const auto from = std::find(path.begin(), path.end(), branches.b);
+    return isGuaranteedAny(own, claimant.demand) && std::all_of(from, path.end(), [&](auto queue) {
+             return tree.holdsBeyondItsPart(queue, victim.held, claimant.demand);
            });
   }
   return borrows && victim.isUnprotected && tree.borrows(branches.b, claimant.demand) &&
@@ -76,6 +87,11 @@ std::int64_t KnownShares::without(QueueTree::Index queue, const QueueTree::Amoun
   return known(without_, queue, less, wanted, [&] { return tree_.shareWithout(queue, less, wanted); });
 }
 
+bool isWithinGuarantee(QueueTree::Index queue, const QueueTree::Amounts& more, const QueueTree& tree) {
+  const auto& path = tree.node(queue).path;
+  return std::any_of(path.begin(), path.end(), [&](auto at) { return !tree.beyondOwnGuarantee(at, more); });
+}
+
 bool forbidsWithin(const QueueTree::Node& node) {
   return node.queue != nullptr && (*node.queue)->withinQueue == model::WithinQueue::kNever;
 }
@@ -93,8 +109,8 @@ bool preemptible(const Job& job) {
   using Phase = model::ProposalPhase;
   if (proposal.movesFor) return false;
   if (!gang.placed) return proposal.kind == Kind::kStart && proposal.phase == Phase::kReserved;
-  // A gang that restarts as a whole is leaving until its own pods have ended.
-  return proposal.kind != Kind::kRestart || (proposal.phase == Phase::kReserved && !proposal.add.empty());
+  // A whole restart without new places is leaving already.
+  return proposal.kind != Kind::kRestart || (proposal.phase != Phase::kAborting && !proposal.add.empty());
 }
 
 std::optional<base::WallTime> preemptibleFrom(const Job& job, const model::Snapshot& snapshot) {
@@ -117,7 +133,7 @@ bool hasCondition(const Claimant& claimant, const Victim& victim, const QueueTre
   if (model::backfillCondition(*victim.job, *claimant.job) == nullptr) return false;
   if (victim.queue == QueueTree::kCluster) return true;
   if (victim.queue == claimant.queue) return !forbidsWithin(tree.node(victim.queue));
-  return keepsGuaranteesWithout(claimant, victim, tree);
+  return yieldsBorrowed(claimant, victim, tree) && !wouldBeTakenBack(claimant, victim, tree);
 }
 
 bool preemptsBackfilled(const Claimant& claimant, const Victim& victim, const QueueTree& tree,

@@ -81,6 +81,11 @@ struct Victim {
 inline constexpr int kMostProtectionDoublings = 6;
 [[nodiscard]] base::WallTime::duration protectionOf(const model::Job& job, const model::Policy& policy);
 
+// Whether the queue, or one above it, is guaranteed so much more than it holds. One suffices: what a sibling
+// borrows below the same parent does not end a queue's guarantee, and a parent's is for all queues below it.
+[[nodiscard]] bool isWithinGuarantee(QueueTree::Index queue, const QueueTree::Amounts& more,
+                                     const QueueTree& tree);
+
 // Whether the queue says that its jobs preempt none of each other.
 [[nodiscard]] bool forbidsWithin(const QueueTree::Node& node);
 
@@ -88,10 +93,10 @@ inline constexpr int kMostProtectionDoublings = 6;
 // rights and argues that every chain of preemptions ends.
 //  priority   the victim is of the same queue and of lower priority, and the queue's preemption.withinQueue
 //             allows it
-//  guarantee  the claimant stays within the guarantees of its branch of the tree, and its queue may reclaim;
-//  each
-//             queue from the victim's branch down to its own holds more than it is guaranteed of something
-//             that is wanted, or is guaranteed nothing that the victim holds
+//  guarantee  the claimant stays within the guarantee of a queue of its branch of the tree, and its own queue
+//             may reclaim; each queue from the victim's branch down to its own holds more than it is
+//             guaranteed of something that is wanted and that the victim holds, or the victim holds more of
+//             it than belongs to the GPUs that the queue is guaranteed
 //  fair share the claimant's branch ends with no larger share than the victim's branch keeps (as Kueue's
 //             LessThanOrEqualToFinalShare), the victim's queues hold more than they are guaranteed, and the
 //             victim isUnprotected
@@ -101,8 +106,9 @@ inline constexpr int kMostProtectionDoublings = 6;
 
 // Whether `claimant` is a holder on whose reserved capacity `victim` was backfilled, and may preempt it for
 // that once the time of the condition has come: in its own queue unless preemption.withinQueue is Never; in
-// another one as long as that queue, and each above it up to where both meet, holds its guarantee without the
-// victim, too.
+// another one as long as that queue, and each above it up to where both meet, holds more than it is
+// guaranteed of something that the victim yields, and no job that waits there would be within its guarantee
+// then.
 [[nodiscard]] bool hasCondition(const Claimant& claimant, const Victim& victim, const QueueTree& tree);
 [[nodiscard]] bool preemptsBackfilled(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
                                       base::WallTime now);

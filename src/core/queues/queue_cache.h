@@ -37,6 +37,7 @@ class QueueCache {
   std::string gpuTypeLabel_;
   model::SharedList<model::Node> nodes_;
   std::vector<std::int64_t> capacity_;
+  std::vector<std::int64_t> besideGpus_;
   std::shared_ptr<const std::map<model::NodeName, std::size_t>> typeOf_;
   model::SharedList<model::Job> jobs_;
   std::map<Key, Held> held_;

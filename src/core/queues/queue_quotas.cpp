@@ -51,25 +51,23 @@ std::optional<QueueTree::Excess> QueueTree::beyondEmptyLimit(Index queue, const 
 }
 
 std::optional<QueueTree::Excess> QueueTree::beyondGuarantee(Index queue, const Amounts& more) const {
-  return beyondGuaranteeUpTo(queue, kCluster, more);
+  const auto& path = nodes_[queue].path;
+  for (auto at = path.rbegin(); at != path.rend(); ++at) {
+    if (auto beyond = beyondOwnGuarantee(*at, more)) return beyond;
+  }
+  return std::nullopt;
 }
 
-std::optional<QueueTree::Excess> QueueTree::beyondGuaranteeUpTo(Index queue, Index branch,
-                                                                const Amounts& more) const {
-  const auto& path = nodes_[queue].path;
+std::optional<QueueTree::Excess> QueueTree::beyondOwnGuarantee(Index queue, const Amounts& more) const {
+  const Node& node = nodes_[queue];
   const bool typed = wantsTypes(more);
-  for (auto at = path.rbegin(); at != path.rend(); ++at) {
-    const Node& node = nodes_[*at];
-    if (typed && beyondTypes(node, &more) > ofAnyType(node))
-      return Excess{*at, 0, node.usage[0], node.guaranteed[0]};
-    for (std::size_t d = 0; d < (typed ? firstType_ : more.size()); ++d) {
-      const bool matters = counts(d) || node.guaranteed[d] > 0;
-      if (!matters || more[d] <= 0) continue;
-      if (base::saturatingAdd(node.usage[d], more[d]) > node.guaranteed[d]) {
-        return Excess{*at, d, node.usage[d], node.guaranteed[d]};
-      }
-    }
-    if (*at == branch) break;
+  if (typed && beyondTypes(node, &more) > ofAnyType(node))
+    return Excess{queue, 0, node.usage[0], node.guaranteed[0]};
+  for (std::size_t d = 0; d < (typed ? firstType_ : more.size()); ++d) {
+    const bool matters = counts(d) || node.guaranteed[d] > 0;
+    if (!matters || more[d] <= 0) continue;
+    if (base::saturatingAdd(node.usage[d], more[d]) > node.guaranteed[d])
+      return Excess{queue, d, node.usage[d], node.guaranteed[d]};
   }
   return std::nullopt;
 }
@@ -100,7 +98,20 @@ std::int64_t QueueTree::ofAnyType(const Node& node) const {
   return any;
 }
 
-// What a subtree may claim at any moment: the guarantee, or what its jobs that cannot be stopped hold where
+// What the queue is guaranteed. A guarantee of GPUs is one of what lies beside them, where no queue names an
+// own guarantee of that: as large a part of the cores, memory and pods of the nodes with GPUs as it is
+// guaranteed of the GPUs. Else jobs that cannot be preempted could keep guaranteed GPUs idle.
+std::int64_t QueueTree::guaranteedOf(const Node& node, std::size_t dimension) const {
+  const bool isGpu = dimension < cpu_ || dimension >= firstType_;
+  if (isGpu || nodes_[kCluster].guaranteed[dimension] > 0) return node.guaranteed[dimension];
+  std::int64_t part = 0;
+  for (std::size_t d = 0; d < cpu_; ++d) {
+    if (capacity_[d] > 0) part = std::max(part, base::scaled(node.guaranteed[d], kShareUnit, capacity_[d]));
+  }
+  return base::scaled(besideGpus_[dimension], std::min(part, kShareUnit), kShareUnit);
+}
+
+// What a subtree may claim at any moment: the guarantee, or what its jobs that cannot be preempted hold where
 // that is more.
 std::int64_t QueueTree::committed(Index index, std::size_t dimension, Index to, std::int64_t more) const {
   std::int64_t nonPreemptible = nodes_[index].nonPreemptible[dimension];
@@ -108,22 +119,37 @@ std::int64_t QueueTree::committed(Index index, std::size_t dimension, Index to, 
   for (const Index child : nodes_[index].children) {
     nonPreemptible = base::saturatingAdd(nonPreemptible, committed(child, dimension, to, more));
   }
-  return std::max(nonPreemptible, nodes_[index].guaranteed[dimension]);
+  return std::max(nonPreemptible, guaranteedOf(nodes_[index], dimension));
 }
 
 std::optional<QueueTree::Excess> QueueTree::beyondNonPreemptible(Index queue, const Amounts& more) const {
   for (std::size_t d = 0; d < more.size(); ++d) {
     if (more[d] <= 0) continue;
     // Without a guarantee of this resource anywhere nothing can be taken from anybody.
-    if (nodes_[kCluster].guaranteed[d] == 0) continue;
-    const std::int64_t then = committed(kCluster, d, queue, more[d]);
-    // Within what is its queue's own it takes nothing from anybody, whatever nodes are there at the moment.
-    if (then <= capacity_[d] || then == committed(kCluster, d, queue, 0)) continue;
-    Amounts alone(more.size(), 0);
-    alone[d] = more[d];
-    if (const auto beyond = beyondGuarantee(queue, alone)) return beyond;
+    if (guaranteedOf(nodes_[kCluster], d) == 0) continue;
+    if (!commitsTooMuch(queue, d, more[d])) continue;
+    for (const Index at : nodes_[queue].path) {
+      const Node& node = nodes_[at];
+      const std::int64_t guaranteed = guaranteedOf(node, d);
+      if (base::saturatingAdd(node.usage[d], more[d]) > guaranteed)
+        return Excess{at, d, node.usage[d], guaranteed};
+    }
   }
   return std::nullopt;
+}
+
+// Whether some guarantees could not be kept beside so much more that cannot be preempted: in the cluster, or
+// below the limit of a queue on the path. Within what is its queue's own it takes nothing from others,
+// whatever nodes are there at the moment.
+bool QueueTree::commitsTooMuch(Index queue, std::size_t dimension, std::int64_t more) const {
+  const auto exceeds = [&](Index at, std::int64_t room) {
+    const std::int64_t then = committed(at, dimension, queue, more);
+    return then > room && then != committed(at, dimension, queue, 0);
+  };
+  const auto& path = nodes_[queue].path;
+  return exceeds(kCluster, capacity_[dimension]) || std::any_of(path.begin(), path.end(), [&](Index at) {
+           return exceeds(at, nodes_[at].limit[dimension]);
+         });
 }
 
 std::int64_t QueueTree::share(const Amounts& usage, const Amounts& more, int sign, const Amounts* guaranteed,
@@ -180,8 +206,11 @@ QueueTree::Amounts QueueTree::yieldedOf(const Amounts& wanted, const Amounts& he
   for (std::size_t d = 0; d < wanted.size(); ++d) {
     givesGpus = givesGpus || (isGpu(d) && wanted[d] > 0 && held[d] > 0);
   }
-  if (!givesGpus) return wanted;
   Amounts yielded = wanted;
+  if (!givesGpus) {
+    for (std::size_t d = 0; d < wanted.size(); ++d) yielded[d] = held[d] > 0 ? wanted[d] : 0;
+    return yielded;
+  }
   for (std::size_t d = cpu_; d < firstType_; ++d) {
     const std::int64_t then = base::saturatingAdd(nodes_[kCluster].usage[d], wanted[d]);
     if (then <= capacity_[d]) yielded[d] = 0;
@@ -204,20 +233,45 @@ bool QueueTree::borrows(Index queue, const Amounts& wanted) const {
   return false;
 }
 
-bool QueueTree::holdsGuarantee(Index queue, const Amounts& wanted) const {
-  const Node& node = nodes_[queue];
-  for (std::size_t d = 0; d < wanted.size(); ++d) {
-    if (wanted[d] > 0 && node.usage[d] < node.guaranteed[d]) return false;
+void QueueTree::noteWaiting(Index queue, const Amounts& demand) {
+  for (const Index at : nodes_[queue].path) {
+    auto& least = nodes_[at].leastWaiting;
+    if (!least) {
+      least = demand;
+      continue;
+    }
+    for (std::size_t d = 0; d < demand.size(); ++d) (*least)[d] = std::min((*least)[d], demand[d]);
   }
-  return true;
 }
 
-bool QueueTree::holdsGuaranteeWithout(Index queue, const Amounts& held) const {
+bool QueueTree::takesBack(Index queue, const Amounts& held) const {
   const Node& node = nodes_[queue];
+  if (!node.leastWaiting) return false;
+  bool gains = false;
   for (std::size_t d = 0; d < held.size(); ++d) {
-    if (held[d] > 0 && node.usage[d] - held[d] < node.guaranteed[d]) return false;
+    if (node.guaranteed[d] <= 0) continue;
+    const std::int64_t then = base::saturatingAdd(node.usage[d] - held[d], (*node.leastWaiting)[d]);
+    if (then > node.guaranteed[d]) return false;
+    gains = gains || held[d] > 0;
   }
-  return true;
+  return gains;
+}
+
+bool QueueTree::holdsBeyondItsPart(Index queue, const Amounts& held, const Amounts& wanted) const {
+  const Node& node = nodes_[queue];
+  const auto partOf = [&](std::size_t d) {
+    return capacity_[d] <= 0 ? 0 : base::scaled(held[d], kShareUnit, capacity_[d]);
+  };
+  std::int64_t guaranteed =
+      0;  // the largest part of the cluster that it holds of what the queue is guaranteed
+  for (std::size_t d = 0; d < held.size(); ++d) {
+    if (node.guaranteed[d] > 0) guaranteed = std::max(guaranteed, partOf(d));
+  }
+  if (guaranteed == 0) return true;
+  for (std::size_t d = 0; d < held.size(); ++d) {
+    if (node.guaranteed[d] == 0 && wanted[d] > 0 && partOf(d) > guaranteed) return true;
+  }
+  return false;
 }
 
 std::vector<model::NodeName> QueueTree::nodesOfType(std::size_t dimension) const {

@@ -217,10 +217,12 @@ void QueueTree::readCapacity(const model::Snapshot& snapshot, QueueCache& cache)
       cache.jobs_ = {};
     }
     cache.typeOf_ = std::make_shared<const std::map<model::NodeName, std::size_t>>(std::move(types));
-    cache.capacity_ = capacityOf(snapshot, *cache.typeOf_);
+    cache.capacity_ = capacityOf(snapshot, *cache.typeOf_, false);
+    cache.besideGpus_ = capacityOf(snapshot, *cache.typeOf_, true);
   }
   typeOf_ = cache.typeOf_;
   capacity_ = cache.capacity_;
+  besideGpus_ = cache.besideGpus_;
 }
 
 std::map<model::NodeName, std::size_t> QueueTree::typesOfNodes(const model::Snapshot& snapshot) const {
@@ -238,10 +240,11 @@ std::map<model::NodeName, std::size_t> QueueTree::typesOfNodes(const model::Snap
 }
 
 Amounts QueueTree::capacityOf(const model::Snapshot& snapshot,
-                              const std::map<model::NodeName, std::size_t>& types) const {
+                              const std::map<model::NodeName, std::size_t>& types, bool withGpus) const {
   Amounts capacity(dimensions_.size(), 0);
   for (const auto& node : snapshot.nodes) {
     if (!node->ready || node->unschedulable || node->deleting) continue;
+    if (withGpus && node->allocatable.gpus() <= 0) continue;
     addRequests(node->allocatable, 1, capacity);
     if (const auto type = types.find(node->name); type != types.end()) {
       capacity[type->second] = base::saturatingAdd(capacity[type->second], node->allocatable.gpus());

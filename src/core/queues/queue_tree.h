@@ -72,6 +72,8 @@ class QueueTree {
     // and of the queues below. As good as given back to whoever compares queues, and not there yet for its
     // limit.
     Amounts leaving;
+    // The least that a job of its own or of a queue below waits for, resource by resource (noteWaiting()).
+    std::optional<Amounts> leastWaiting = std::nullopt;
     int admitted = 0;  // its own jobs that hold anything
     std::vector<Index> children = {};
     std::string problem = {};  // why it cannot be used; empty when it can
@@ -143,11 +145,10 @@ class QueueTree {
   // path. GPUs of a known type are those that it is guaranteed of that type, or of what it is guaranteed
   // beyond all types, which may be of any.
   [[nodiscard]] std::optional<Excess> beyondGuarantee(Index queue, const Amounts& more) const;
-  // The same for the part of the path from `branch`, which is on it, down to the queue.
-  [[nodiscard]] std::optional<Excess> beyondGuaranteeUpTo(Index queue, Index branch,
-                                                          const Amounts& more) const;
-  // Whether this much more of what cannot be stopped leaves room for all guarantees; else the first resource
-  // that it does not.
+  // The same of the queue alone, without those above it.
+  [[nodiscard]] std::optional<Excess> beyondOwnGuarantee(Index queue, const Amounts& more) const;
+  // Whether this much more of what cannot be preempted leaves room for all guarantees, in the cluster and
+  // below the limits of the queues above; else the first resource that it does not.
   [[nodiscard]] std::optional<Excess> beyondNonPreemptible(Index queue, const Amounts& more) const;
 
   // Another number whenever anything may have been charged or discharged.
@@ -177,16 +178,23 @@ class QueueTree {
     Index b = kCluster;
   };
   [[nodiscard]] Branches branches(Index a, Index b) const;
-  // Of what is wanted, that for which whoever holds this may be asked: who gives up GPUs gives them for the
-  // sake of GPUs, and of cpu or memory where the whole cluster has too little for both. (Lost: everything
-  // that is wanted. Idle cpu that its jobs use beyond their part would cost a queue its guaranteed GPUs.)
+  // Of what is wanted, that for which whoever holds this may be asked: a gang gives only what it holds, and
+  // one that gives up GPUs gives them for the sake of GPUs, and of cpu or memory where the whole cluster has
+  // too little for both. (Lost: everything that is wanted. Idle cpu that its jobs use beyond their part would
+  // cost a queue its guaranteed GPUs.)
   [[nodiscard]] Amounts yieldedOf(const Amounts& wanted, const Amounts& held) const;
   // Whether the queue holds more than it is guaranteed of something that `wanted` needs; of GPUs of a known
   // type as for beyondGuarantee().
   [[nodiscard]] bool borrows(Index queue, const Amounts& wanted) const;
-  // Whether it holds what it is guaranteed of all that is wanted; the same without a part of what it holds.
-  [[nodiscard]] bool holdsGuarantee(Index queue, const Amounts& wanted) const;
-  [[nodiscard]] bool holdsGuaranteeWithout(Index queue, const Amounts& held) const;
+  // A job of the queue waits for this.
+  void noteWaiting(Index queue, const Amounts& demand);
+  // Whether a job that waits in the queue, or below it, would be within its guarantee once a gang that holds
+  // this has gone. Resource by resource: of several jobs it may be said too early, never too late.
+  [[nodiscard]] bool takesBack(Index queue, const Amounts& held) const;
+  // Whether a gang of the queue that holds this holds a larger part of the cluster of something wanted that
+  // the queue is not guaranteed than of all that it is guaranteed: all cores of a node beside one guaranteed
+  // GPU. So does every gang that holds nothing that the queue is guaranteed.
+  [[nodiscard]] bool holdsBeyondItsPart(Index queue, const Amounts& held, const Amounts& wanted) const;
 
   // Nodes of the type of GPU that the dimension stands for; none for any other resource.
   [[nodiscard]] std::vector<model::NodeName> nodesOfType(std::size_t dimension) const;
@@ -200,8 +208,9 @@ class QueueTree {
   void nameDimensions(const model::Snapshot& snapshot);
   void readCapacity(const model::Snapshot& snapshot, QueueCache& cache);
   [[nodiscard]] std::map<model::NodeName, std::size_t> typesOfNodes(const model::Snapshot& snapshot) const;
+  // Of all nodes, or of those with GPUs.
   [[nodiscard]] Amounts capacityOf(const model::Snapshot& snapshot,
-                                   const std::map<model::NodeName, std::size_t>& types) const;
+                                   const std::map<model::NodeName, std::size_t>& types, bool withGpus) const;
   void readJobs(const model::Snapshot& snapshot, QueueCache& cache);
   void addHeld(const model::Job& job, int sign, QueueCache& cache) const;
   void addDeleted(const model::QueueName& name, const std::vector<model::QueueName>& ancestors);
@@ -219,6 +228,8 @@ class QueueTree {
   void addHeldOn(const model::Assignment& place, const model::Resources& requests, Amounts& into) const;
   void addHeldOn(const model::NodeName& node, const model::Resources& requests, std::int64_t count,
                  Amounts& into) const;
+  [[nodiscard]] std::int64_t guaranteedOf(const Node& node, std::size_t dimension) const;
+  [[nodiscard]] bool commitsTooMuch(Index queue, std::size_t dimension, std::int64_t more) const;
   [[nodiscard]] std::int64_t committed(Index index, std::size_t dimension, Index to, std::int64_t more) const;
   [[nodiscard]] std::int64_t share(const Amounts& usage, const Amounts& more, int sign,
                                    const Amounts* guaranteed, std::int64_t weight,
@@ -237,6 +248,7 @@ class QueueTree {
   std::size_t cpu_ = 0;  // dimensions before it are the resources that are GPUs, after it comes memory
   std::size_t firstType_ = 0;
   Amounts capacity_;
+  Amounts besideGpus_;  // the part of it on nodes that have GPUs
   std::uint64_t version_ = 0;
   // Dimension of each node's GPU type where some quota names it.
   std::shared_ptr<const std::map<model::NodeName, std::size_t>> typeOf_;

@@ -18,11 +18,13 @@ int narrowed(std::int64_t count) {
   return static_cast<int>(std::clamp<std::int64_t>(count, 0, std::numeric_limits<int>::max()));
 }
 
-// What is told of an end: the owner's word as it is, be that over already; what others of the kind took to
-// the minute, as it moves with every second; nothing of a guess.
+// What is told of an end: the owner's word until it has proved wrong; what others of the kind took to the
+// minute, as it moves with every second; nothing of a guess.
 std::optional<ExpectedTime> toldEnd(const model::Job& job, base::WallTime now, RunTimeModel& runs) {
-  if (job.spec.estimatedDuration && job.status.gang.placed)
-    return ExpectedTime{placedSince(job, now) + *job.spec.estimatedDuration, Basis::kStated};
+  if (job.spec.estimatedDuration && job.status.gang.placed) {
+    const base::WallTime stated = placedSince(job, now) + *job.spec.estimatedDuration;
+    if (stated > now) return ExpectedTime{stated, Basis::kStated};
+  }
   const ExpectedTime end = expectedEnd(job, now, runs);
   if (end.basis != Basis::kLearnt) return std::nullopt;
   return ExpectedTime{base::WallTime(std::chrono::ceil<std::chrono::minutes>(end.at.time_since_epoch())),
@@ -41,8 +43,8 @@ std::optional<ExpectedTime> toldEnd(const Blockers::Holder& holder, const Ledger
   return job ? toldEnd(*job, now, runs) : std::nullopt;
 }
 
-// "vision/bert (6 nodes, until about 2024-10-04T14:20:00Z), ml/gpt (1 node) and 3 pods of no TrainingJob (2
-// nodes)"
+// "vision/bert (6 nodes, until about 2024-10-04T14:20:00Z), ml/gpt (1 node) and 3 pods of no TrainingJob, of
+// which the first is ml/notebook (2 nodes)"
 std::string describe(const Blockers& blockers, const Ledger& ledger, base::WallTime now, RunTimeModel& runs) {
   std::vector<std::string> words;
   for (const Blockers::Holder& each : blockers.jobs) {
@@ -53,8 +55,8 @@ std::string describe(const Blockers& blockers, const Ledger& ledger, base::WallT
   if (blockers.pods == 1) {
     words.push_back(fmt::format("pod {} ({})", blockers.firstPod, model::counted(blockers.podNodes, "node")));
   } else if (blockers.pods > 1) {
-    words.push_back(fmt::format("{} pods of no TrainingJob ({})", blockers.pods,
-                                model::counted(blockers.podNodes, "node")));
+    words.push_back(fmt::format("{} pods of no TrainingJob, of which the first is {} ({})", blockers.pods,
+                                blockers.firstPod, model::counted(blockers.podNodes, "node")));
   }
   return model::joinWords(words);
 }

@@ -7,35 +7,50 @@ namespace {
 
 using Kind = BackfillVerdict::Kind;
 
-// Until when the reservation keeps capacity from gangs that cannot be preempted; now or earlier: it has
+// Until when reservations keep capacity from gangs that cannot be preempted; now or earlier: they have
 // lapsed.
-base::WallTime keptUntil(const ReservedTime& reserved, base::WallTime now, const model::Policy& policy) {
+base::WallTime keptUntil(base::WallTime now, const model::Policy& policy) {
   const base::WallTime::duration limit = policy.backfill.reservationLimit;
   if (limit <= limit.zero()) return now;
-  const auto age = std::max(now - reserved.since, limit.zero());
-  const auto terms = age / limit;
-  return terms % 2 == 0 ? reserved.since + limit * (terms + 1) : now;
+  const auto terms = now.time_since_epoch() / limit;
+  return terms % 2 == 0 ? base::WallTime(limit * (terms + 1)) : now;
+}
+
+BackfillVerdict lendUntilPreempted(const BackfillRequest& request, const ReservedTime& reserved,
+                                   base::WallTime now, const model::Policy& policy) {
+  const bool isKnown = reserved.start && reserved.start->basis != Basis::kGuess;
+  if (isKnown && request.run.basis != Basis::kGuess && now + request.run.time <= reserved.start->at) {
+    const base::WallTime from = std::min(reserved.start->at, conditionFrom(request.run, now, policy));
+    return {.kind = Kind::kConditional, .from = from, .endsInTime = true};
+  }
+  const base::WallTime from = now + policy.preemption.minRuntime;
+  if (request.comesFirst) return {Kind::kConditional, std::max<base::WallTime>(from, now + request.run.time)};
+  const bool isStated = reserved.start && reserved.start->basis == Basis::kStated;
+  if (!isStated || from <= reserved.start->at) return {Kind::kConditional, from};
+  return {.kind = Kind::kKept,
+          .again = reserved.start->at > now ? std::optional(reserved.start->at) : std::nullopt};
 }
 
 }  // namespace
 
+base::WallTime conditionFrom(const ExpectedRun& run, base::WallTime now, const model::Policy& policy) {
+  const base::WallTime::duration least = policy.preemption.minRuntime;
+  const base::WallTime::duration most =
+      std::max<base::WallTime::duration>(least, policy.backfill.reservationLimit);
+  if (run.basis == Basis::kGuess) return now + least;
+  return now + std::clamp<base::WallTime::duration>(run.time, least, most);
+}
+
 BackfillVerdict lendReserved(const BackfillRequest& request, const ReservedTime& reserved, base::WallTime now,
                              const model::Policy& policy) {
-  const bool isKnown = reserved.start && reserved.start->basis != Basis::kGuess;
-  const auto endsBy = [&](std::chrono::seconds run) { return isKnown && now + run <= reserved.start->at; };
   if (request.isPreemptible) {
-    if (request.run.basis != Basis::kGuess && endsBy(request.run.time))
-      return {Kind::kConditional, reserved.start->at};
-    const base::WallTime from = now + policy.preemption.minRuntime;
-    if (request.comesFirst)
-      return {Kind::kConditional, std::max<base::WallTime>(from, now + request.run.time)};
-    const bool isStated = reserved.start && reserved.start->basis == Basis::kStated;
-    if (!isStated || from <= reserved.start->at) return {Kind::kConditional, from};
-    return {.kind = Kind::kKept,
-            .again = reserved.start->at > now ? std::optional(reserved.start->at) : std::nullopt};
+    BackfillVerdict lent = lendUntilPreempted(request, reserved, now, policy);
+    if (request.inheritedFrom) lent.from = std::min(lent.from, *request.inheritedFrom);
+    return lent;
   }
-  if (request.deadline && endsBy(*request.deadline)) return {};
-  const base::WallTime until = keptUntil(reserved, now, policy);
+  const bool isKnown = reserved.start && reserved.start->basis != Basis::kGuess;
+  if (isKnown && request.deadline && now + *request.deadline <= reserved.start->at) return {};
+  const base::WallTime until = keptUntil(now, policy);
   if (until <= now) return {};
   return {.kind = Kind::kKept, .again = until};
 }

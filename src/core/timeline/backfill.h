@@ -21,6 +21,7 @@ struct BackfillVerdict {
   };
   Kind kind = Kind::kFree;
   base::WallTime from{};
+  bool endsInTime = false;  // kConditional: the gang is expected to end before the holder's expected start
   // kKept: when the verdict may change though nothing else does.
   std::optional<base::WallTime> again = std::nullopt;
 
@@ -35,29 +36,39 @@ struct BackfillRequest {
   ExpectedRun run = {};  // cautiousRun()
   // Time until its own spec ends it, whatever it does (spec.activeDeadlineSeconds).
   std::optional<std::chrono::seconds> deadline = std::nullopt;
+  // The gang preempts others for this capacity, and from this time on the holder could preempt those.
+  std::optional<base::WallTime> inheritedFrom = std::nullopt;
 };
 
-// When the holder expects its capacity, and since when it has the reservation.
+// When the holder expects its capacity.
 struct ReservedTime {
   std::optional<ExpectedTime> start;  // absent: not even when all others have ended
-  base::WallTime since{};
 };
 
 // Reserved capacity is lent only to a gang that is certain to return it.
 //
 // Steps; the first that holds decides:
 //  1. the holder may preempt the gang: it starts, on the condition that the holder preempts it once that
-//  gives
-//     the holder its placement. Not before the holder's expected start if the gang is expected to end by
-//     then; not before it has run as long as it is expected to, if it comes before the holder in the order;
-//     else not before the policy's minRuntime has passed, for which there must be time
+//     gives the holder its placement. If the gang is expected to end before the holder's expected start, not
+//     before conditionFrom(); if it comes before the holder in the order, not before it has run as long as it
+//     is expected to; else not before the policy's minRuntime has passed, for which there must be time. A
+//     gang that takes this capacity from others by preemption has no more time than those had
 //  2. the gang's own deadline ends it before the holder's expected start: it starts
 //  3. the reservation has lapsed: it starts. A reservation keeps capacity from gangs that cannot be preempted
 //  for
-//     BackfillPolicy::reservationLimit, lapses for as long, and so on
+//     BackfillPolicy::reservationLimit, lapses for as long, and so on; all reservations at the same times, or
+//     two of them could keep the capacity in turn
 // Statements about the run time are believed only where the holder can preempt the gang that breaks them.
 // (Lost: a count of gangs that cannot be preempted and are believed all the same. Sixteen that never end are
 // a cluster.)
+// Until then no holder preempts a gang that starts now and may run for `run`: so long as that is stated or
+// learnt, at least minRuntime, at most the larger of minRuntime and BackfillPolicy::reservationLimit. Estimates are what
+// tenants state, and the older gangs that the holder waits for may end long before theirs. (Lost: until the
+// holder's expected start. Two jobs of one tenant that state ten hours kept a holder waiting for ten hours,
+// though the older one had ended after a minute.)
+[[nodiscard]] base::WallTime conditionFrom(const ExpectedRun& run, base::WallTime now,
+                                           const model::Policy& policy);
+
 [[nodiscard]] BackfillVerdict lendReserved(const BackfillRequest& request, const ReservedTime& reserved,
                                            base::WallTime now, const model::Policy& policy);
 

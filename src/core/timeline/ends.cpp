@@ -98,15 +98,15 @@ const std::vector<Ending>& Ends::all() {
   return all_;
 }
 
-std::optional<Ends> Ends::seenBy(const Job& holder, const std::function<bool(const Job&)>& mayPreempt) {
+std::optional<Ends> Ends::seenBy(const PreemptibleFrom& preemptibleFrom) {
   std::vector<std::pair<std::size_t, base::WallTime>> sooner;
   for (std::size_t i = 0; i < all().size(); ++i) {
-    const model::Charge::Backfill* condition = backfillCondition(*all_[i].job, holder);
-    if (condition == nullptr || condition->from >= all_[i].at || !mayPreempt(*all_[i].job)) continue;
+    const auto from = preemptibleFrom(*all_[i].job);
+    if (!from || *from >= all_[i].at) continue;
     // A gang that may be preempted now is gone in moments.
-    const bool isDue = condition->from <= snapshot_.now;
-    sooner.emplace_back(
-        i, isDue ? std::min<base::WallTime>(all_[i].at, snapshot_.now + kLeastOverrun) : condition->from);
+    const bool isDue = *from <= snapshot_.now;
+    sooner.emplace_back(i,
+                        isDue ? std::min<base::WallTime>(all_[i].at, snapshot_.now + kLeastOverrun) : *from);
   }
   if (sooner.empty()) return std::nullopt;
   Ends seen = *this;

@@ -77,10 +77,10 @@ class Ends {
   // What the one at `index` leaves to others than the claims that stand; per node the sum of its entries, of
   // which some may be negative.
   [[nodiscard]] const NodeAmounts& holds(std::size_t index);
-  // The same ends, but a gang that `holder` may preempt by the condition of its backfill has ended when it
-  // may be. Nothing where there is none. `mayPreempt`: the holder, that gang, sooner or later.
-  [[nodiscard]] std::optional<Ends> seenBy(const model::Job& holder,
-                                           const std::function<bool(const model::Job&)>& mayPreempt);
+  // The same ends, but a gang that a holder may preempt has ended when it may be. Nothing where there is
+  // none. `preemptibleFrom`: from when on the holder may preempt that gang, if ever.
+  using PreemptibleFrom = std::function<std::optional<base::WallTime>(const model::Job&)>;
+  [[nodiscard]] std::optional<Ends> seenBy(const PreemptibleFrom& preemptibleFrom);
   // A gang that the same plan starts.
   void add(const model::Job& job, const std::vector<model::Assignment>& places);
 

@@ -87,11 +87,13 @@ BackfillVerdict Reservation::judge(const Asking& asking, const Places& places) {
   using Kind = BackfillVerdict::Kind;
   if (asking.isEntitled) return {};
   const BackfillVerdict briefly{.kind = Kind::kKeptBriefly};
-  if (leavesRoom(asking, places)) return justFreed(places) ? briefly : BackfillVerdict{};
-  const BackfillVerdict lent =
-      lendReserved(asking.request, {start_, holder_.since}, snapshot_.now, snapshot_.policy);
-  const bool endsInTime = lent.kind == Kind::kConditional && start_ && lent.from == start_->at;
-  return !lent.isKept() && !endsInTime && justFreed(places) ? briefly : lent;
+  if (leavesRoom(asking, places)) {
+    if (justFreed(places)) return briefly;
+    if (asking.preempts || !asking.request.isPreemptible) return {};
+    return {Kind::kConditional, conditionFrom(asking.request.run, snapshot_.now, snapshot_.policy)};
+  }
+  const BackfillVerdict lent = lendReserved(asking.request, {start_}, snapshot_.now, snapshot_.policy);
+  return !lent.isKept() && !lent.endsInTime && justFreed(places) ? briefly : lent;
 }
 
 bool Reservation::justFreed(const Places& places) const {

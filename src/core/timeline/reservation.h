@@ -41,14 +41,13 @@ struct Holder {
 //
 // Steps, for a gang that has found a placement in the pool; the first that holds decides:
 //  1. its queue is guaranteed what it needs, it has a higher priority in the holder's own queue (or comes
-//  first
-//     there, if the order does not go by expected run times), or it holds an older reservation: it starts
+//     first there, if the order does not go by expected run times), or it holds an older reservation: it
+//     starts
 //  2. it leaves the reserved placement its capacity: it starts, unless a gang has left one of its nodes a
-//  moment
-//     ago (core/timeline/freed_places.h)
+//     moment ago (core/timeline/freed_places.h). If the holder may preempt it, under the same condition as in
+//     step 3: another job may be entitled to the reserved placement, and the holder then needs this one
 //  3. it takes reserved capacity: lendReserved() decides (core/timeline/backfill.h); not on nodes that a gang
-//  has
-//     left a moment ago, unless it is expected to end in time
+//     has left a moment ago, unless it is expected to end in time
 // Ties: none, the gang that is served earlier asks earlier.
 class Reservation {
  public:
@@ -60,8 +59,10 @@ class Reservation {
     const model::Job* job = nullptr;
     bool isEntitled = false;  // step 1
     BackfillRequest request = {};
-    // Gangs that are preempted for it, and that the holder could not preempt itself. What they hold on the
-    // same nodes is handed over, not taken.
+    // The gang preempts others for its placement.
+    bool preempts = false;
+    // Of these, those that the holder could not preempt itself. What they hold on the same nodes is handed
+    // over, not taken.
     const std::vector<Change>* handedOver = nullptr;
   };
   // Whether the gang may start on this placement.

@@ -1,6 +1,9 @@
 #include "codec/volume.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include "codec/storage_bytes.h"
 
 using namespace trainyard;
 
@@ -21,6 +24,18 @@ TEST_CASE("of volumes, claims and storage classes only what decides about places
       codec::decodeStorageClass(R"({"metadata":{"name":"fast"},"volumeBindingMode":"WaitForFirstConsumer"})")
           ->waitsForConsumer);
   CHECK_FALSE(codec::decodeStorageClass(R"({"metadata":{"name":"fast"}})")->waitsForConsumer);
+}
+
+TEST_CASE("a claim for more than can be counted is read all the same") {
+  for (const char* size : {"9Ei", "9223372036854775807", "10E", "99999999999999999999999"}) {
+    CAPTURE(size);
+    const auto claim = codec::decodeVolumeClaim(
+        fmt::format(R"({{"metadata":{{"namespace":"ml","name":"data"}},
+            "spec":{{"resources":{{"requests":{{"storage":"{}"}}}}}}}})",
+                    size));
+    REQUIRE(claim);
+    CHECK(claim->bytes == codec::kMostStorageBytes);
+  }
 }
 
 TEST_CASE("of volumes that restrict nodes otherwise than by a bound volume all is read that does so") {

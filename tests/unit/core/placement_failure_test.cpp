@@ -394,7 +394,7 @@ TEST_CASE("blockers: at most three are named; strangers are counted") {
     CHECK(pending.message ==
           "needs 8 nodes with 8 nvidia.com/gpu each; the cluster has 1; blocked by ml/j0 (1 node), ml/j1 (1 "
           "node), ml/j2 "
-          "(1 node), 2 more jobs and 2 pods of no TrainingJob (1 node)");
+          "(1 node), 2 more jobs and 2 pods of no TrainingJob, of which the first is s/a (1 node)");
     CHECK(pending.blockedBy.size() == 3);
   }
 }
