@@ -57,7 +57,7 @@ class FileConverter {
         if (const auto added = addAsItIs(manifest); !added) return base::fail(added.error());
       } else {
         const std::string unknown = convertJob(manifest.json).error().message;
-        if (refusal.empty()) refusal = fmt::format("{}: {}", manifest.file, unknown);
+        refusal += fmt::format("{}{}: {}", refusal.empty() ? "" : "; ", manifest.file, unknown);
         add({Severity::kLost, fmt::format("{} {}: left out: {}", manifest.kind, manifest.name, unknown)},
             manifest);
       }

@@ -47,6 +47,7 @@ class PyTorchJob {
     for (const char* name : {"Master", "Worker"}) addReplicas(name);
     draft_.noteUnknown(spec_, "spec", "spec");
     if (!elastic_.is_null()) addElastic();
+    noteRestarts();
     addProcesses();
     addRendezvous();
     addRunPolicy();
@@ -94,22 +95,27 @@ class PyTorchJob {
                               role.original));
     } else {
       draft_.failures().role(role.name, OnFailure::kRestart);
-      noteRestarts(role, text);
+      restarts_.emplace_back(role.original, text);
+      noteScratch(role, draft_);  // what the kubelet starts again in its pod keeps the pod's volumes
       if (text == "Always")
         draft_.changed(
             fmt::format("{}: restartPolicy Always: a member that ends with 0 has succeeded", role.original));
     }
   }
 
-  // What the kubelet starts again in its pod keeps the pod's volumes; a new pod does not.
-  void noteRestarts(const RoleDraft& role, const std::string& policy) {
-    draft_.kept(
-        fmt::format("{}: restartPolicy {}: spec.failure counts every failure, whatever its class, and {} "
-                    "again; without rules "
-                    "hopeless failures end at once",
-                    role.original, policy,
-                    elastic_.is_null() ? "the whole gang starts" : "the failed member alone starts"));
-    noteScratch(role, draft_);
+  void noteRestarts() {
+    for (const auto& [role, policy] : restarts_)
+      draft_.kept(fmt::format(
+          "{}: restartPolicy {}: spec.failure counts every failure, whatever its class, and {} again; "
+          "without rules "
+          "hopeless failures end at once",
+          role, policy, memberOnly_ ? "the failed member alone starts" : "the whole gang starts"));
+  }
+
+  // Survivors go on, and torchrun meets at c10d, as there.
+  void restartMembers() {
+    memberOnly_ = true;
+    draft_.failures().memberOnly();
   }
 
   // Whether the command gives the number of nodes, instead of torchrun's own variable.
@@ -148,7 +154,7 @@ class PyTorchJob {
                         "with fewer by PET_NNODES {}, as there",
                         wordOf(size), nodes));
       setEverywhere("PET_NNODES", nodes);
-      draft_.failures().memberOnly();  // and torchrun meets at c10d, as there
+      restartMembers();
       return;
     }
     if (fixesNodes(*worker)) {
@@ -156,7 +162,7 @@ class PyTorchJob {
           "elasticPolicy.metrics: the job keeps its {} workers: the command fixes the number of nodes",
           wordOf(size)));
       setEverywhere("PET_NNODES", nodes);
-      draft_.failures().memberOnly();
+      restartMembers();
       return;
     }
     Json elastic = Json::object();
@@ -318,6 +324,8 @@ class PyTorchJob {
   const Json run_;
   const Json elastic_;
   JobDraft& draft_;
+  bool memberOnly_ = false;
+  std::vector<std::pair<std::string, std::string>> restarts_;  // roles and their restartPolicy
 };
 
 }  // namespace

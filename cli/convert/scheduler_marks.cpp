@@ -17,6 +17,7 @@ bool isMark(const std::string& key) {
 
 // Given to pods by the system itself, and dealt with as such.
 bool isOwnFact(const std::string& key, const JobDraft& draft) {
+  if (key == "volcano.sh/job-type") return true;  // of Volcano's examples, and read by nothing
   const auto labels = draft.facts().labels;
   return std::any_of(labels.begin(), labels.end(), [&](const LabelFact& each) { return each.key == key; });
 }
@@ -49,8 +50,8 @@ void takeSchedulerMarks(Json& metadata, const std::string& said, JobDraft& draft
       } else if (key == "volcano.sh/preemptable") {
         takePreemptable(wordOf(value), what, draft);
       } else {
-        draft.lost(
-            fmt::format("{}: {}: another scheduler reads it, and nothing here does", what, wordOf(value)));
+        draft.lost(fmt::format("{}: {}: another scheduler reads it, and nothing here does", what,
+                               value.is_string() ? textOf(value) : value.dump()));
       }
     }
     if (metadata[part].empty()) metadata.erase(part);

@@ -36,7 +36,7 @@ std::optional<Level> levelOf(const std::string& topologyKey) {
 // Domains whose labels and annotations no pod here has by itself.
 bool ofOtherSystem(const std::string& key) {
   static const re2::RE2 kDomain(
-      R"(^((.*\.)?(kubeflow\.org|volcano\.sh|x-k8s\.io|sigs\.k8s\.io)|scheduling\.k8s\.io|batch\.kubernetes\.io|apps\.kubernetes\.io)/)");
+      R"(^((.*\.)?(kubeflow\.org|volcano\.sh|huawei\.com|x-k8s\.io|sigs\.k8s\.io)|scheduling\.k8s\.io|batch\.kubernetes\.io|apps\.kubernetes\.io)/)");
   return re2::RE2::PartialMatch(key, kDomain);
 }
 
@@ -200,7 +200,11 @@ bool TemplateCleaner::addLabel(RoleDraft& role, const LabelFact& fact) const {
   if (!isLabelValue(value)) return false;
   Json& labels = role.pod["metadata"]["labels"];
   if (!labels.is_null() && !labels.is_object()) return false;
-  if (!labels.contains(std::string(fact.key))) labels[std::string(fact.key)] = value;
+  const std::string key(fact.key);
+  if (const Json own = get(labels, key.c_str()); !own.is_null() && own != value)
+    draft_.kept(fmt::format("role {}: label {} of the template: {} sets its own, {}, in its place", role.name,
+                            key, draft_.facts().system, value));
+  labels[key] = value;
   return true;
 }
 
