@@ -29,7 +29,7 @@ base::Result<Manifest> readManifest(codec::YamlValue document, const std::string
   if (manifest.kind.empty()) root["kind"].complain("is required");
   if (!root["apiVersion"].present()) root["apiVersion"].complain("is required");
   const YamlField meta = root["metadata"];
-  manifest.ns = meta["namespace"].text();
+  manifest.ns = meta.section("namespace").text();  // without value, kubectl takes it for none
   manifest.name = meta["name"].text();
   if (manifest.name.empty() && !meta["generateName"].present()) meta["name"].complain("is required");
   if (!complaint.text().empty()) return base::fail(base::ErrorCode::kInvalid, complaint.text());
@@ -61,7 +61,14 @@ std::string Manifest::whereOf(std::string_view message) const {
 
 base::Result<std::vector<Manifest>> parseManifests(const std::string& text, const std::string& file) {
   auto documents = codec::parseYamlDocuments(text, file);
-  if (!documents) return base::fail(documents.error());
+  if (!documents) {
+    static constexpr std::string_view kHint =
+        " (it has {{ … }} of a template: render it first, as by `helm template CHART`, and give the result "
+        "by -f -)";
+    const bool unrendered = text.find("{{") != std::string::npos && text.find("}}") != std::string::npos;
+    return base::fail(documents.error().code,
+                      documents.error().message + std::string(unrendered ? kHint : ""));
+  }
   std::vector<Manifest> manifests;
   for (codec::YamlValue& document : *documents) {
     for (codec::YamlValue& object : objectsOf(document)) {

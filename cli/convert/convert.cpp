@@ -1,6 +1,7 @@
 #include "cli/convert/convert.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,8 +10,10 @@
 #include "cli/convert/check.h"
 #include "cli/convert/draft.h"
 #include "cli/convert/foreign_job.h"
+#include "cli/convert/lost_labels.h"
 #include "cli/convert/system_facts.h"
 #include "cli/json_text.h"
+#include "cli/plain_text.h"
 
 namespace trainyard::cli {
 namespace {
@@ -33,7 +36,11 @@ std::string withPlainPlaceholders(std::string yaml) {
 class FileConverter {
  public:
   explicit FileConverter(const std::vector<Manifest>& manifests) : manifests_(manifests) {
-    for (const Manifest& each : manifests) beside_.objects.push_back(each.json);
+    for (const Manifest& each : manifests) {
+      beside_.objects.push_back(each.json);
+      const ForeignJob job = foreignJob(each.json);
+      if (const SystemFacts* facts = factsOf(job.kind, job.group); facts != nullptr) systems_.insert(facts);
+    }
   }
 
   base::Result<ConvertedFile> convert() {
@@ -50,7 +57,7 @@ class FileConverter {
         if (const auto added = addAsItIs(manifest); !added) return base::fail(added.error());
       } else {
         const std::string unknown = convertJob(manifest.json).error().message;
-        if (refusal.empty()) refusal = fmt::format("{}: {}", manifest.file, unknown);
+        refusal += fmt::format("{}{}: {}", refusal.empty() ? "" : "; ", manifest.file, unknown);
         add({Severity::kLost, fmt::format("{} {}: left out: {}", manifest.kind, manifest.name, unknown)},
             manifest);
       }
@@ -66,8 +73,9 @@ class FileConverter {
   base::Result<void> addJob(const Manifest& manifest) {
     const auto converted = convertJob(manifest.json, beside_);
     if (!converted)
-      return base::fail(converted.error().code,
-                        fmt::format("{}: {}", manifest.file, converted.error().message));
+      return base::fail(
+          converted.error().code,
+          fmt::format("{}: {}", manifest.whereOf(converted.error().message), converted.error().message));
     begin();
     for (const Note& note : converted->notes) add(note, manifest);
     if (const auto written = write(converted->json); !written) return written;
@@ -83,6 +91,12 @@ class FileConverter {
     file_.text += "# as it was\n";
     if (const std::string why = heldByOthers(manifest.json); !why.empty())
       add({Severity::kChanged, fmt::format("{} {}: {}", manifest.kind, manifest.name, why)}, manifest);
+    for (const SystemFacts* system : systems_) {
+      for (const std::string& lost : lostLabels(manifest.json, *system))
+        add({Severity::kChanged,
+             plainText(fmt::format("{} {}: {}", manifest.kind, manifest.name, lost), false)},
+            manifest);
+    }
     return write(manifest.json);
   }
 
@@ -108,9 +122,24 @@ class FileConverter {
 
   const std::vector<Manifest>& manifests_;
   Beside beside_;
+  std::set<const SystemFacts*> systems_;  // of the jobs in the files
   ConvertedFile file_;
   bool hasObject_ = false;
 };
+
+}  // namespace
+
+namespace {
+
+// YAML reads a name such as off or 017 as another value.
+std::string namesThatAreNoText(const Json& whole) {
+  for (const char* key : {"name", "generateName", "namespace"}) {
+    const Json value = get(whole, "metadata", key);
+    if (!value.is_null() && !value.is_string())
+      return fmt::format("metadata.{}: {} is no text: write it in quotes", key, value.dump());
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -126,6 +155,8 @@ base::Result<Converted> convertJob(const std::string& json, const Beside& beside
   }
   try {
     const Json whole = Json::parse(json, nullptr, false);
+    if (std::string fault = namesThatAreNoText(whole); !fault.empty())
+      return base::fail(base::ErrorCode::kInvalid, std::move(fault));
     JobDraft draft(whole, *facts, beside);
     drafterOf(source.kind)(whole, draft);
     auto converted = draft.finish();

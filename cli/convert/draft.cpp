@@ -7,7 +7,10 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include "cli/convert/scheduler_marks.h"
+#include "cli/convert/ssh_launch.h"
 #include "cli/convert/template.h"
+#include "cli/convert/variables.h"
 #include "cli/plain_text.h"
 
 namespace trainyard::cli {
@@ -35,6 +38,10 @@ JobDraft::JobDraft(const Json& source, const SystemFacts& facts, const Beside& b
   }
   if (get(meta, "annotations").is_object()) meta["annotations"].erase(kApplied);
   if (get(meta, "annotations").empty()) meta.erase("annotations");
+  for (const char* key : {"ownerReferences", "finalizers"}) {
+    if (!get(source, "metadata", key).empty())
+      lost(fmt::format("metadata.{}: not carried over: the TrainingJob belongs to nothing else", key));
+  }
   takeName(meta);
   takeKueueLabels(meta);
   if (get(meta, "labels").empty()) meta.erase("labels");
@@ -92,14 +99,19 @@ void JobDraft::note(Severity severity, std::string_view text) {
 void JobDraft::noteUnknown(const Json& object, const std::string& path, const std::string& shown) {
   if (!object.is_object()) return;
   for (const auto& [key, value] : object.items()) {
-    if (value.is_null() || facts_.knows(fmt::format("{}.{}", path, key))) continue;
-    lost(fmt::format("{}.{}: not carried over", shown, key));
+    const std::string inner = fmt::format("{}.{}", path, key);
+    const std::string said = fmt::format("{}.{}", shown, key);
+    if (value.is_null()) continue;
+    if (!facts_.knows(inner))
+      lost(fmt::format("{}: not carried over", said));
+    else if (!facts_.hasRow(inner) && !facts_.knows(inner + ".*"))  // readers of each of several call this
+      noteUnknown(value, inner, said);
   }
 }
 
 RoleDraft* JobDraft::addRole(const std::string& original, const Json& replicas, Json pod) {
   if (replicas == 0) {
-    kept(fmt::format("task {} has no replicas: left out", original));
+    kept(fmt::format("{}{} has no replicas: left out", facts_.kind == "Job" ? "task " : "", original));
     return nullptr;
   }
   const std::string name = roleName(original);
@@ -157,6 +169,16 @@ bool JobDraft::mentions(const std::string& pattern) const {
   return found;
 }
 
+void JobDraft::takeQueue(const Json& queue, const std::string& said) {
+  const std::string name = textOf(queue);
+  const Json other = get(spec_, "queue");
+  if (name.empty() || queue == other) return;
+  if (!other.is_null())
+    return lost(fmt::format("{}: {}: not carried over; spec.queue is {}", said, name, textOf(other)));
+  spec_["queue"] = queue;
+  kept(fmt::format("{}: {} became spec.queue: a Queue of that name has to exist", said, name));
+}
+
 void JobDraft::addSuspend(const Json& suspend, const char* path) {
   if (suspend.is_null()) return;
   if (ofKueue_ && suspend == true)
@@ -203,38 +225,19 @@ void JobDraft::renameMembers() {
   }
 }
 
-void JobDraft::writeVariables(RoleDraft& role) {
-  for (const VariableFact& each : facts_.variables) {
-    role.variables.emplace_back(std::string(each.name), std::string(each.value));
-  }
-  if (role.variables.empty()) return;
-  forEachContainer(role.pod, [&](Json& container) {
-    const Json own = listOf(get(container, "env"));
-    Json env = Json::array();
-    for (const auto& [name, value] : role.variables) {
-      const bool set = std::any_of(own.begin(), own.end(), [&, &wanted = name](const Json& each) {
-        return textOf(get(each, "name")) == wanted;
-      });
-      if (set) continue;
-      Json variable = Json::object();
-      variable["name"] = name;
-      variable["value"] = value;
-      env.push_back(std::move(variable));
-    }
-    for (const Json& each : own) env.push_back(each);
-    if (!env.empty()) container["env"] = std::move(env);
-  });
-}
-
 base::Result<Converted> JobDraft::finish() {
   if (roles_.empty()) return base::fail(base::ErrorCode::kInvalid, "it has no task that could become a role");
   if (Json failure = failures_.write(); !failure.is_null()) spec_["failure"] = std::move(failure);
+  takeSchedulerMarks(job_["metadata"], "the job", *this);
   settlePriority();
   renameMembers();
+  if (const std::string framework = textOf(get(spec_, "framework"));
+      framework == "MPI" || framework == "Horovod")
+    noteOwnSsh(*this);
   TemplateCleaner cleaner(*this);
   for (RoleDraft& role : roles_) {
     cleaner.clean(role);
-    writeVariables(role);
+    writeVariables(role, *this);
   }
   cleaner.settle();
   for (RoleDraft& each : roles_) {
@@ -246,8 +249,8 @@ base::Result<Converted> JobDraft::finish() {
   }
   Json spec = Json::object();
   // In the order in which people read them.
-  for (const char* key : {"framework", "queue", "priorityClassName", "roles", "elastic", "gang", "scheduling",
-                          "locality", "estimate", "run", "success", "failure"}) {
+  for (const char* key : {"framework", "queue", "priorityClassName", "preemptible", "roles", "elastic",
+                          "gang", "scheduling", "locality", "estimate", "run", "success", "failure"}) {
     copy(spec_, key, spec, key);
   }
   job_["spec"] = std::move(spec);

@@ -26,6 +26,8 @@ struct RoleDraft {
   std::vector<std::pair<std::string, std::string>> variables = {};
   // Members are called PREFIX-INDEX there, if that is another name than here.
   std::string formerPrefix = {};
+  // Variables that the other system sets after the template's, so that the template's never count.
+  std::set<std::string> overwritten = {};
 };
 
 // A TrainingJob that is being written after another system's job, and the notes about it.
@@ -52,8 +54,8 @@ class JobDraft {
   void changed(std::string_view text) { note(Severity::kChanged, text); }
   void lost(std::string_view text) { note(Severity::kLost, text); }
   void cannotWork(std::string_view text) { note(Severity::kCannotWork, text); }
-  // Fields that the table of the system does not have (system_facts.h): nothing is lost in silence. `path` is
-  // that of the table, `shown` that of the note.
+  // Notes every field that the table of the system does not have (system_facts.h), at any depth that the
+  // table has rows for: no field is lost in silence. `path` is that of the table, `shown` that of the note.
   void noteUnknown(const Json& object, const std::string& path, const std::string& shown);
 
   // The new role; nullptr where it would have no members.
@@ -72,6 +74,8 @@ class JobDraft {
   void addMetadata(const char* part, const Json& more) { mergeInto(job_["metadata"][part], more); }
   // spec()[section][key]: of `run`, `gang` and so on.
   void set(const char* section, const char* key, Json value) { spec_[section][key] = std::move(value); }
+  // spec.queue, unless it is given already. Empty means none.
+  void takeQueue(const Json& queue, const std::string& said);
   // Kueue suspends pending jobs; without Kueue such a job would stay suspended.
   void addSuspend(const Json& suspend, const char* path);
   // An object that the job needs beside it.
@@ -86,7 +90,6 @@ class JobDraft {
   std::string roleName(const std::string& original);
   void settlePriority();
   void renameMembers();
-  void writeVariables(RoleDraft& role);
 
   const SystemFacts& facts_;
   const Beside& beside_;

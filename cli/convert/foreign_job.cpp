@@ -54,8 +54,10 @@ bool staysAsItIs(const std::string& json) {
   if (textAt(object, "/apiVersion").empty() || job.kind.empty() || job.known) return false;
   const bool ofKubernetes = job.group.find('.') == std::string::npos || job.group.ends_with(".k8s.io");
   static const std::set<std::string, std::less<>> kJobsOfOthers{
-      "AppWrapper", "JobSet", "RayCluster", "RayService", "ScheduledSparkApplication", "SparkApplication"};
-  return ofKubernetes || !(job.kind.ends_with("Job") || kJobsOfOthers.contains(job.kind));
+      "AppWrapper",      "JobSet", "LeaderWorkerSet", "RayCluster", "RayService", "ScheduledSparkApplication",
+      "SparkApplication"};
+  if (kJobsOfOthers.contains(job.kind)) return false;
+  return ofKubernetes || !job.kind.ends_with("Job");
 }
 
 std::string heldByOthers(const std::string& json) {

@@ -1,9 +1,13 @@
+#include <algorithm>
 #include <cctype>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <re2/re2.h>
 
 #include "cli/convert/draft.h"
+#include "cli/convert/scratch.h"
 #include "model/names.h"
 
 namespace trainyard::cli {
@@ -43,11 +47,13 @@ class PyTorchJob {
     for (const char* name : {"Master", "Worker"}) addReplicas(name);
     draft_.noteUnknown(spec_, "spec", "spec");
     if (!elastic_.is_null()) addElastic();
+    noteRestarts();
     addProcesses();
     addRendezvous();
     addRunPolicy();
     addSuccess();
     addMemberNames();
+    addOverwritten();
     draft_.kept("RANK, MASTER_ADDR and PET_* are set by the operator (docs/frameworks.md)");
   }
 
@@ -89,14 +95,27 @@ class PyTorchJob {
                               role.original));
     } else {
       draft_.failures().role(role.name, OnFailure::kRestart);
-      draft_.kept(
-          fmt::format("{}: restartPolicy {}: spec.failure counts every failure, whatever its class, and "
-                      "the whole gang starts again; without rules hopeless failures end at once",
-                      role.original, text));
+      restarts_.emplace_back(role.original, text);
+      noteScratch(role, draft_);  // what the kubelet starts again in its pod keeps the pod's volumes
       if (text == "Always")
         draft_.changed(
             fmt::format("{}: restartPolicy Always: a member that ends with 0 has succeeded", role.original));
     }
+  }
+
+  void noteRestarts() {
+    for (const auto& [role, policy] : restarts_)
+      draft_.kept(fmt::format(
+          "{}: restartPolicy {}: spec.failure counts every failure, whatever its class, and {} again; "
+          "without rules "
+          "hopeless failures end at once",
+          role, policy, memberOnly_ ? "the failed member alone starts" : "the whole gang starts"));
+  }
+
+  // Survivors go on, and torchrun meets at c10d, as there.
+  void restartMembers() {
+    memberOnly_ = true;
+    draft_.failures().memberOnly();
   }
 
   // Whether the command gives the number of nodes, instead of torchrun's own variable.
@@ -113,32 +132,37 @@ class PyTorchJob {
     std::string value;
     if (re2::RE2::PartialMatch(all, kFlag, &value))
       return !re2::RE2::FullMatch(value, kRange) && !re2::RE2::FullMatch(value, kOwn);
-    const auto own = variableOf(role.pod, "PET_NNODES");
-    return own && !re2::RE2::FullMatch(*own, kRange);
+    return false;
   }
 
   // Kubeflow resizes a job by an autoscaler, which it makes for `metrics` only.
   void addElastic() {
-    draft_.noteUnknown(elastic_, "spec.elasticPolicy", "spec.elasticPolicy");
     addTorchOptions();
     const RoleDraft* worker = draft_.findRole("worker");
     if (worker == nullptr) return;
     const Json size = worker->replicas;
     const Json least = get(elastic_, "minReplicas").is_null() ? size : get(elastic_, "minReplicas");
     const Json most = get(elastic_, "maxReplicas").is_null() ? size : get(elastic_, "maxReplicas");
-    const bool scales = !get(elastic_, "metrics").is_null();
-    if (!scales) {
+    // torchrun starts with `least` nodes, and goes on with them when others are lost.
+    const bool bounded = !get(elastic_, "minReplicas").is_null() && !get(elastic_, "maxReplicas").is_null();
+    const std::string nodes = bounded ? fmt::format("{}:{}", wordOf(least), wordOf(most)) : wordOf(size);
+    if (get(elastic_, "metrics").is_null()) {
       if (least != most || most != size)
-        draft_.kept(fmt::format(
-            "elasticPolicy: the job keeps its {} workers: Kubeflow resizes with metrics only", wordOf(size)));
-      draft_.failures().memberOnly();  // and torchrun meets at c10d, as there
+        draft_.kept(
+            fmt::format("elasticPolicy: the job keeps its {} workers: Kubeflow resizes with metrics only; "
+                        "torchrun goes on "
+                        "with fewer by PET_NNODES {}, as there",
+                        wordOf(size), nodes));
+      setEverywhere("PET_NNODES", nodes);
+      restartMembers();
       return;
     }
     if (fixesNodes(*worker)) {
       draft_.changed(fmt::format(
           "elasticPolicy.metrics: the job keeps its {} workers: the command fixes the number of nodes",
           wordOf(size)));
-      draft_.failures().memberOnly();
+      setEverywhere("PET_NNODES", nodes);
+      restartMembers();
       return;
     }
     Json elastic = Json::object();
@@ -174,8 +198,7 @@ class PyTorchJob {
 
   // WORLD_SIZE is the product; torchrun reads how many processes to start.
   void addProcesses() {
-    std::string processes = wordOf(get(spec_, "nprocPerNode"));
-    if (processes.empty()) processes = wordOf(get(elastic_, "nProcPerNode"));
+    const std::string processes = this->processes();
     static const re2::RE2 kNumber("[0-9]{1,6}");
     const bool number = re2::RE2::FullMatch(processes, kNumber);
     for (RoleDraft& role : draft_.roles()) {
@@ -184,6 +207,8 @@ class PyTorchJob {
       else if (!hasGpus(role.pod))
         role.variables.emplace_back("PET_NPROC_PER_NODE", "auto");
     }
+    if (!processes.empty() && !hasMaster())
+      return draft_.kept(fmt::format("nprocPerNode {}: variable PET_NPROC_PER_NODE", processes));
     if (isPlaceholder(Json(processes)))
       draft_.changed(
           fmt::format("nprocPerNode {}: WORLD_SIZE is the number of pods; in Kubeflow it is that times {}",
@@ -219,7 +244,7 @@ class PyTorchJob {
     draft_.set("run", "cleanPodPolicy", policy);
     const RoleDraft* worker = draft_.findRole("worker");
     const bool outlives = draft_.findRole("master") != nullptr || !elastic_.is_null();
-    if (policy == "None" && worker != nullptr && outlives && hasGpus(worker->pod))
+    if (policy == "None" && worker != nullptr && outlives && draft_.members() > 1 && hasGpus(worker->pod))
       draft_.changed(
           "cleanPodPolicy None: workers that still run when the job has succeeded are deleted, as they hold "
           "GPUs; "
@@ -233,11 +258,10 @@ class PyTorchJob {
     if (!manager.empty() && manager != kOperator)
       draft_.lost(fmt::format("runPolicy.managedBy {}: not carried over; see spec.run.managedBy", manager));
     addScheduling(get(run_, "schedulingPolicy"));
-    draft_.noteUnknown(run_, "spec.runPolicy", "runPolicy");
   }
 
   void addScheduling(const Json& scheduling) {
-    if (get(draft_.spec(), "queue").is_null()) copy(scheduling, "queue", draft_.spec(), "queue");
+    draft_.takeQueue(get(scheduling, "queue"), "runPolicy.schedulingPolicy.queue");
     copy(scheduling, "priorityClass", draft_.spec(), "priorityClassName");
     if (const Json least = get(scheduling, "minAvailable"); !least.is_null() && least != 0) {
       if (!get(draft_.spec(), "elastic").is_null()) {
@@ -249,7 +273,6 @@ class PyTorchJob {
     if (!get(scheduling, "scheduleTimeoutSeconds").is_null())
       draft_.kept(
           "runPolicy.schedulingPolicy.scheduleTimeoutSeconds: left out: no gang holds places by halves");
-    draft_.noteUnknown(scheduling, "spec.runPolicy.schedulingPolicy", "runPolicy.schedulingPolicy");
   }
 
   // An elastic job without master has succeeded with the first of its workers.
@@ -263,10 +286,34 @@ class PyTorchJob {
   // Kubeflow serves every pod's name by a Service of its own.
   void addMemberNames() {
     const std::string own = draft_.name().empty() ? "" : re2::RE2::QuoteMeta(draft_.name()) + "|";
-    const std::string member = fmt::format(R"(({}\$\w+|\$[{{(]\w+[)}}])-(master|worker)-(\d+|\$))", own);
+    const std::string member =
+        fmt::format(R"(({}\$\w+|\$[{{(]\w+[^\s)}}]*[)}}])-(master|worker)-(\d+|\$))", own);
     if (!draft_.mentions(member)) return;
     draft_.set("gang", "memberServices", true);
     draft_.kept("names such as JOB-master-0 are host names: a Service for each member (gang.memberServices)");
+  }
+
+  // Kubeflow appends its variables to the template's, and the last one of a name counts.
+  void addOverwritten() {
+    std::set<std::string> names{"PET_NNODES"};
+    if (hasMaster())
+      names.insert({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT",
+                    "PET_NODE_RANK"});
+    if (!processes().empty()) names.insert("PET_NPROC_PER_NODE");
+    if (!elastic_.is_null()) names.insert({"PET_RDZV_BACKEND", "PET_RDZV_ENDPOINT"});
+    for (const auto& [field, name] : {std::pair{"maxRestarts", "PET_MAX_RESTARTS"},
+                                      {"rdzvId", "PET_RDZV_ID"},
+                                      {"rdzvConf", "PET_RDZV_CONF"}}) {
+      if (!get(elastic_, field).is_null()) names.insert(name);
+    }
+    for (RoleDraft& role : draft_.roles()) role.overwritten = names;
+  }
+
+  [[nodiscard]] bool hasMaster() const { return draft_.findRole("master") != nullptr; }
+
+  [[nodiscard]] std::string processes() const {
+    const std::string said = wordOf(get(spec_, "nprocPerNode"));
+    return said.empty() ? wordOf(get(elastic_, "nProcPerNode")) : said;
   }
 
   void setEverywhere(const std::string& name, const std::string& value) {
@@ -277,6 +324,8 @@ class PyTorchJob {
   const Json run_;
   const Json elastic_;
   JobDraft& draft_;
+  bool memberOnly_ = false;
+  std::vector<std::pair<std::string, std::string>> restarts_;  // roles and their restartPolicy
 };
 
 }  // namespace

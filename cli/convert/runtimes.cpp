@@ -1,15 +1,18 @@
 #include "cli/convert/runtimes.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <re2/re2.h>
 
 namespace trainyard::cli {
 namespace {
 
 constexpr const char* kFrameworkLabel = "trainer.kubeflow.org/framework";
+constexpr const char* kLauncherJob = "launcher";
 constexpr const char* kStepLabel = "trainer.kubeflow.org/trainjob-ancestor-step";
 
 // A part of a runtime's label, of its mlPolicy or of its name.
@@ -67,13 +70,20 @@ void readJobs(const Json& runtime, Runtime& result) {
       if (chosen.is_null() || textOf(get(job, "name")) == "node") chosen = job;
     }
   }
+  Json begun = chosen;  // its end is the TrainJob's
   for (const Json& job : jobs) {
     const std::string name = textOf(get(job, "name"));
-    if (name == textOf(get(chosen, "name")) || name == "launcher") continue;
-    result.others += (result.others.empty() ? "" : ", ") + name;
+    if (name == textOf(get(chosen, "name"))) continue;
+    if (name == kLauncherJob && result.framework == "MPI") {
+      result.launcher = get(job, "template", "spec", "template");
+      begun = job;
+      continue;
+    }
+    result.others.push_back(name);
   }
   result.pod = get(chosen, "template", "spec", "template");
-  result.retries = get(chosen, "template", "spec", "backoffLimit");
+  result.retries = get(begun, "template", "spec", "backoffLimit");
+  result.deadline = get(begun, "template", "spec", "activeDeadlineSeconds");
   const Json containers = listOf(get(result.pod, "spec", "containers"));
   if (!containers.empty()) result.container = textOf(get(containers[0], "name"));
   for (const Json& each : containers) {
@@ -81,17 +91,86 @@ void readJobs(const Json& runtime, Runtime& result) {
   }
 }
 
+// What the runtime's JobSet does with its Jobs.
+void noteJobSet(const Runtime& runtime, const std::string& said, JobDraft& draft) {
+  const Json set = get(runtime.object, "spec", "template", "spec");
+  if (!get(set, "failurePolicy", "maxRestarts").is_null())
+    draft.changed(fmt::format(
+        "{}: failurePolicy.maxRestarts: the Job's retries and the JobSet's restarts are one count here, "
+        "spec.failure.maxRestarts",
+        said));
+  if (!get(set, "ttlSecondsAfterFinished").is_null())
+    draft.changed(
+        fmt::format("{}: ttlSecondsAfterFinished: spec.run.ttlSecondsAfterFinished deletes the TrainingJob, "
+                    "not only its pods",
+                    said));
+  if (textOf(get(set, "startupPolicy", "startupPolicyOrder")) == "InOrder")
+    draft.changed(fmt::format("{}: startupPolicy: all roles start together", said));
+  const Json success = get(set, "successPolicy");
+  const Json targets = listOf(get(success, "targetReplicatedJobs"));
+  const bool usual = textOf(get(success, "operator")) != "Any" &&
+                     std::all_of(targets.begin(), targets.end(),
+                                 [](const Json& each) { return each == "node" || each == kLauncherJob; });
+  if (!usual) draft.lost(fmt::format("{}: successPolicy: not carried over; see spec.success", said));
+  if (!get(runtime.object, "spec", "mlPolicy", "torch", "elasticPolicy").is_null())
+    draft.lost(fmt::format(
+        "{}: mlPolicy.torch.elasticPolicy: the job has a fixed size; write spec.elastic to have it resized",
+        said));
+  if (!get(runtime.object, "spec", "podGroupPolicy", "volcano", "networkTopology").is_null())
+    draft.lost(
+        fmt::format("{}: podGroupPolicy.volcano.networkTopology: name a level in spec.locality", said));
+}
+
+void noteJob(const Json& job, const std::string& said, JobDraft& draft) {
+  draft.noteUnknown(job, "runtime.spec.template.spec.replicatedJobs[]", said);
+  const Json spec = get(job, "template", "spec");
+  if (!get(spec, "podFailurePolicy").is_null())
+    draft.lost(fmt::format("{}: podFailurePolicy: not carried over; write spec.failure.rules", said));
+  for (const Json& each : listOf(get(job, "dependsOn"))) {
+    const std::string name = textOf(get(each, "name"));
+    if (name == "node" || name == kLauncherJob)
+      draft.changed(fmt::format("{}: dependsOn {}: all roles start together", said, name));
+  }
+}
+
 }  // namespace
+
+void noteRuntime(const Runtime& runtime, JobDraft& draft) {
+  const std::string said = fmt::format("runtime \"{}\"", runtime.name);
+  const std::string ask =
+      fmt::format("add `kubectl get clustertrainingruntime {} -o yaml` to the files", runtime.name);
+  if (!runtime.found && runtime.framework.empty())
+    return draft.cannotWork(
+        fmt::format("{} is not known: framework Custom sets no variables of a framework; {}", said, ask));
+  if (!runtime.found)
+    return draft.changed(fmt::format(
+        "{} is not among the files: volumes, init containers and commands that it adds are not carried "
+        "over; {}",
+        said, ask));
+  draft.kept(fmt::format("{} is read from the files", said));
+  if (!runtime.others.empty())
+    draft.cannotWork(
+        fmt::format("{}: its jobs {} are not carried over", said, fmt::join(runtime.others, ", ")));
+  draft.noteUnknown(get(runtime.object, "spec"), "runtime.spec", said + ": spec");
+  noteJobSet(runtime, said, draft);
+  for (const Json& job : listOf(get(runtime.object, "spec", "template", "spec", "replicatedJobs"))) {
+    const std::string name = textOf(get(job, "name"));
+    if (std::find(runtime.others.begin(), runtime.others.end(), name) == runtime.others.end())
+      noteJob(job, fmt::format("{}: job {}", said, name), draft);
+  }
+}
 
 Runtime runtimeOf(const Json& reference, const Beside& beside) {
   const std::string name = textOf(get(reference, "name"));
   const std::string kind =
       get(reference, "kind").is_null() ? "ClusterTrainingRuntime" : textOf(get(reference, "kind"));
   Runtime result;
+  result.name = name;
   for (const std::string& each : beside.objects) {
     const Json object = Json::parse(each, nullptr, false);
     if (textOf(get(object, "kind")) != kind || textOf(get(object, "metadata", "name")) != name) continue;
     result.found = true;
+    result.object = object;
     result.framework = frameworkOf(object, name);
     const Json policy = get(object, "spec", "mlPolicy");
     result.nodes = get(policy, "numNodes");
@@ -99,6 +178,8 @@ Runtime runtimeOf(const Json& reference, const Beside& beside) {
       if (const Json processes = get(value, "numProcPerNode"); !processes.is_null())
         result.processes = processes;
     }
+    result.launcherIsNode = get(policy, "mpi", "runLauncherAsNode") == true;
+    result.implementation = textOf(get(policy, "mpi", "mpiImplementation"));
     readJobs(object, result);
     return result;
   }

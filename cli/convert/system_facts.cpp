@@ -28,12 +28,11 @@ constexpr std::array kPyTorchFields{
         "`failure.rules` and `failure.maxRestarts`: OnFailure and Always count every failure, Never ends the "
         "job, ExitCode starts codes from 128 on again. Always is *changed*: a member that ends with 0 has "
         "succeeded"},
-    Fact{"spec.nprocPerNode", kKept, "variables `PET_NPROC_PER_NODE` and `WORLD_SIZE`"},
+    Fact{"spec.nprocPerNode", kKept, "variables `PET_NPROC_PER_NODE` and, with a Master, `WORLD_SIZE`"},
     Fact{"spec.elasticPolicy.minReplicas", kKept,
          "`elastic.minReplicas` where `metrics` make the job resize; otherwise the job has its size for "
-         "ever, as "
-         "there"},
-    Fact{"spec.elasticPolicy.maxReplicas", kKept, "`elastic.maxReplicas`, as `minReplicas`"},
+         "ever, as there, and `PET_NNODES` has the bounds"},
+    Fact{"spec.elasticPolicy.maxReplicas", kKept, "as `minReplicas`"},
     Fact{"spec.elasticPolicy.maxRestarts", kKept, "variable `PET_MAX_RESTARTS`"},
     Fact{"spec.elasticPolicy.metrics", kChanged,
          "`elastic`: Trainyard decides by free capacity. Where the command fixes the number of nodes the job "
@@ -55,7 +54,8 @@ constexpr std::array kPyTorchFields{
     Fact{"spec.runPolicy.suspend", kKept,
          "`run.suspend`; *changed* with Kueue's label: left out, as Kueue sets it"},
     Fact{"spec.runPolicy.managedBy", kKept, "nothing where it names Kubeflow's operator; otherwise *lost*"},
-    Fact{"spec.runPolicy.schedulingPolicy.queue", kKept, "`queue`"},
+    Fact{"spec.runPolicy.schedulingPolicy.queue", kKept,
+         "`queue`; *lost* beside another one of Kueue's label"},
     Fact{"spec.runPolicy.schedulingPolicy.priorityClass", kKept, "`priorityClassName`"},
     Fact{"spec.runPolicy.schedulingPolicy.minAvailable", kKept,
          "`gang.minAvailable` where it is below the number of pods"},
@@ -80,7 +80,10 @@ constexpr std::array kPyTorchBehaviours{
     Fact{"success: the master's end, or that of all workers; with `elasticPolicy` that of one", kKept,
          "the default, or `success.operator: Any`"},
     Fact{"keys of `pytorchReplicaSpecs` in any case", kKept, "read as `Master` and `Worker`"},
-    Fact{"a container that fails is started again in its pod", kKept, "the whole gang starts again"},
+    Fact{"a variable of the template that Kubeflow sets after it, such as `WORLD_SIZE`", kKept,
+         "left out: Kubeflow's counts"},
+    Fact{"a container that fails is started again in its pod", kKept,
+         "the whole gang starts again; *changed* where it writes to an emptyDir"},
 };
 
 constexpr std::array kPyTorchLabels{
@@ -113,8 +116,8 @@ constexpr std::array kTrainFields{
          "`roles[].replicas`; without it the runtime's; a placeholder stays and is named"},
     Fact{"spec.trainer.resourcesPerNode", kKept, "the container's resources"},
     Fact{"spec.trainer.numProcPerNode", kKept,
-         "variable `PET_NPROC_PER_NODE`, the number of CPUs where `auto` finds no GPUs; with MPI *changed*: "
-         "the host file has a slot for each GPU"},
+         "variable `PET_NPROC_PER_NODE`, the number of CPUs where `auto` finds no GPUs; with MPI the "
+         "slots of the host file, and *changed* where a node has another number of GPUs"},
     Fact{"spec.suspend", kKept, "`run.suspend`; *changed* with Kueue's label: left out, as Kueue sets it"},
     Fact{"spec.activeDeadlineSeconds", kKept, "`run.activeDeadlineSeconds`"},
     Fact{"spec.labels", kKept, "labels of the job"},
@@ -126,6 +129,53 @@ constexpr std::array kTrainFields{
     Fact{"spec.initializer", kCannotWork,
          "nothing: load data and model in an init container of the template, or from a volume"},
     Fact{"spec.managedBy", kKept, "nothing where it names Kubeflow's controller; otherwise *lost*"},
+    // Of the ClusterTrainingRuntime or TrainingRuntime.
+    Fact{"runtime.spec.mlPolicy.numNodes", kKept, "`roles[].replicas`, unless the TrainJob has its own"},
+    Fact{"runtime.spec.mlPolicy.torch.numProcPerNode", kKept, "as `spec.trainer.numProcPerNode`"},
+    Fact{"runtime.spec.mlPolicy.torch.elasticPolicy", kLost, "nothing: write `elastic`"},
+    Fact{"runtime.spec.mlPolicy.mpi.numProcPerNode", kKept, "as `spec.trainer.numProcPerNode`"},
+    Fact{"runtime.spec.mlPolicy.mpi.mpiImplementation", kKept,
+         "the host file that takes the place of `/etc/mpi/hostfile`"},
+    Fact{"runtime.spec.mlPolicy.mpi.sshAuthMountPath", kKept,
+         "nothing: the operator gives the keys; a program that reads `.ssh` *cannot work*"},
+    Fact{"runtime.spec.mlPolicy.mpi.runLauncherAsNode", kKept,
+         "a role `launcher` without GPUs runs the command beside `numNodes` workers"},
+    Fact{"runtime.spec.mlPolicy.jax", kKept, "`framework: JAX`"},
+    Fact{"runtime.spec.mlPolicy.xgboost", kKept, "variables `DMLC_*`"},
+    Fact{"runtime.spec.podGroupPolicy.coscheduling", kKept,
+         "nothing: a gang starts as a whole, and holds no places by halves"},
+    Fact{"runtime.spec.podGroupPolicy.volcano.networkTopology", kLost, "nothing: name a level in `locality`"},
+    Fact{"runtime.spec.template.metadata", kKept, "nothing: it is the JobSet's, which is not made"},
+    Fact{"runtime.spec.template.spec.network", kKept, "nothing: members have names in any case"},
+    Fact{"runtime.spec.template.spec.suspend", kKept, "nothing: the TrainJob's counts"},
+    Fact{"runtime.spec.template.spec.successPolicy", kKept,
+         "the default, success of the trainer; otherwise *lost*"},
+    Fact{"runtime.spec.template.spec.startupPolicy", kKept,
+         "nothing; *changed* with InOrder: all roles start together"},
+    Fact{"runtime.spec.template.spec.failurePolicy.maxRestarts", kChanged,
+         "`failure.maxRestarts`: each restart has the Job's retries"},
+    Fact{"runtime.spec.template.spec.ttlSecondsAfterFinished", kChanged,
+         "`run.ttlSecondsAfterFinished` deletes the TrainingJob"},
+    Fact{"runtime.spec.template.spec.replicatedJobs[].name", kKept,
+         "`node` becomes role `worker`, with MPI `launcher` becomes role `launcher`; others *cannot work*"},
+    Fact{"runtime.spec.template.spec.replicatedJobs[].replicas", kKept, "nothing: Kubeflow has one of each"},
+    Fact{"runtime.spec.template.spec.replicatedJobs[].groupName", kKept, "nothing"},
+    Fact{"runtime.spec.template.spec.replicatedJobs[].dependsOn", kKept,
+         "nothing; *changed* between node and launcher: all roles start together"},
+    Fact{"runtime.spec.template.spec.replicatedJobs[].template.metadata", kKept, "nothing: it is the Job's"},
+    Fact{"runtime.spec.template.spec.replicatedJobs[].template.spec.template", kKept, "`roles[].template`"},
+    Fact{"runtime.spec.template.spec.replicatedJobs[].template.spec.backoffLimit", kKept,
+         "`failure.maxRestarts`, 6 without it"},
+    Fact{"runtime.spec.template.spec.replicatedJobs[].template.spec.activeDeadlineSeconds", kKept,
+         "`run.activeDeadlineSeconds`, unless the TrainJob has its own"},
+    Fact{"runtime.spec.template.spec.replicatedJobs[].template.spec.podFailurePolicy", kLost,
+         "nothing: write `failure.rules`"},
+    Fact{"runtime.spec.template.spec.replicatedJobs[].template.spec.parallelism", kKept,
+         "nothing: the number of nodes counts"},
+    Fact{"runtime.spec.template.spec.replicatedJobs[].template.spec.completions", kKept,
+         "nothing: the number of nodes counts"},
+    Fact{"runtime.spec.template.spec.replicatedJobs[].template.spec.completionMode", kKept,
+         "nothing: members have an index"},
 };
 
 constexpr std::array kTrainBehaviours{
@@ -141,16 +191,26 @@ constexpr std::array kTrainBehaviours{
     Fact{"`JOB_COMPLETION_INDEX`", kKept, "the variable, by `TRAINYARD_INDEX`"},
     Fact{"`DMLC_*` of XGBoost's runtime", kKept, "the variables"},
     Fact{"MPI: the first node runs the command", kKept,
-         "a role `launcher` without GPUs runs it; workers serve ssh"},
+         "a role `launcher` without GPUs runs it, by the runtime's template for its launcher; workers serve "
+         "ssh"},
+    Fact{"MPI: `/etc/mpi/hostfile`", kKept,
+         "`/etc/trainyard/mpi/hostfile`: texts of the template that name it are rewritten"},
+    Fact{"MPI: settings of ssh, such as `plm_rsh_args`, in the template", kCannotWork,
+         "nothing: they take the place of the operator's"},
+    Fact{"a variable of the template that Kubeflow sets, such as `PET_NNODES`", kKept,
+         "left out: Kubeflow's counts"},
+    Fact{"annotations of the job or a template for a scheduler, such as `scheduling.volcano.sh/queue-name`",
+         kKept, "`queue`; others are *lost*"},
 };
 
 constexpr std::array kTrainLabels{
     LabelFact{"jobset.sigs.k8s.io/jobset-name", "", kJobPath},
-    LabelFact{"jobset.sigs.k8s.io/replicatedjob-name", "", kRolePath},
+    LabelFact{"jobset.sigs.k8s.io/replicatedjob-name", "{task}", kRolePath, true, "", true},
     LabelFact{"jobset.sigs.k8s.io/jobset-uid", "", kJobUidPath},
     LabelFact{"batch.kubernetes.io/job-completion-index", "", kIndexPath},
     LabelFact{"batch.kubernetes.io/job-name", "", kJobPath},
     LabelFact{"jobset.sigs.k8s.io/jobset-name", "", kJobPath, false},
+    LabelFact{"jobset.sigs.k8s.io/replicatedjob-name", "{task}", kRolePath, false},
     LabelFact{"batch.kubernetes.io/job-completion-index", "", kIndexPath, false},
 };
 
@@ -163,7 +223,8 @@ constexpr std::array kVolcanoFields{
     Fact{"spec.tasks[].replicas", kKept, "`roles[].replicas`; a placeholder stays and is named"},
     Fact{"spec.tasks[].template", kKept, "`roles[].template`"},
     Fact{"spec.tasks[].policies", kKept,
-         "TaskCompleted → CompleteJob: `success`; failures: `failure`; others are *lost*, AbortJob is "
+         "TaskCompleted → CompleteJob: `success`, without parameter servers; failures: `failure`; others are "
+         "*lost*, AbortJob is "
          "*changed*"},
     Fact{"spec.tasks[].minAvailable", kKept,
          "counts for `spec.minAvailable` where that is left out; otherwise *changed*"},
@@ -173,12 +234,15 @@ constexpr std::array kVolcanoFields{
     Fact{"spec.tasks[].partitionPolicy", kLost, "nothing"},
     Fact{"spec.policies", kKept, "as those of tasks"},
     Fact{"spec.plugins", kKept, "`framework`, variables, host lists: below"},
-    Fact{"spec.queue", kKept, "`queue`"},
+    Fact{"spec.queue", kKept, "`queue`: a Queue of that name has to exist"},
     Fact{"spec.priorityClassName", kKept, "`priorityClassName`"},
     Fact{"spec.minAvailable", kKept,
          "`gang.minAvailable` where it is below the number of pods; 0 means all of them, as there"},
     Fact{"spec.minSuccess", kKept, "`success` where it is 1 or the number of pods; otherwise *lost*"},
-    Fact{"spec.maxRetry", kKept, "`failure.maxRestarts`; with RestartJob and without it 3, as there"},
+    Fact{"spec.maxRetry", kKept,
+         "`failure.maxRestarts` where Volcano restarts members; 0 and none are 3, as there. It limits no "
+         "restarts by "
+         "the kubelet: *changed* where tasks have both"},
     Fact{"spec.ttlSecondsAfterFinished", kKept, "`run.ttlSecondsAfterFinished`"},
     Fact{"spec.runningEstimate", kKept, "`estimate.durationSeconds`"},
     Fact{"spec.schedulerName", kKept, "nothing: the operator names the scheduler"},
@@ -192,7 +256,9 @@ constexpr std::array kVolcanoBehaviours{
     Fact{"with `minAvailable` below the number of pods some may fail", kChanged,
          "a failed member fails or restarts the job"},
     Fact{"`restartPolicy: OnFailure`: the container is started again in its pod", kKept,
-         "`failure.rules` and 1000 restarts; with framework Custom of that member alone"},
+         "`failure.rules` and 1000 restarts; with framework Custom of that member alone. *Changed* where it "
+         "writes to an "
+         "emptyDir"},
     Fact{"`restartPolicy: Never`, no policy: a failed pod stays failed, the others run to their end",
          kChanged, "`failure.maxRestarts: 0`: the job fails at once"},
     Fact{"plugin env: `VC_TASK_INDEX`, `VK_TASK_INDEX`", kKept, "the variables, by `TRAINYARD_INDEX`"},
@@ -205,6 +271,15 @@ constexpr std::array kVolcanoBehaviours{
     Fact{"plugin ssh otherwise", kCannotWork, "nothing: members have no keys"},
     Fact{"plugins pytorch, tensorflow, mpi, jax", kKept,
          "`framework`, and roles by their arguments; `MASTER_PORT` as there"},
+    Fact{"plugin pytorch: tasks beside its master and worker", kKept,
+         "roles; `WORLD_SIZE` and `PET_NNODES` count master and worker. Of the other plugins: *cannot work*"},
+    Fact{"a variable of the template that a plugin sets after it, such as `RANK`", kKept,
+         "left out: the plugin's counts"},
+    Fact{"settings of ssh in a program, such as `plm_rsh_args`, `horovodrun -p` or `ssh`", kCannotWork,
+         "nothing: they take the place of the operator's"},
+    Fact{"annotation or label `volcano.sh/preemptable`", kKept, "`preemptible`, of the whole job"},
+    Fact{"other annotations and labels for Volcano's scheduler", kLost, "nothing"},
+    Fact{"resources `volcano.sh/*`", kCannotWork, "nothing: Volcano's scheduler alone gives them"},
     Fact{"other plugins", kCannotWork, "nothing"},
     Fact{"a task of one pod for each replica, as TorchX writes them", kKept,
          "one role, where the tasks differ by their number only"},
@@ -251,6 +326,10 @@ bool SystemFacts::knows(std::string_view path) const {
     const std::string_view rest = each.what.substr(path.size());
     return rest.empty() || rest.front() == '.' || rest.front() == '[';
   });
+}
+
+bool SystemFacts::hasRow(std::string_view path) const {
+  return std::any_of(fields.begin(), fields.end(), [&](const Fact& each) { return each.what == path; });
 }
 
 std::vector<const SystemFacts*> allFacts() { return {&kPyTorch, &kVolcano, &kTrain}; }

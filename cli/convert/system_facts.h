@@ -26,6 +26,7 @@ struct LabelFact {
   std::string_view path;
   bool isLabel = true;             // otherwise an annotation
   std::string_view onlyRole = {};  // empty: all roles
+  bool onlyIfRead = false;         // written where a fieldRef reads it
 };
 
 // A variable that the other system sets in every member.
@@ -46,6 +47,8 @@ struct SystemFacts {
 
   // Whether the table has the field. "tasks[]" and "pytorchReplicaSpecs.*" stand for each of several.
   [[nodiscard]] bool knows(std::string_view path) const;
+  // Whether the table has a row for the field itself, not only for fields in it.
+  [[nodiscard]] bool hasRow(std::string_view path) const;
 };
 
 // Null where jobs of this kind are not converted.

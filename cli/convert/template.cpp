@@ -8,6 +8,7 @@
 #include <re2/re2.h>
 
 #include "cli/convert/pod_fields.h"
+#include "cli/convert/scheduler_marks.h"
 #include "model/topology.h"
 
 namespace trainyard::cli {
@@ -35,7 +36,7 @@ std::optional<Level> levelOf(const std::string& topologyKey) {
 // Domains whose labels and annotations no pod here has by itself.
 bool ofOtherSystem(const std::string& key) {
   static const re2::RE2 kDomain(
-      R"(^((.*\.)?(kubeflow\.org|volcano\.sh|x-k8s\.io|sigs\.k8s\.io)|scheduling\.k8s\.io|batch\.kubernetes\.io|apps\.kubernetes\.io)/)");
+      R"(^((.*\.)?(kubeflow\.org|volcano\.sh|huawei\.com|x-k8s\.io|sigs\.k8s\.io)|scheduling\.k8s\.io|batch\.kubernetes\.io|apps\.kubernetes\.io)/)");
   return re2::RE2::PartialMatch(key, kDomain);
 }
 
@@ -77,8 +78,15 @@ void TemplateCleaner::clean(RoleDraft& role) {
   dropUnknown(role, role.pod["spec"], "template.spec", "PodSpec");
   dropRefused(role);
   takeKueue(role);
+  if (get(role.pod, "metadata").is_object())
+    takeSchedulerMarks(role.pod["metadata"], fmt::format("role {}", role.name), draft_);
   addLabels(role);
   mapFieldRefs(role, role.pod["spec"]);
+  takeVolcanoResources(role, draft_);
+  if (!get(role.pod, "metadata").is_object()) {
+    role.pod.erase("metadata");
+    return;
+  }
   eraseEmpty(role.pod["metadata"], "labels");
   eraseEmpty(role.pod["metadata"], "annotations");
   eraseEmpty(role.pod, "metadata");
@@ -180,14 +188,29 @@ void TemplateCleaner::takeKueue(RoleDraft& role) {
 
 void TemplateCleaner::addLabels(RoleDraft& role) {
   for (const LabelFact& fact : draft_.facts().labels) {
-    if (fact.value.empty() || !fact.isLabel) continue;
-    if (!fact.onlyRole.empty() && fact.onlyRole != role.name) continue;
-    const std::string value = filled(fact.value, draft_, role);
-    if (!isLabelValue(value)) continue;
-    Json& labels = role.pod["metadata"]["labels"];
-    if (!labels.is_null() && !labels.is_object()) return;
-    if (!labels.contains(std::string(fact.key))) labels[std::string(fact.key)] = value;
+    if (fact.isLabel && !fact.onlyIfRead) addLabel(role, fact);
   }
+}
+
+// Whether the template has the label afterwards.
+bool TemplateCleaner::addLabel(RoleDraft& role, const LabelFact& fact) const {
+  if (fact.value.empty()) return false;
+  if (!fact.onlyRole.empty() && fact.onlyRole != role.name) return false;
+  const std::string value = filled(fact.value, draft_, role);
+  if (!isLabelValue(value)) return false;
+  Json& labels = role.pod["metadata"]["labels"];
+  if (!labels.is_null() && !labels.is_object()) return false;
+  const std::string key(fact.key);
+  if (const Json own = get(labels, key.c_str()); !own.is_null() && own != value)
+    draft_.kept(fmt::format("role {}: label {} of the template: {} sets its own, {}, in its place", role.name,
+                            key, draft_.facts().system, value));
+  labels[key] = value;
+  return true;
+}
+
+// A label of the template has the former value, whatever the role is called now.
+std::string TemplateCleaner::pathOf(RoleDraft& role, const LabelFact& fact) const {
+  return addLabel(role, fact) ? fmt::format("metadata.labels['{}']", fact.key) : std::string(fact.path);
 }
 
 void TemplateCleaner::mapFieldRefs(RoleDraft& role, Json& value) {
@@ -212,13 +235,18 @@ void TemplateCleaner::mapFieldRefs(RoleDraft& role, Json& value) {
       return each.key == name && each.isLabel == (part == "labels") && !each.path.empty();
     });
     if (fact != facts.end()) {
-      member = std::string(fact->path);
-      draft_.kept(fmt::format("role {}: {} {} is read from {}", role.name, part, name, fact->path));
-    } else {
-      draft_.note(
-          ofOtherSystem(name) ? Severity::kCannotWork : Severity::kChanged,
+      const std::string path = pathOf(role, *fact);
+      if (path == member) continue;
+      member = path;
+      draft_.kept(fmt::format("role {}: {} {} is read from {}", role.name, part, name, path));
+    } else if (ofOtherSystem(name)) {
+      draft_.cannotWork(
           fmt::format("role {}: {} {} is read by a fieldRef, and nothing here sets it: its value is empty",
                       role.name, part, name));
+    } else {
+      draft_.kept(
+          fmt::format("role {}: {} {} is read by a fieldRef: empty unless something else sets it, as in {}",
+                      role.name, part, name, draft_.facts().system));
     }
   }
 }

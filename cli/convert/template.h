@@ -28,6 +28,8 @@ class TemplateCleaner {
   void dropRefused(RoleDraft& role);
   void takeKueue(RoleDraft& role);
   void addLabels(RoleDraft& role);
+  bool addLabel(RoleDraft& role, const LabelFact& fact) const;
+  std::string pathOf(RoleDraft& role, const LabelFact& fact) const;
   void mapFieldRefs(RoleDraft& role, Json& value);
   void takeAffinity(RoleDraft& role);
   [[nodiscard]] bool selectsAll(const Json& selector) const;

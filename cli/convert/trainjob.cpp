@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -7,6 +9,8 @@
 #include "base/quantity.h"
 #include "cli/convert/draft.h"
 #include "cli/convert/runtimes.h"
+#include "cli/convert/scratch.h"
+#include "cli/convert/ssh_launch.h"
 #include "model/process_group.h"
 
 namespace trainyard::cli {
@@ -31,7 +35,7 @@ class TrainJob {
         draft_(draft) {}
 
   void draft() {
-    noteRuntime();
+    noteRuntime(runtime_, draft_);
     const bool xgboost = runtime_.framework == "XGBoost";
     const bool known = !runtime_.framework.empty() && !xgboost;
     draft_.spec()["framework"] = known ? runtime_.framework : "Custom";
@@ -39,11 +43,12 @@ class TrainJob {
     addRoles();
     if (xgboost) addVariables();
     addProcesses();
+    addOverwritten();
+    if (overSsh_) moveHostFile(draft_, runtime_.implementation);
     addRetries();
     addMetadata();
     draft_.addSuspend(get(spec_, "suspend"), "spec.suspend");
-    if (Json seconds = get(spec_, "activeDeadlineSeconds"); !seconds.is_null())
-      draft_.set("run", "activeDeadlineSeconds", std::move(seconds));
+    addRun();
     if (!get(spec_, "initializer").is_null())
       draft_.cannotWork(
           "spec.initializer: data and model are not loaded; load them in an init container of the template, "
@@ -52,68 +57,54 @@ class TrainJob {
     const std::string manager = textOf(get(spec_, "managedBy"));
     if (!manager.empty() && manager != kController)
       draft_.lost(fmt::format("spec.managedBy {}: not carried over; see spec.run.managedBy", manager));
-    draft_.noteUnknown(trainer_, "spec.trainer", "spec.trainer");
     draft_.noteUnknown(spec_, "spec", "spec");
   }
 
  private:
-  [[nodiscard]] std::string runtimeName() const { return textOf(get(spec_, "runtimeRef", "name")); }
-
-  void noteRuntime() {
-    if (runtime_.found) {
-      draft_.kept(fmt::format("runtime \"{}\" is read from the files", runtimeName()));
-      if (!runtime_.others.empty())
-        draft_.cannotWork(
-            fmt::format("runtime \"{}\": its jobs {} are not carried over", runtimeName(), runtime_.others));
-      return;
-    }
-    if (runtime_.framework.empty())
-      return draft_.cannotWork(
-          fmt::format("runtime \"{}\" is not known: framework Custom sets no variables of a framework; add "
-                      "`kubectl get clustertrainingruntime {} -o yaml` to the files",
-                      runtimeName(), runtimeName()));
-    draft_.changed(
-        fmt::format("runtime \"{}\" is not among the files: volumes, init containers and commands that it "
-                    "adds are not carried "
-                    "over; add `kubectl get clustertrainingruntime {} -o yaml` to the files",
-                    runtimeName(), runtimeName()));
-  }
-
-  // The runtime's template with its overrides and the trainer's container.
-  Json nodePod() {
-    Json pod = runtime_.pod.is_object() ? runtime_.pod : Json::object();
+  // A job's template of the runtime, with its overrides and the trainer's container.
+  Json podOf(const Json& given, const char* job, bool runsCommand) {
+    Json pod = given.is_object() ? given : Json::object();
     if (!get(pod, "spec", "containers").is_array() || get(pod, "spec", "containers").empty()) {
       Json container = Json::object();
       container["name"] = "node";
       pod["spec"]["containers"] = Json::array({std::move(container)});
-      runtime_.container = "node";
     }
-    applyOverrides(pod);
-    Json* node = nullptr;
-    for (Json& each : pod["spec"]["containers"]) {
-      if (node == nullptr || textOf(get(each, "name")) == runtime_.container) node = &each;
+    applyOverrides(pod, job);
+    Json& node = trainerOf(pod);
+    copy(trainer_, "image", node, "image");
+    if (runsCommand) {
+      for (const char* key : {"command", "args"}) copy(trainer_, key, node, key);
     }
-    for (const char* key : {"image", "command", "args"}) copy(trainer_, key, *node, key);
     if (const Json resources = get(trainer_, "resourcesPerNode"); !resources.is_null())
-      (*node)["resources"] = resources;
+      node["resources"] = resources;
     if (const Json env = get(trainer_, "env"); env.is_array()) {
-      Json merged = listOf(get(*node, "env"));
+      Json merged = listOf(get(node, "env"));
       mergeInto(merged, env);
-      (*node)["env"] = std::move(merged);
+      node["env"] = std::move(merged);
     }
-    if (get(*node, "image").is_null()) {
-      (*node)["image"] = "IMAGE";
+    if (get(node, "image").is_null()) {
+      node["image"] = "IMAGE";
       draft_.cannotWork("spec.trainer names no image: the runtime has it; put it in place of IMAGE");
     }
     return pod;
   }
 
-  void applyOverrides(Json& pod) {
+  // Its first container where none has that name.
+  Json& trainerOf(Json& pod) const {
+    Json& containers = pod["spec"]["containers"];
+    for (Json& each : containers) {
+      if (textOf(get(each, "name")) == runtime_.container) return each;
+    }
+    return containers.front();
+  }
+
+  void applyOverrides(Json& pod, const std::string& target) {
     for (const char* key : {"podTemplateOverrides", "podSpecOverrides"}) {
       for (const Json& each : listOf(get(spec_, key))) {
-        if (!targetsNodes(get(each, "targetJobs"))) {
-          draft_.lost(
-              fmt::format("spec.{}: those of other jobs than the trainer's are not carried over", key));
+        if (!targets(get(each, "targetJobs"), target)) {
+          if (!targets(get(each, "targetJobs"), "node") && !targets(get(each, "targetJobs"), kLauncher))
+            draft_.lost(
+                fmt::format("spec.{}: those of other jobs than the trainer's are not carried over", key));
           continue;
         }
         Json patch = Json::object();
@@ -134,43 +125,70 @@ class TrainJob {
       bool others = jobs.empty();
       for (const Json& job : jobs) {
         const Json patch = get(job, "template", "spec", "template");
-        if (textOf(get(job, "name")) != "node" || patch.is_null()) {
+        const std::string name = textOf(get(job, "name"));
+        if (patch.is_null() || (name != "node" && !(overSsh_ && name == kLauncher))) {
           others = true;
-          continue;
+        } else if (name == target) {
+          mergeInto(pod, patch);
+          draft_.kept(fmt::format("spec.runtimePatches: that of job {} is merged into the template", name));
         }
-        mergeInto(pod, patch);
-        draft_.kept("spec.runtimePatches: that of job node is merged into the template");
       }
       if (others) draft_.lost("spec.runtimePatches: those of other jobs than node are not carried over");
     }
   }
 
-  static bool targetsNodes(const Json& targets) {
-    if (!targets.is_array()) return true;
-    return std::any_of(targets.begin(), targets.end(),
-                       [](const Json& each) { return textOf(get(each, "name")) == "node"; });
+  static bool targets(const Json& jobs, const std::string& name) {
+    if (!jobs.is_array()) return true;
+    return std::any_of(jobs.begin(), jobs.end(),
+                       [&](const Json& each) { return textOf(get(each, "name")) == name; });
   }
 
   void addRoles() {
     Json nodes = get(trainer_, "numNodes");
     if (nodes.is_null()) nodes = runtime_.nodes;
-    Json pod = nodePod();
+    Json pod = podOf(runtime_.pod, "node", !overSsh_);
     if (overSsh_) {
-      Json launcher = pod;
-      for (Json& each : launcher["spec"]["containers"]) each.erase("resources");
-      for (Json& each : pod["spec"]["containers"]) {
-        if (textOf(get(each, "name")) != runtime_.container && pod["spec"]["containers"].size() > 1) continue;
-        each.erase("command");
-        each.erase("args");
-      }
-      draft_.addRole(kLauncher, 1, std::move(launcher));
-      draft_.kept(
-          "role launcher runs the command and has no GPU; the workers' image needs sshd, which is started "
-          "for them (docs/frameworks.md)");
+      addLauncher();
+      dropSshServer(pod);
     }
     RoleDraft* worker = draft_.addRole("worker", nodes, std::move(pod));
-    if (worker == nullptr || draft_.name().empty()) return;
-    worker->formerPrefix = draft_.name() + "-node-0";
+    if (worker == nullptr) return;
+    worker->original = "node";
+    if (runtime_.found && textOf(get(worker->pod, "spec", "restartPolicy")) != "Never")
+      noteScratch(*worker, draft_);
+    if (!draft_.name().empty()) worker->formerPrefix = draft_.name() + "-node-0";
+  }
+
+  // The runtime's own launcher where it has one; otherwise its node, without the ssh server.
+  void addLauncher() {
+    const bool own = runtime_.launcher.is_object();
+    Json given = own ? runtime_.launcher : runtime_.pod;
+    if (!own && given.is_object()) dropSshServer(given);
+    Json launcher = podOf(given, kLauncher.c_str(), true);
+    if (own && !runtime_.launcherIsNode) {
+      trainerOf(launcher).erase("resources");
+      copy(trainerOf(given), "resources", trainerOf(launcher), "resources");
+    } else {
+      for (Json& each : launcher["spec"]["containers"]) each.erase("resources");
+    }
+    RoleDraft* role = draft_.addRole(kLauncher, 1, std::move(launcher));
+    if (role != nullptr && !draft_.name().empty()) role->formerPrefix = draft_.name() + "-launcher-0";
+    draft_.kept(
+        "role launcher runs the command and has no GPU; the workers' image needs sshd, which is started "
+        "for them (docs/frameworks.md)");
+  }
+
+  // The operator starts one of its own.
+  void dropSshServer(Json& pod) {
+    if (listOf(get(pod, "spec", "containers")).empty()) return;
+    Json& node = trainerOf(pod);
+    const std::string program = get(node, "command").dump() + get(node, "args").dump();
+    const bool any = !get(node, "command").is_null() || !get(node, "args").is_null();
+    if (any && program.find("sshd") == std::string::npos)
+      draft_.changed(
+          fmt::format("runtime \"{}\": the command of its nodes is left out: the operator starts sshd there",
+                      runtime_.name));
+    for (const char* key : {"command", "args"}) node.erase(key);
   }
 
   void addVariables() {
@@ -191,13 +209,26 @@ class TrainJob {
       if (const std::string cpus = cpusWithoutGpus(); !cpus.empty()) word = cpus;
     }
     if (word.empty()) return;
-    if (!torch)
-      return draft_.changed(
-          fmt::format("numProcPerNode {}: not carried over; the host file has a slot for each GPU, "
-                      "and the command decides how many processes it starts",
-                      word));
+    if (!torch) return noteSlots(word);
     for (RoleDraft& role : draft_.roles()) role.variables.emplace_back("PET_NPROC_PER_NODE", word);
     draft_.kept(fmt::format("numProcPerNode {}: variable PET_NPROC_PER_NODE", word));
+  }
+
+  // Kubeflow reads 1 as the number of GPUs, if there are more.
+  void noteSlots(const std::string& word) {
+    const RoleDraft* worker = draft_.findRole("worker");
+    const std::int64_t slots = worker == nullptr ? 1 : std::max<std::int64_t>(1, gpusOf(worker->pod));
+    if (!overSsh_)
+      return draft_.lost(
+          fmt::format("numProcPerNode {}: not carried over: framework {} starts one process a node", word,
+                      textOf(draft_.spec()["framework"])));
+    if (word == std::to_string(slots) || word == "1" || word == "auto")
+      return draft_.kept(
+          fmt::format("numProcPerNode {}: the host file has {} slots for each node", word, slots));
+    draft_.changed(
+        fmt::format("numProcPerNode {}: not carried over; the host file has a slot for each GPU, {} a node, "
+                    "and the command decides how many processes it starts",
+                    word, slots));
   }
 
   // Empty where the container has GPUs, or neither requests nor limits of CPUs.
@@ -220,7 +251,35 @@ class TrainJob {
 
   void addRetries() {
     for (const RoleDraft& role : draft_.roles()) draft_.failures().role(role.name, OnFailure::kRestart);
-    draft_.failures().limit(runtime_.retries.is_null() ? Json(kDefaultRetries) : runtime_.retries);
+    const Json restarts = get(runtime_.object, "spec", "template", "spec", "failurePolicy", "maxRestarts");
+    const Json retries = runtime_.retries.is_null() ? Json(kDefaultRetries) : runtime_.retries;
+    const std::int64_t starts = (countOf(retries) + 1) * (restarts.is_null() ? 1 : countOf(restarts) + 1);
+    draft_.failures().limit(std::min<std::int64_t>(starts - 1, kMostRestarts));
+  }
+
+  void addRun() {
+    Json seconds = get(spec_, "activeDeadlineSeconds");
+    if (seconds.is_null()) seconds = runtime_.deadline;
+    if (!seconds.is_null()) draft_.set("run", "activeDeadlineSeconds", std::move(seconds));
+    if (Json life = get(runtime_.object, "spec", "template", "spec", "ttlSecondsAfterFinished");
+        !life.is_null())
+      draft_.set("run", "ttlSecondsAfterFinished", std::move(life));
+  }
+
+  // Kubeflow puts its own in place of the template's.
+  void addOverwritten() {
+    const std::string framework = textOf(draft_.spec()["framework"]);
+    std::set<std::string> names;
+    if (framework == "PyTorch")
+      names = {"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"};
+    else if (framework == "JAX")
+      names = {"JAX_NUM_PROCESSES", "JAX_PROCESS_ID", "JAX_COORDINATOR_ADDRESS"};
+    else if (overSsh_)
+      names = {"OMPI_MCA_orte_default_hostfile", "OMPI_MCA_plm_rsh_args",
+               "OMPI_MCA_orte_keep_fqdn_hostnames"};
+    else if (runtime_.framework == "XGBoost")
+      for (const VariableFact& each : kXgBoost) names.insert(std::string(each.name));
+    for (RoleDraft& role : draft_.roles()) role.overwritten = names;
   }
 
   void addMetadata() {

@@ -5,6 +5,9 @@
 
 #include <re2/re2.h>
 
+#include "base/quantity.h"
+#include "model/names.h"
+
 namespace trainyard::cli {
 namespace {
 
@@ -49,6 +52,19 @@ std::int64_t countOf(const Json& count) {
 bool isPlaceholder(const Json& value) {
   static const re2::RE2 kVariable(R"(\$(\w+|\{[^{}]+\}|\([^()]+\)))");
   return value.is_string() && re2::RE2::PartialMatch(value.get_ref<const std::string&>(), kVariable);
+}
+
+std::int64_t gpusOf(const Json& podTemplate) {
+  const std::string gpu(model::names::kGpuResource);
+  std::int64_t all = 0;
+  for (const Json& container : listOf(get(podTemplate, "spec", "containers"))) {
+    Json count = get(container, "resources", "limits", gpu.c_str());
+    if (count.is_null()) count = get(container, "resources", "requests", gpu.c_str());
+    const auto amount = base::Quantity::parse(wordOf(count));
+    constexpr std::int64_t kMilli = 1000;
+    if (amount) all += amount->milli() / kMilli;
+  }
+  return all;
 }
 
 void forEachContainer(Json& podTemplate, const std::function<void(Json& container)>& visit) {

@@ -42,6 +42,9 @@ void copy(const Json& from, const char* key, Json& to, const char* as);
 // Whether a variable stands there that something else is to replace by a number: $NODES, ${NODES}.
 [[nodiscard]] bool isPlaceholder(const Json& value);
 
+// GPUs that the containers of a pod template ask for.
+[[nodiscard]] std::int64_t gpusOf(const Json& podTemplate);
+
 // Every container and init container of a pod template.
 void forEachContainer(Json& podTemplate, const std::function<void(Json& container)>& visit);
 // Every text that a program of the template is given: command, args, values of variables, commands of probes

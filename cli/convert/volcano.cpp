@@ -31,7 +31,12 @@ class VolcanoJob {
     addMinimum();
     plugins_.write();
     policies_.write(spec_, plugins_.framework());
-    copy(spec_, "queue", draft_.spec(), "queue");
+    for (const auto& [role, retries] : retries_)
+      draft_.changed(
+          fmt::format("task {}: maxRetry {}: not carried over; spec.failure.maxRestarts, {}, counts for the "
+                      "whole gang",
+                      role, retries, wordOf(get(draft_.failures().write(), "maxRestarts"))));
+    draft_.takeQueue(get(spec_, "queue"), "spec.queue");
     copy(spec_, "priorityClassName", draft_.spec(), "priorityClassName");
     if (Json life = get(spec_, "ttlSecondsAfterFinished"); !life.is_null())
       draft_.set("run", "ttlSecondsAfterFinished", std::move(life));
@@ -89,9 +94,8 @@ class VolcanoJob {
     if (!ofAll && saysMinimum())
       draft_.changed(
           fmt::format("task {}: minAvailable: spec.gang.minAvailable counts members of all roles", role));
-    if (!get(task.task, "maxRetry").is_null())
-      draft_.changed(
-          fmt::format("task {}: maxRetry: the whole gang starts again, spec.failure.maxRestarts", role));
+    if (const Json retries = get(task.task, "maxRetry"); !retries.is_null())
+      retries_.emplace_back(role, wordOf(retries));
     draft_.noteUnknown(task.task, "spec.tasks[]", fmt::format("task {}", role));
   }
 
@@ -160,6 +164,7 @@ class VolcanoJob {
   VolcanoPolicies policies_;
   JobDraft& draft_;
   std::int64_t leastOfTasks_ = 0;
+  std::vector<std::pair<std::string, std::string>> retries_;  // maxRetry of tasks, by role
 };
 
 }  // namespace

@@ -23,15 +23,20 @@ struct PluginFact {
   std::string_view name;
   std::string_view framework;  // empty: none of its own
   std::string_view port;       // MASTER_PORT without an argument
+  // Roles of its process group, and the variables that it sets after the template's; each between spaces.
+  std::string_view group = {};
+  std::string_view variables = {};
 };
 
-constexpr std::array<PluginFact, 7> kPlugins{{{"pytorch", "PyTorch", "23456"},
-                                              {"tensorflow", "TensorFlow", ""},
-                                              {"mpi", "MPI", ""},
-                                              {"jax", "JAX", ""},
-                                              {"svc", "", ""},
-                                              {"env", "", ""},
-                                              {"ssh", "", ""}}};
+constexpr std::array<PluginFact, 7> kPlugins{
+    {{"pytorch", "PyTorch", "23456", " master worker ", " MASTER_ADDR MASTER_PORT WORLD_SIZE RANK "},
+     {"tensorflow", "TensorFlow", "", " ps worker chief evaluator ", " TF_CONFIG "},
+     {"mpi", "MPI", "", " launcher worker ", " MPI_HOST "},
+     {"jax", "JAX", "", " master coordinator worker ",
+      " JAX_COORDINATOR_ADDRESS JAX_NUM_PROCESSES JAX_PROCESS_ID "},
+     {"svc", "", ""},
+     {"env", "", ""},
+     {"ssh", "", ""}}};
 
 std::string programOf(const Json& podTemplate) {
   Json pod = podTemplate;
@@ -45,6 +50,11 @@ bool startsProcesses(const std::string& program) {
   return re2::RE2::PartialMatch(program, kLaunch);
 }
 
+// model/process_group.cpp has the same names.
+bool isOutside(const std::string& role) {
+  return role == "ps" || role == "scheduler" || role == "server" || role == kLauncher || role == "evaluator";
+}
+
 bool servesSsh(const std::string& program) { return program.find("sshd") != std::string::npos; }
 
 }  // namespace
@@ -55,6 +65,8 @@ VolcanoPlugins::VolcanoPlugins(const Json& plugins, const std::vector<VolcanoTas
   for (const PluginFact& fact : kPlugins) {
     if (!has(std::string(fact.name).c_str()) || fact.framework.empty() || framework_ != "Custom") continue;
     framework_ = fact.framework;
+    group_ = fact.group;
+    variables_ = fact.variables;
     port_ = fact.port;
   }
   for (const auto& [plugin, arguments] : plugins_.items()) readArguments(plugin, arguments);
@@ -67,6 +79,8 @@ VolcanoPlugins::VolcanoPlugins(const Json& plugins, const std::vector<VolcanoTas
       if (!given) roleOfTask_.try_emplace(task, role);
     }
   }
+  // The operator would rank a role of that name before the workers.
+  if (has("pytorch")) draft_.keepName("chief");
   // No other task's.
   for (const auto& [task, role] : roleOfTask_) draft_.keepName(role);
 }
@@ -185,8 +199,52 @@ void VolcanoPlugins::write() {
     if (launcher != nullptr && workers != hosts_.end() && workers->count <= kMostHosts)
       launcher->variables.emplace_back("MPI_HOST", hostList(*workers, ","));
   }
+  writeGroup();
+  markOverwritten();
   noteKeys();
   noteUnset();
+}
+
+// The operator counts every role but those of servers, launchers and evaluators; the plug-in counts its own.
+void VolcanoPlugins::writeGroup() {
+  if (group_.empty()) return;
+  std::string others;
+  std::int64_t size = 0;
+  for (const RoleDraft& role : draft_.roles()) {
+    if (group_.find(fmt::format(" {} ", role.name)) != std::string::npos)
+      size += countOf(role.replicas);
+    else if (!isOutside(role.name))
+      others += (others.empty() ? "" : ", ") + role.name;
+  }
+  if (others.empty()) return;
+  if (framework_ != "PyTorch" || size == 0 || !draft_.sizesKnown())
+    return draft_.cannotWork(fmt::format(
+        "role {}: no part of the process group in Volcano, and counted here by framework {}: make it a job "
+        "of its own",
+        others, framework_));
+  for (RoleDraft& role : draft_.roles()) {
+    for (const char* name : {"WORLD_SIZE", "PET_NNODES"})
+      role.variables.emplace_back(name, std::to_string(size));
+  }
+  draft_.kept(fmt::format("role {}: no part of the process group: WORLD_SIZE and PET_NNODES are {}, as there",
+                          others, size));
+}
+
+// Plug-ins append their variables to the template's.
+void VolcanoPlugins::markOverwritten() {
+  for (RoleDraft& role : draft_.roles()) {
+    const auto takes = [&](const std::string& name) {
+      return name.starts_with("VC_") || name.starts_with("VK_") ||
+             variables_.find(fmt::format(" {} ", name)) != std::string::npos;
+    };
+    for (const auto& [name, value] : role.variables) {
+      if (takes(name)) role.overwritten.insert(name);
+    }
+    for (const char* name : {"MASTER_ADDR", "WORLD_SIZE", "RANK", "TF_CONFIG", "JAX_COORDINATOR_ADDRESS",
+                             "JAX_NUM_PROCESSES", "JAX_PROCESS_ID"}) {
+      if (takes(name)) role.overwritten.insert(name);
+    }
+  }
 }
 
 void VolcanoPlugins::writePorts() {
@@ -267,13 +325,10 @@ void VolcanoPlugins::writeHostFiles() {
 void VolcanoPlugins::noteKeys() {
   if (!has("ssh")) return;
   if (!overSsh())
-    return draft_.cannotWork(
+    draft_.cannotWork(
         "plugin ssh: members are given keys with framework MPI or Horovod only: choose one of them, or bring "
         "a "
         "Secret of yours");
-  if (draft_.mentions(R"(\.ssh\b)"))
-    draft_.cannotWork(
-        "plugin ssh: keys are not in a folder .ssh: `ssh` finds them by /etc/trainyard/mpi/ssh.sh");
 }
 
 // Variables of Volcano's that a program refers to and that nothing sets.

@@ -40,6 +40,8 @@ class VolcanoPlugins {
   void writeHosts();
   void writeHostFiles();
   void writePorts();
+  void writeGroup();
+  void markOverwritten();
   void noteKeys();
   void noteUnset();
   [[nodiscard]] bool has(const char* plugin) const {
@@ -51,6 +53,8 @@ class VolcanoPlugins {
   JobDraft& draft_;
   std::string framework_ = "Custom";
   std::string port_;
+  std::string group_;      // of the plug-in that sets the framework: roles it counts
+  std::string variables_;  // and variables that it sets
   bool networkPolicy_ = true;
   std::map<std::string, std::string> roleOfTask_;  // those that have a part of their own
   std::map<std::string, bool> merged_;             // by role

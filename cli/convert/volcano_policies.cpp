@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "cli/convert/scratch.h"
+#include "model/process_group.h"
+
 namespace trainyard::cli {
 namespace {
 
@@ -70,11 +73,16 @@ void VolcanoPolicies::write(const Json& spec, const std::string& framework) {
 void VolcanoPolicies::apply(const Json& policy, const std::string& role, const std::string& said) {
   const std::string action = textOf(get(policy, "action"));
   const std::string what = fmt::format("{} {} → {}", said, describe(policy), action);
-  if (!get(policy, "timeout").is_null())
+  const std::vector<std::string> events = eventsOf(policy);
+  const bool applies =
+      codeOf(policy) || std::any_of(events.begin(), events.end(), [](const std::string& each) {
+        return subjectOf(each) != Subject::kOther;
+      });
+  if (applies && !get(policy, "timeout").is_null())
     draft_.lost(
         fmt::format("{}: timeout {}: the action follows at once", what, wordOf(get(policy, "timeout"))));
   if (const auto code = codeOf(policy)) onFailure(action, role, code, what);
-  for (const std::string& event : eventsOf(policy)) {
+  for (const std::string& event : events) {
     switch (subjectOf(event)) {
       case Subject::kFailure:
         onFailure(action, role, std::nullopt, what);
@@ -139,6 +147,9 @@ void VolcanoPolicies::writeSuccess(const Json& spec, const std::string& framewor
   for (const RoleDraft& role : draft_.roles()) {
     all.push_back(role.name);
     if (!completing_.contains("") && !completing_.contains(role.name)) continue;
+    // Parameter servers never end.
+    if (!completing_.contains(role.name) && framework == "TensorFlow" && model::sendsParameters(role.name))
+      continue;
     completing.push_back(role.name);
     single = single && role.replicas == 1;
   }
@@ -173,6 +184,7 @@ void VolcanoPolicies::writeSuccess(const Json& spec, const std::string& framewor
 
 void VolcanoPolicies::writeFailure(const Json& spec, const std::string& framework) {
   bool inPlace = false;
+  bool restarts = false;  // Volcano itself starts members again
   bool allInPlace = true;
   for (const RoleDraft& role : draft_.roles()) {
     const std::string& policy = restartPolicies_[role.name];
@@ -183,6 +195,8 @@ void VolcanoPolicies::writeFailure(const Json& spec, const std::string& framewor
     OnFailure what = OnFailure::kRestart;
     if (policy == "Never") what = decided ? found->second : OnFailure::kEnd;
     draft_.failures().role(role.name, what);
+    if (policy != "Never") noteScratch(role, draft_);
+    restarts = restarts || (policy == "Never" && what == OnFailure::kRestart);
     inPlace = inPlace || policy != "Never";
     allInPlace = allInPlace && policy != "Never";
     if (policy == "Never" && !decided)
@@ -198,16 +212,34 @@ void VolcanoPolicies::writeFailure(const Json& spec, const std::string& framewor
           "role {}: restartPolicy {}: the kubelet starts it again, before a policy for failed pods",
           role.name, policy.empty() ? "Always" : policy));
   }
-  const Json retries = get(spec, "maxRetry");
-  if (!retries.is_null())
-    draft_.failures().limit(retries);
-  else if (wholeJob_ && !inPlace)
-    draft_.failures().limit(kDefaultRetries);
-  const bool alone = allInPlace || memberOnly_;
-  if (alone && !wholeJob_ && framework == "Custom")
+  writeLimit(get(spec, "maxRetry"), restarts, inPlace);
+  // No policy reaches members that the kubelet starts again.
+  const bool alone = allInPlace || (memberOnly_ && !wholeJob_);
+  if (alone && framework == "Custom")
     draft_.failures().memberOnly();
   else if (memberOnly_)
     draft_.changed("RestartTask, RestartPod: the whole gang starts again");
+}
+
+// maxRetry counts the restarts that Volcano makes, and not those of the kubelet, which have no limit.
+// Volcano's webhook puts 3 in place of 0.
+void VolcanoPolicies::writeLimit(const Json& maxRetry, bool restarts, bool inPlace) {
+  const bool given = !maxRetry.is_null() && maxRetry != 0;
+  const Json retries = given ? maxRetry : Json(kDefaultRetries);
+  if (restarts) {
+    draft_.failures().limit(retries);
+    if (inPlace)
+      draft_.changed(fmt::format(
+          "maxRetry {}: spec.failure.maxRestarts counts failures of all roles, and of those too that the "
+          "kubelet starts again without limit",
+          wordOf(retries)));
+    return;
+  }
+  if (given && inPlace)
+    draft_.kept(fmt::format(
+        "maxRetry {}: no limit for containers that the kubelet starts again: spec.failure.maxRestarts is "
+        "{}; evictions are not counted here",
+        wordOf(retries), kMostRestarts));
 }
 
 }  // namespace trainyard::cli

@@ -30,6 +30,7 @@ class VolcanoPolicies {
   void onCompletion(const std::string& action, const std::string& role, const std::string& said);
   void writeSuccess(const Json& spec, const std::string& framework);
   void writeFailure(const Json& spec, const std::string& framework);
+  void writeLimit(const Json& maxRetry, bool restarts, bool inPlace);
   static Subject subjectOf(const std::string& event);
 
   JobDraft& draft_;

@@ -87,7 +87,7 @@ TEST_CASE("Volcano's Job keeps its tasks, queue and success") {
   CHECK(job.spec.roles[1].name == "workers2");
   CHECK(job.spec.queue.str() == "vision");
   CHECK(converted->json.find(R"("success":{"roles":["mpimaster"]})") != std::string::npos);
-  CHECK(converted->json.find(R"("failure":{"maxRestarts":3,)") != std::string::npos);
+  CHECK(converted->json.find(R"("failure":{"maxRestarts":1000,)") != std::string::npos);
   CHECK(converted->json.find(R"("gang":{"minAvailable":2})") != std::string::npos);
   CHECK(notes(*converted, "minAvailable 2 of 3"));
   CHECK(notes(*converted, "AbortJob"));

@@ -1,0 +1,77 @@
+#include "cli/convert/scheduler_marks.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+namespace trainyard::cli {
+namespace {
+
+bool isMark(const std::string& key) {
+  static const re2::RE2 kDomain(
+      R"(^((.*\.)?volcano\.sh|scheduling\.k8s\.io|scheduling\.(sigs\.k8s|x-k8s)\.io|pod-group\.scheduling\.sigs\.k8s\.io)/)");
+  return re2::RE2::PartialMatch(key, kDomain);
+}
+
+// Given to pods by the system itself, and dealt with as such.
+bool isOwnFact(const std::string& key, const JobDraft& draft) {
+  if (key == "volcano.sh/job-type") return true;  // of Volcano's examples, and read by nothing
+  const auto labels = draft.facts().labels;
+  return std::any_of(labels.begin(), labels.end(), [&](const LabelFact& each) { return each.key == key; });
+}
+
+// A job whose pods differ is stopped as a whole, or not at all.
+void takePreemptable(const std::string& value, const std::string& said, JobDraft& draft) {
+  const bool stops = value == "true";
+  const Json other = get(draft.spec(), "preemptible");
+  if (!other.is_null() && other != stops)
+    draft.changed(fmt::format("{}: {}: others of the job have {}: spec.preemptible is false for all members",
+                              said, value, stops ? "false" : "true"));
+  draft.spec()["preemptible"] = stops && (other.is_null() || other == true);
+  draft.kept(fmt::format("{}: {}: spec.preemptible", said, value));
+}
+
+}  // namespace
+
+void takeSchedulerMarks(Json& metadata, const std::string& said, JobDraft& draft) {
+  for (const char* part : {"labels", "annotations"}) {
+    if (!get(metadata, part).is_object()) continue;
+    std::vector<std::pair<std::string, Json>> marks;
+    for (const auto& [key, value] : metadata[part].items()) {
+      if (isMark(key) && !isOwnFact(key, draft)) marks.emplace_back(key, value);
+    }
+    for (const auto& [key, value] : marks) {
+      metadata[part].erase(key);
+      const std::string what = fmt::format("{}: {} {}", said, part, key);
+      if (key == "scheduling.volcano.sh/queue-name") {
+        draft.takeQueue(value, what);
+      } else if (key == "volcano.sh/preemptable") {
+        takePreemptable(wordOf(value), what, draft);
+      } else {
+        draft.lost(fmt::format("{}: {}: another scheduler reads it, and nothing here does", what,
+                               value.is_string() ? textOf(value) : value.dump()));
+      }
+    }
+    if (metadata[part].empty()) metadata.erase(part);
+  }
+}
+
+void takeVolcanoResources(const RoleDraft& role, JobDraft& draft) {
+  Json pod = role.pod;
+  forEachContainer(pod, [&](Json& container) {
+    for (const char* part : {"limits", "requests"}) {
+      const Json resources = get(container, "resources", part);
+      for (const auto& [name, value] : resources.items()) {
+        if (isMark(name))
+          draft.cannotWork(
+              fmt::format("role {}: resource {}: Volcano's scheduler alone gives it to pods: request "
+                          "what a device plugin offers",
+                          role.name, name));
+      }
+    }
+  });
+}
+
+}  // namespace trainyard::cli

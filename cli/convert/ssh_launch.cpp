@@ -1,0 +1,85 @@
+#include "cli/convert/ssh_launch.h"
+
+#include <array>
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include "model/framework_files.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr const char* kHostFile = "/etc/mpi/hostfile";
+
+struct OwnSetting {
+  const char* pattern;  // in a program
+  const char* what;
+};
+
+// The operator's settings are variables, and every launcher takes its flags and its files before them.
+constexpr std::array<OwnSetting, 6> kSettings{{
+    {R"(plm_(rsh|ssh)_args)",
+     "plm_rsh_args: it takes the place of the operator's, which name its keys and port"},
+    {R"(plm_(rsh|ssh)_agent["'\s=]+(?:[^s"'\s=]|s[^s]|ss[^h]|ssh[^"'\s]))",
+     "plm_rsh_agent: another program than the operator's ssh"},
+    {R"((-bootstrap-exec|-launcher-exec|HYDRA_LAUNCHER_EXEC|BOOTSTRAP_EXEC)\b)",
+     "an ssh of its own takes the place of the operator's, which knows its keys and port"},
+    {R"(\bhorovodrun\b[^\n]*\s(-p|--ssh-port)[ =]*([013-9]|2[013-9]|22[013-9]|222[013-9]|2222\d|2{1,3}(\s|$)))",
+     "horovodrun with a port: the operator's ssh servers have 2222"},
+    {R"(\bhorovodrun\b[^\n]*\s(-i|--ssh-identity-file)\b)",
+     "horovodrun with a key: the operator gives other keys"},
+    {R"((^|[;&|(\n]|!|\b(do|then|else|until|while|if)\b)\s*(ssh|scp|pdsh|rsync)\s+[-\w$"'{])",
+     "ssh by itself finds no keys: begin /etc/trainyard/mpi/ssh.sh in its place"},
+}};
+
+// A variable of the template is a setting too.
+bool sets(JobDraft& draft, const re2::RE2& expression) {
+  for (const RoleDraft& role : draft.roles()) {
+    Json pod = role.pod;
+    bool found = false;
+    forEachContainer(pod, [&](Json& container) {
+      for (const Json& each : listOf(get(container, "env"))) {
+        const std::string name = textOf(get(each, "name"));
+        if (!role.overwritten.contains(name)) found = found || re2::RE2::PartialMatch(name, expression);
+      }
+    });
+    if (found) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void moveHostFile(JobDraft& draft, const std::string& implementation) {
+  const bool hydra = implementation == "Intel" || implementation == "MPICH";
+  const std::string now = fmt::format("{}/{}", model::files::kFolder,
+                                      hydra ? model::files::kHydraHosts : model::files::kHostfile);
+  bool found = false;
+  for (RoleDraft& role : draft.roles()) {
+    forEachText(role.pod, [&](std::string& text) {
+      for (auto at = text.find(kHostFile); at != std::string::npos;
+           at = text.find(kHostFile, at + now.size())) {
+        text.replace(at, std::string_view(kHostFile).size(), now);
+        found = true;
+      }
+    });
+  }
+  if (found)
+    draft.kept(fmt::format("{} is {}: texts of the templates that name it are rewritten", kHostFile, now));
+  if (draft.mentions(R"(/etc/mpi\b)"))
+    draft.cannotWork(fmt::format("a program reads /etc/mpi, which is not there: write {} in its place", now));
+}
+
+void noteOwnSsh(JobDraft& draft) {
+  for (const OwnSetting& each : kSettings) {
+    const re2::RE2 expression(each.pattern);
+    if (draft.mentions(each.pattern) || sets(draft, expression)) draft.cannotWork(each.what);
+  }
+  if (draft.mentions(R"(\.ssh\b)"))
+    draft.cannotWork(
+        "a program reads a folder .ssh: the keys are not there; `ssh` finds them by "
+        "/etc/trainyard/mpi/ssh.sh");
+}
+
+}  // namespace trainyard::cli
