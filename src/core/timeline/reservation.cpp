@@ -90,7 +90,10 @@ BackfillVerdict Reservation::judge(const Asking& asking, const Places& places) {
   if (leavesRoom(asking, places)) {
     if (justFreed(places)) return briefly;
     if (asking.preempts || !asking.request.isPreemptible) return {};
-    return {Kind::kConditional, conditionFrom(asking.request.run, snapshot_.now, snapshot_.policy)};
+    base::WallTime from = conditionFrom(asking.request.run, snapshot_.now, snapshot_.policy);
+    // The holder has no use for it before, unless its own places come to nothing.
+    if (start_ && start_->basis != Basis::kGuess) from = std::max(from, start_->at);
+    return {Kind::kConditional, from};
   }
   const BackfillVerdict lent = lendReserved(asking.request, {start_}, snapshot_.now, snapshot_.policy);
   return !lent.isKept() && !lent.endsInTime && justFreed(places) ? briefly : lent;
