@@ -62,10 +62,10 @@ struct ReservedTime {
 // (Lost: a count of gangs that cannot be preempted and are believed all the same. Sixteen that never end are
 // a cluster.)
 // Until then no holder preempts a gang that starts now and may run for `run`: so long as that is stated or
-// learnt, at least minRuntime, at most the larger of minRuntime and BackfillPolicy::reservationLimit. Estimates are what
-// tenants state, and the older gangs that the holder waits for may end long before theirs. (Lost: until the
-// holder's expected start. Two jobs of one tenant that state ten hours kept a holder waiting for ten hours,
-// though the older one had ended after a minute.)
+// learnt, at least minRuntime, at most the larger of minRuntime and BackfillPolicy::reservationLimit.
+// Estimates are what tenants state, and the older gangs that the holder waits for may end long before theirs.
+// (Lost: until the holder's expected start. Two jobs of one tenant that state ten hours kept a holder waiting
+// for ten hours, though the older one had ended after a minute.)
 [[nodiscard]] base::WallTime conditionFrom(const ExpectedRun& run, base::WallTime now,
                                            const model::Policy& policy);
 

@@ -1,7 +1,7 @@
 #include "codec/volume.h"
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include "codec/storage_bytes.h"
 
@@ -29,10 +29,10 @@ TEST_CASE("of volumes, claims and storage classes only what decides about places
 TEST_CASE("a claim for more than can be counted is read all the same") {
   for (const char* size : {"9Ei", "9223372036854775807", "10E", "99999999999999999999999"}) {
     CAPTURE(size);
-    const auto claim = codec::decodeVolumeClaim(
-        fmt::format(R"({{"metadata":{{"namespace":"ml","name":"data"}},
+    const auto claim =
+        codec::decodeVolumeClaim(fmt::format(R"({{"metadata":{{"namespace":"ml","name":"data"}},
             "spec":{{"resources":{{"requests":{{"storage":"{}"}}}}}}}})",
-                    size));
+                                             size));
     REQUIRE(claim);
     CHECK(claim->bytes == codec::kMostStorageBytes);
   }
