@@ -219,7 +219,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
   // Silence is no failure, so there is neither a warning nor a back-off. The next watch is short: its planned
   // end tells within seconds whether the server was quiet or lost.
   void proveSilence() {
-    log_.debug("watch was silent, watching anew", {{"resource", options_.type.plural}});
+    log_.debug("watch was silent, starting another", {{"resource", options_.type.plural}});
     proveNext_ = true;
     watch();
   }

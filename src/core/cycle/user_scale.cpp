@@ -133,12 +133,12 @@ class UserScale {
   }
 
   void shrink(const JobPtr& job, int to) {
-    // Where all members are started anew for it, the job needs new pods as for a growth.
+    // A shrink that restarts all members needs new pods, like a growth.
     if (resizeWay(job->spec) == ResizeWay::kAnew &&
         !mayGetNewPods(*job, request_.snapshot, request_.queues)) {
       return hold(
           *job, fmt::format("{} are asked for, it has {}: it was edited after it got its places, and shrinks "
-                            "when it has been admitted anew",
+                            "when it has been admitted again",
                             to, elasticMembers(*job)));
     }
     answer_.changes.push_back(
