@@ -165,7 +165,7 @@ class Volumes(SchedulingCase):
 
 
 class Backfill(SchedulingCase):
-    def test_a_job_that_its_deadline_ends_in_time_passes_the_first(self):
+    def test_who_ends_in_time_passes_the_first_and_others_do_not(self):
         firm = {"preemptible": False}
         with support.watch_jobs(self.namespace) as jobs:
             self.run_now(jobs, "runs", 4, run_for="20s", **firm, **estimate(20))
@@ -177,13 +177,17 @@ class Backfill(SchedulingCase):
             self.assertEqual(said["status"]["pending"]["message"], pending(jobs, first)["message"], "the same words")
             self.assertLessEqual(abs(moment(said["expectedStart"]["time"]) - moment(expected)), 1)
             self.assertEqual(["runs"], [each["name"] for each in said["expectedStart"]["after"]])
-            # Which of those without a deadline are kept out depends on the clock: reservations lapse by it. Scenarios
-            # show that.
+            long = self.submit("long", 1, **firm, **estimate(300))
+            self.assertIn("first", pending(jobs, long, "ReservedForOthers")["message"])
+            # On its own word alone a job that cannot be preempted passes none; its deadline binds it.
+            stated = self.submit("stated", 1, **firm, **estimate(5))
+            self.assertIn("first", pending(jobs, stated, "ReservedForOthers")["message"])
             self.run_now(jobs, "short", 1, run_for="2s", run={"activeDeadlineSeconds": 8}, **firm)
             wait_phase(jobs, self.namespace, "short", "Succeeded")
             self.assertEqual("Queued", phase(jobs.objects[first]))
             started = placed_at(wait_phase(jobs, self.namespace, "first", "Running"))
             self.assertLessEqual(abs(started - moment(expected)), 5)
+            self.assertEqual("Queued", phase(jobs.objects[long]))
 
 
 class Relaxation(SchedulingCase):

@@ -373,6 +373,8 @@ class Reader {
       job.stopsIn = readDuration(value, name);
     else if (name == "timeout")
       job.timeout = readDuration(value, name);
+    else if (name == "deadline")
+      job.deadline = readDuration(value, name);
     else if (name == "success")
       job.successRole = value;
     else if (name == "clean-pods")

@@ -113,6 +113,7 @@ struct JobText {
   std::string restartScope;
   std::vector<std::pair<std::string, int>> speeds;  // plan.model.speeds: type of GPU, samples a second
   std::optional<std::chrono::seconds> timeout;
+  std::optional<std::chrono::seconds> deadline;
   int created = 0;             // seconds; in one moment only
   std::optional<int> started;  // since when the members of `runs` run; else since `created`
   std::optional<int> least;    // gang.minAvailable

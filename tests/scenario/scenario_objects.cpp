@@ -161,7 +161,8 @@ std::string jobJson(const JobText& job) {
   for (const RoleText& role : job.roles) spec["roles"].push_back(roleJson(role, job));
   if (!job.queue.empty()) spec["queue"] = job.queue;
   if (!job.priority.empty()) spec["priorityClassName"] = job.priority;
-  if (job.suspended) spec["run"] = {{"suspend", true}};
+  if (job.suspended) spec["run"]["suspend"] = true;
+  if (job.deadline) spec["run"]["activeDeadlineSeconds"] = job.deadline->count();
   if (!job.cleanPods.empty()) spec["run"]["cleanPodPolicy"] = job.cleanPods;
   if (!job.successRole.empty()) spec["success"] = {{"operator", "Any"}, {"roles", {job.successRole}}};
   if (job.timeout) spec["scheduling"] = {{"timeoutSeconds", job.timeout->count()}};

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/ledger/domains.h"
@@ -13,9 +14,9 @@
 namespace trainyard::core {
 
 // What one cycle leaves to the next, so that a cycle costs what has changed rather than what there is. It
-// changes no decision: with an empty cache the plan is the same (tests/property/cache_properties.cpp). But
-// where constraints are long, what was compared before leaves a cycle more of its work, and it reaches more
-// jobs.
+// changes no decision: with an empty cache the plan is the same (tests/property/cache_properties.cpp), but
+// for two things. Where constraints are long, what was compared before leaves a cycle more of its work, and
+// it reaches more jobs; and with an empty cache reservations are as old as the oldest holder.
 //
 // Assumes that snapshots share what did not change: the same pointer is the same value. Keeps what it points
 // to alive, so that no new object can take an old one's address.
@@ -31,6 +32,9 @@ class CycleCache {
   [[nodiscard]] Ledger& ledger() { return ledger_; }
   [[nodiscard]] PlacementCache& schedule() { return schedule_; }
 
+  // ScheduleRequest::reservedSince.
+  [[nodiscard]] std::optional<base::WallTime>& reservedSince() { return reservedSince_; }
+
   [[nodiscard]] QueueCache& queues() { return queues_; }
   // Of the snapshot's jobs.
   [[nodiscard]] JobNotes& notes() { return schedule_.notes; }
@@ -44,6 +48,7 @@ class CycleCache {
   std::unique_ptr<const Domains> domains_;
   Ledger ledger_;
   PlacementCache schedule_;
+  std::optional<base::WallTime> reservedSince_;
   QueueCache queues_;
   // What admission went by last.
   model::SharedList<model::Queue> queueList_;

@@ -35,6 +35,7 @@ void Cycle::placeWaiting() {
                                       .domains = cache_.domains(),
                                       .queues = queues_,
                                       .cache = cache_.schedule(),
+                                      .reservedSince = cache_.reservedSince(),
                                       .waiting = std::move(waiting_),
                                       .changing = changing_,
                                       .startingMembers = starting_,

@@ -90,6 +90,7 @@ InstantCycle::Outcome InstantCycle::decide(
                                       .domains = cache_.domains(),
                                       .queues = tree,
                                       .cache = cache_.schedule(),
+                                      .reservedSince = cache_.reservedSince(),
                                       .waiting = waiting(tree),
                                       .mostStartingMembers = std::numeric_limits<std::int64_t>::max()});
   const ScaleAnswer scaled = scale(schedule, tree);

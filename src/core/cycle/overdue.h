@@ -33,7 +33,8 @@ class Overdue {
   };
   explicit Overdue(Scene scene) : in_(scene) {}
 
-  // Whether it has waited longer than it is expected to run; many times as long, where it takes turns.
+  // Whether it has waited longer than it is expected to run; many times as long, where it takes turns. Never
+  // where the order is that of submission.
   [[nodiscard]] bool isOverdue(const Contender& contender);
   // Who is to keep the reservation from now on: whoever keeps it already; else the one that has waited
   // longest by what it is expected to run (highest response ratio next: Brinch Hansen, 1971), once it is

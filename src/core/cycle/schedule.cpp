@@ -48,6 +48,8 @@ Schedule Scheduler::run() {
   reservationsPerNamespace_ =
       std::max(1, kMostReservations / std::max(1, static_cast<int>(namespaces.size())));
   keepTurns(contenders);
+  noteReservedSince(contenders);
+  listHoldersToCome(contenders);
   placer_.prefer(typesForWaiting(contenders, snapshot_, ledger_, tree_));
   WaitingOrder order(tree_, contenders);
   while (const Contender* contender = order.next()) {
@@ -59,6 +61,7 @@ Schedule Scheduler::run() {
     schedule_.keptPools.push_back(
         {each.holder().job->key, each.holder().queue, each.holder().rank.priority, each.pool()});
   schedule_.keptBelow = limitHolds_;
+  if (reservations_.empty() && limitHolds_.empty()) request_.reservedSince.reset();
   wakeAt(preemption_.wakeAt());
   wakeAt(words_.wakeAt());
   schedule_.queues = report_.news(snapshot_, schedule_);
@@ -157,6 +160,7 @@ void Scheduler::closeTypes(const Contender& contender) {
 
 // Returns whether it was charged to its queue.
 bool Scheduler::consider(const Contender& contender) {
+  std::erase_if(holdersToCome_, [&](const HolderToCome& each) { return each.contender == &contender; });
   if (!mayStartMembers(contender)) return words_.behindStarting(contender, schedule_);
   if (!reached(contender)) return words_.notReached(contender, schedule_);
   closeTypes(contender);

@@ -74,7 +74,7 @@ BackfillVerdict Scheduler::judgeBelow(const LimitHold& hold, const Contender& co
                                       const QueueTree::Amounts& held) {
   if (hold.leavesRoom(tree_, contender.queue, held) || entitled(contender)) return {};
   if (hold.own == contender.queue && contender.priority > hold.rank.priority) return {};
-  return lendReserved(requestOf(contender, hold.own, *hold.job), {hold.start}, snapshot_.now,
+  return lendReserved(requestOf(contender, hold.own, *hold.job), {hold.start, hold.keptSince}, snapshot_.now,
                       snapshot_.policy);
 }
 
@@ -102,7 +102,8 @@ void Scheduler::keepBelowLimits(const Contender& contender, const QueueTree::Amo
                              .at = at,
                              .dimension = d,
                              .demand = demand[d],
-                             .start = reservations_.back().start()});
+                             .start = reservations_.back().start(),
+                             .keptSince = *request_.reservedSince});
     }
   }
 }
@@ -130,7 +131,8 @@ void Scheduler::holdBelowLimit(const Contender& contender, const QueueTree::Exce
        .at = beyond.queue,
        .dimension = beyond.dimension,
        .demand = demand,
-       .start = roomBelowLimit(tree_, beyond.queue, beyond.dimension, demand, seen ? *seen : ends_)});
+       .start = roomBelowLimit(tree_, beyond.queue, beyond.dimension, demand, seen ? *seen : ends_),
+       .keptSince = *request_.reservedSince});
   words_.keepsLimit(contender);
 }
 

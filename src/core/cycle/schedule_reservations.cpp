@@ -19,8 +19,10 @@ void Scheduler::keepPlaces(const Contender& contender, const GangShape& shape) {
   // The pool number identifies a job's nodes only if no node of the pool is excluded for that job.
   const bool isWhole = placer_.closedTo(*job) == nullptr;
   const std::pair pool(job->key.ns, request_.cache.poolOf(*job, shape.key));
-  if ((isWhole && pools_.contains(pool)) || !hasReservationLeft(contender)) return;
-  if (!words_.waitsForRoom(contender, shape) || keptByAnother(contender)) return;
+  // What a job is guaranteed is kept for it whoever of its namespace waits before it.
+  const bool isGuaranteed = entitled(contender);
+  if ((!isGuaranteed && isWhole && pools_.contains(pool)) || !hasReservationLeft(contender)) return;
+  if (!words_.waitsForRoom(contender, shape) || (!isGuaranteed && keptByAnother(contender))) return;
   if (isWhole) pools_.insert(pool);
   reserve(contender, shape);
 }
@@ -46,7 +48,8 @@ void Scheduler::reserve(const Contender& contender, const GangShape& shape) {
                 .overdue = contender.overdue,
                 .shape = shape.key,
                 .widest = shape.relaxation.widest,
-                .since = contender.asks->reservedSince.value_or(snapshot_.now)};
+                .since = contender.asks->reservedSince.value_or(snapshot_.now),
+                .keptSince = *request_.reservedSince};
   std::optional<Ends> seen = endsFor(contender);
   reservations_.emplace_back(std::move(holder), snapshot_, ledger_, seen ? *seen : ends_, placer_);
   wakeAt(reservations_.back().wakeAt());
@@ -119,15 +122,14 @@ Scheduler::Judgement Scheduler::judge(const Contender& contender,
     const bool isOlder = ownSince && *ownSince < holder.since;
     BackfillRequest request = requestOf(contender, holder.queue, *holder.job);
     request.comesFirst = comesFirst;
-    const std::vector<Change> handedOver = preempted == nullptr
-                                               ? std::vector<Change>()
-                                               : handedOverBeside(holder, *preempted, request.inheritedFrom);
+    const Passed passed = preempted == nullptr ? Passed{} : passBeside(holder, *preempted);
+    request.inheritedFrom = passed.inheritedFrom;
     const BackfillVerdict verdict =
         each.judge({.job = &job,
                     .isEntitled = *isEntitled || isHigher || isOlder || (comesFirst && !byExpectedRun),
                     .request = request,
                     .preempts = preempted != nullptr,
-                    .handedOver = &handedOver},
+                    .handedOver = &passed.handedOver},
                    places);
     wakeAt(verdict.again);
     note(verdict, *holder.job);
@@ -135,20 +137,70 @@ Scheduler::Judgement Scheduler::judge(const Contender& contender,
     judgement.by = i;
     if (judgement.kind != Kind::kKept) judgement.kind = verdict.kind;
   }
+  if (preempted == nullptr && !judgement.isKept()) {
+    for (auto& each : towardsHoldersToCome(contender, places)) {
+      judgement.kind = Kind::kConditional;
+      judgement.conditions.push_back(std::move(each));
+    }
+  }
   if (limitHolds_.empty() || judgement.isKept()) return judgement;
   const QueueTree::Amounts held = tree_.heldBy(job, places);
   for (const LimitHold& each : limitHolds_) note(judgeBelow(each, contender, held), *each.job);
   return judgement;
 }
 
-// The gangs among these that the holder may not preempt itself. From the others the capacity is taken with
-// the time from which on the holder may have it, the earliest in `inheritedFrom`. (Lost: all but those of
-// lower priority in the holder's queue are handed over. A tenant then rids its capacity of the condition by
-// any preemption within its own queue.)
-std::vector<Change> Scheduler::handedOverBeside(const Holder& holder, const std::vector<Change>& preempted,
-                                                std::optional<base::WallTime>& inheritedFrom) {
+// One time for all. (Lost: a term of its own for each holder, or for each pool. Two of them keep the capacity
+// of a gang that needs both for ever, in turn. Lost: terms by the clock alone. Whether a gang keeps its
+// capacity in the first minutes then depends on the time of day.)
+void Scheduler::noteReservedSince(const std::vector<Contender>& contenders) {
+  base::WallTime since = request_.reservedSince.value_or(snapshot_.now);
+  for (const Contender& each : contenders) {
+    if (each.asks->reservedSince) since = std::min(since, *each.asks->reservedSince);
+  }
+  request_.reservedSince = since;
+}
+
+// In an order by expected run times; in any other whoever comes first does so by right.
+void Scheduler::listHoldersToCome(const std::vector<Contender>& contenders) {
+  if (!snapshot_.policy.backfill.enabled || !model::traitsOf(snapshot_.policy.ordering).takesTurns) return;
+  for (const Contender& each : contenders) {
+    if (each.asks->reservedSince && !each.waiting->silent) holdersToCome_.push_back({&each});
+  }
+}
+
+// A gang that is served before the holder of a reservation in their queue, as it is expected to take less,
+// has no reservation in its way. It starts on the condition that the holder preempts it once it has run for
+// that long. (Lost: without a condition. Who states a second and never ends then takes the capacity of
+// whoever waits in that queue for ever.)
+Scheduler::Conditions Scheduler::towardsHoldersToCome(const Contender& contender,
+                                                      const std::vector<model::Assignment>& places) {
+  Conditions conditions;
+  const auto& ownSince = contender.asks->reservedSince;
+  for (HolderToCome& each : holdersToCome_) {
+    const Contender& holder = *each.contender;
+    if (holder.queue != contender.queue || holder.priority != contender.priority) continue;
+    if (ownSince && *ownSince < *holder.asks->reservedSince) continue;
+    BackfillRequest request = requestOf(contender, holder.queue, *holder.waiting->job);
+    if (!request.isPreemptible || entitled(contender)) continue;
+    if (!each.pool) each.pool = openPoolOf(*holder.waiting->job, ledger_, placer_);
+    const bool concerned = std::any_of(places.begin(), places.end(), [&](const auto& place) {
+      const auto node = ledger_.find(place.node);
+      return node && (*each.pool)[*node] != 0;
+    });
+    if (!concerned) continue;
+    request.comesFirst = true;
+    const BackfillVerdict lent = lendReserved(request, {}, snapshot_.now, snapshot_.policy);
+    conditions.push_back({holder.waiting->job->key, holder.waiting->job->uid, lent.from});
+  }
+  return conditions;
+}
+
+// Capacity of gangs that the holder may not preempt itself is handed over; that of the others is taken with
+// the time from which on the holder may have it. (Lost: all but those of lower priority in the holder's queue
+// are handed over. A tenant then rids its capacity of the condition by any preemption within its own queue.)
+Scheduler::Passed Scheduler::passBeside(const Holder& holder, const std::vector<Change>& preempted) {
   const Priorities priorities(snapshot_);
-  if (!priorities.mayPreempt(*holder.job)) return preempted;
+  if (!priorities.mayPreempt(*holder.job)) return {preempted, std::nullopt};
   const Claimant claimant{.job = holder.job.get(),
                           .priority = holder.rank.priority,
                           .queue = holder.queue,
@@ -156,17 +208,17 @@ std::vector<Change> Scheduler::handedOverBeside(const Holder& holder, const std:
   // Rights are asked of the queues as they were before the claim.
   for (const Change& each : preempted)
     tree_.takeBack(tree_.queueOf(*each.job), tree_.heldBy(*each.job, each.remove));
-  std::vector<Change> handedOver;
+  Passed passed;
   for (const Change& each : preempted) {
     if (const auto from = preemptibleByFrom(claimant, *each.job)) {
-      inheritedFrom = inheritedFrom ? std::min(*inheritedFrom, *from) : *from;
+      passed.inheritedFrom = passed.inheritedFrom ? std::min(*passed.inheritedFrom, *from) : *from;
     } else {
-      handedOver.push_back(each);
+      passed.handedOver.push_back(each);
     }
   }
   for (const Change& each : preempted)
     tree_.giveUp(tree_.queueOf(*each.job), tree_.heldBy(*each.job, each.remove));
-  return handedOver;
+  return passed;
 }
 
 BackfillRequest Scheduler::requestOf(const Contender& contender, QueueTree::Index holders,

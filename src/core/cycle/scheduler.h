@@ -145,9 +145,22 @@ class Scheduler {
                   const std::vector<Change>* preempted = nullptr);
   [[nodiscard]] BackfillRequest requestOf(const Contender& contender, QueueTree::Index holders,
                                           const Job& holder);
-  [[nodiscard]] std::vector<Change> handedOverBeside(const Holder& holder,
-                                                     const std::vector<Change>& preempted,
-                                                     std::optional<base::WallTime>& inheritedFrom);
+  // Had a reservation in the last cycle, and has not been served in this one.
+  struct HolderToCome {
+    const Contender* contender = nullptr;
+    std::optional<std::vector<char>> pool = std::nullopt;  // once it was asked for
+  };
+  void noteReservedSince(const std::vector<Contender>& contenders);
+  void listHoldersToCome(const std::vector<Contender>& contenders);
+  [[nodiscard]] Conditions towardsHoldersToCome(const Contender& contender,
+                                                const std::vector<model::Assignment>& places);
+  // What a gang that preempts others passes by a holder.
+  struct Passed {
+    std::vector<Change> handedOver;  // of gangs that the holder may not preempt itself
+    // From when on the holder may have the capacity of the others, the earliest.
+    std::optional<base::WallTime> inheritedFrom;
+  };
+  [[nodiscard]] Passed passBeside(const Holder& holder, const std::vector<Change>& preempted);
   [[nodiscard]] std::optional<base::WallTime> preemptibleByFrom(const Claimant& claimant, const Job& gang);
   BackfillVerdict judgeBelow(const LimitHold& hold, const Contender& contender,
                              const QueueTree::Amounts& held);
@@ -202,6 +215,7 @@ class Scheduler {
   std::map<std::string, int> reservationsOf_;  // by namespace
   int reservationsPerNamespace_ = 0;
   std::vector<LimitHold> limitHolds_;
+  std::vector<HolderToCome> holdersToCome_;
 };
 
 }  // namespace trainyard::core

@@ -24,6 +24,15 @@ bool isServedBefore(const Contender* a, const Contender* b) {
   return a->rank.before(b->rank);
 }
 
+// Nothing holds a job that cannot be preempted to what it states, or to what others of its kind took. Its own
+// deadline does.
+void goByDeadline(const model::JobSpec& spec, OrderView& view) {
+  if (spec.preemptible) return;
+  view.gittinsIndex.reset();
+  view.remaining = spec.run.activeDeadline;
+  view.isUnbounded = !spec.run.activeDeadline;
+}
+
 }  // namespace
 
 Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot, RunTimeModel& forecast) {
@@ -41,6 +50,7 @@ Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot
   } else if (model::traitsOf(snapshot.policy.ordering).learns) {
     view.gittinsIndex = forecast.rate(job);
   }
+  goByDeadline(job.spec, view);
   return rankOf(view, orderSettings(snapshot.policy));
 }
 
@@ -57,6 +67,7 @@ Rank rankOf(const model::Job& job, int priority, const Standing& standing, const
   } else if (model::traitsOf(settings.ordering).learns) {
     view.gittinsIndex = forecast.rate(standing.question, job);
   }
+  goByDeadline(job.spec, view);
   return rankOf(view, settings);
 }
 

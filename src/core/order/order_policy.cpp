@@ -1,6 +1,7 @@
 #include "core/order/order_policy.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "core/order/orderings/orderings.h"
@@ -40,11 +41,14 @@ bool Rank::before(const Rank& other) const {
 }
 
 Rank rankOf(const OrderView& job, const OrderSettings& settings) {
-  const orderings::Measure measured = measure(job, settings);
+  const auto& traits = model::traitsOf(settings.ordering);
+  orderings::Measure measured = measure(job, settings);
+  if (job.isUnbounded && (traits.byEstimate || traits.learns))
+    measured.expected = std::numeric_limits<double>::infinity();
   return {.priority = job.priority,
           .expected = measured.expected,
           .stopCost = orderings::seconds(job.stopCost) * measured.perSecond,
-          .learnt = model::traitsOf(settings.ordering).learns && !job.remaining,
+          .learnt = traits.learns && !job.remaining,
           .running = job.running,
           .submitted = job.submitted,
           .key = job.key};

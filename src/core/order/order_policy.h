@@ -25,6 +25,8 @@ struct OrderView {
   std::optional<std::chrono::microseconds> remaining = std::nullopt;
   // Chance that it ends per second of running, learnt from others (RunTimeModel::rate).
   std::optional<double> gittinsIndex = std::nullopt;
+  // It cannot be preempted, and has no deadline: nothing holds it to what is expected of it.
+  bool isUnbounded = false;
   bool running = false;
   // Of one that runs: what a stop costs it (core/order/stop_cost.h).
   std::chrono::microseconds stopCost{0};
@@ -58,7 +60,8 @@ struct Rank {
 
 // Assumes: GPUs are what is scarce, and a job's mean time from submission to end is what people feel.
 //
-// Higher priority is served first, whatever the ordering; then who is expected to take less; then those that
+// Higher priority is served first, whatever the ordering; then who is expected to take less, in orderings
+// that go by what is stated or learnt an unbounded job last; then those that
 // run, which costs nothing; then the earlier submitted; then by namespace and name. What is expected each
 // ordering says in its own file (core/order/orderings/).
 [[nodiscard]] Rank rankOf(const OrderView& job, const OrderSettings& settings);

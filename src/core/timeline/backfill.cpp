@@ -7,13 +7,12 @@ namespace {
 
 using Kind = BackfillVerdict::Kind;
 
-// Until when reservations keep capacity from gangs that cannot be preempted; now or earlier: they have
-// lapsed.
-base::WallTime keptUntil(base::WallTime now, const model::Policy& policy) {
+// Until when the capacity is kept from gangs that cannot be preempted; now or earlier: that has lapsed.
+base::WallTime keptUntil(base::WallTime since, base::WallTime now, const model::Policy& policy) {
   const base::WallTime::duration limit = policy.backfill.reservationLimit;
   if (limit <= limit.zero()) return now;
-  const auto terms = now.time_since_epoch() / limit;
-  return terms % 2 == 0 ? base::WallTime(limit * (terms + 1)) : now;
+  const auto terms = std::max(now - since, limit.zero()) / limit;
+  return terms % 2 == 0 ? since + limit * (terms + 1) : now;
 }
 
 BackfillVerdict lendUntilPreempted(const BackfillRequest& request, const ReservedTime& reserved,
@@ -24,7 +23,7 @@ BackfillVerdict lendUntilPreempted(const BackfillRequest& request, const Reserve
     return {.kind = Kind::kConditional, .from = from, .endsInTime = true};
   }
   const base::WallTime from = now + policy.preemption.minRuntime;
-  if (request.comesFirst) return {Kind::kConditional, std::max<base::WallTime>(from, now + request.run.time)};
+  if (request.comesFirst) return {Kind::kConditional, from + request.run.time};
   const bool isStated = reserved.start && reserved.start->basis == Basis::kStated;
   if (!isStated || from <= reserved.start->at) return {Kind::kConditional, from};
   return {.kind = Kind::kKept,
@@ -50,7 +49,7 @@ BackfillVerdict lendReserved(const BackfillRequest& request, const ReservedTime&
   }
   const bool isKnown = reserved.start && reserved.start->basis != Basis::kGuess;
   if (isKnown && request.deadline && now + *request.deadline <= reserved.start->at) return {};
-  const base::WallTime until = keptUntil(now, policy);
+  const base::WallTime until = keptUntil(reserved.keptSince, now, policy);
   if (until <= now) return {};
   return {.kind = Kind::kKept, .again = until};
 }

@@ -40,9 +40,11 @@ struct BackfillRequest {
   std::optional<base::WallTime> inheritedFrom = std::nullopt;
 };
 
-// When the holder expects its capacity.
 struct ReservedTime {
-  std::optional<ExpectedTime> start;  // absent: not even when all others have ended
+  // When the holder expects its capacity; absent: not even when all others have ended.
+  std::optional<ExpectedTime> start;
+  // Since when anything has been reserved, for this holder or others.
+  base::WallTime keptSince{};
 };
 
 // Reserved capacity is lent only to a gang that is certain to return it.
@@ -50,14 +52,13 @@ struct ReservedTime {
 // Steps; the first that holds decides:
 //  1. the holder may preempt the gang: it starts, on the condition that the holder preempts it once that
 //     gives the holder its placement. If the gang is expected to end before the holder's expected start, not
-//     before conditionFrom(); if it comes before the holder in the order, not before it has run as long as it
-//     is expected to; else not before the policy's minRuntime has passed, for which there must be time. A
-//     gang that takes this capacity from others by preemption has no more time than those had
+//     before conditionFrom(); if it comes before the holder in the order, not before it has run minRuntime
+//     longer than it is expected to; else not before the policy's minRuntime has passed, for which there must
+//     be time. A gang that takes this capacity from others by preemption has no more time than those had
 //  2. the gang's own deadline ends it before the holder's expected start: it starts
-//  3. the reservation has lapsed: it starts. A reservation keeps capacity from gangs that cannot be preempted
-//  for
-//     BackfillPolicy::reservationLimit, lapses for as long, and so on; all reservations at the same times, or
-//     two of them could keep the capacity in turn
+//  3. reservations have lapsed: it starts. Since anything was first reserved, capacity is kept from gangs
+//  that
+//     cannot be preempted for BackfillPolicy::reservationLimit, not kept for as long, and so on
 // Statements about the run time are believed only where the holder can preempt the gang that breaks them.
 // (Lost: a count of gangs that cannot be preempted and are believed all the same. Sixteen that never end are
 // a cluster.)

@@ -27,6 +27,7 @@ struct LimitHold {
   std::size_t dimension = 0;
   std::int64_t demand = 0;
   std::optional<ExpectedTime> start = std::nullopt;
+  base::WallTime keptSince{};  // as Holder::keptSince
 
   [[nodiscard]] bool leavesRoom(const QueueTree& tree, QueueTree::Index queue,
                                 const QueueTree::Amounts& more) const;

@@ -95,7 +95,8 @@ BackfillVerdict Reservation::judge(const Asking& asking, const Places& places) {
     if (start_ && start_->basis != Basis::kGuess) from = std::max(from, start_->at);
     return {Kind::kConditional, from};
   }
-  const BackfillVerdict lent = lendReserved(asking.request, {start_}, snapshot_.now, snapshot_.policy);
+  const BackfillVerdict lent =
+      lendReserved(asking.request, {start_, holder_.keptSince}, snapshot_.now, snapshot_.policy);
   return !lent.isKept() && !lent.endsInTime && justFreed(places) ? briefly : lent;
 }
 

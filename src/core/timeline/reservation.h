@@ -24,11 +24,12 @@ struct Holder {
   bool silent = false;       // nothing can be written for it now
   std::size_t position = 0;  // in the snapshot
   QueueTree::Index queue = QueueTree::kCluster;
-  Rank rank = {};           // in its queue
-  bool overdue = false;     // keeps its turn in its queue, whatever its rank is by now
-  std::uint32_t shape = 0;  // PlacementCache::shapeOf
-  std::size_t widest = 0;   // may be placed this wide now
-  base::WallTime since{};   // has kept a reservation since
+  Rank rank = {};              // in its queue
+  bool overdue = false;        // keeps its turn in its queue, whatever its rank is by now
+  std::uint32_t shape = 0;     // PlacementCache::shapeOf
+  std::size_t widest = 0;      // may be placed this wide now
+  base::WallTime since{};      // has kept a reservation since
+  base::WallTime keptSince{};  // anybody has kept one since, without a break
 };
 
 // Capacity that is kept for a pending gang on the nodes that its members may use, its pool (EASY backfilling:

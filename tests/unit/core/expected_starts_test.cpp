@@ -55,6 +55,7 @@ std::map<std::string, std::int64_t> told(model::Snapshot snapshot) {
                                                   .domains = cache.domains(),
                                                   .queues = queues,
                                                   .cache = cache.schedule(),
+                                                  .reservedSince = cache.reservedSince(),
                                                   .waiting = std::move(asking),
                                                   .mostStartingMembers = 1'000});
   CHECK(schedule.changes.empty());
