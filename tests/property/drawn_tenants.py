@@ -97,9 +97,9 @@ class Draw:
             for again in range(second + 4, second + 150, rng.choice([3, 11])):
                 self.at(again, f"delete pod {name}-worker-0")
         if kind == "again":
-            for again in range(second + 7, second + 150, 25):
+            for again in range(second + 7, second + 150, 40):
                 self.at(again, f"delete job {name}")
-                self.at(again + 2, *statements)
+                self.at(again + self.grace + 5, *statements)
         if kind == "suspend":
             for again in range(second + 6, second + 90, 12):
                 self.at(again, f"suspend {name}")
