@@ -56,9 +56,9 @@ struct ReservedTime {
 //     longer than it is expected to; else not before the policy's minRuntime has passed, for which there must
 //     be time. A gang that takes this capacity from others by preemption has no more time than those had
 //  2. the gang's own deadline ends it before the holder's expected start: it starts
-//  3. reservations have lapsed: it starts. Since anything was first reserved, capacity is kept from gangs
-//  that
-//     cannot be preempted for BackfillPolicy::reservationLimit, not kept for as long, and so on
+//  3. reservations have lapsed: it starts. Since anything was first reserved, capacity is kept from
+//     gangs that cannot be preempted for BackfillPolicy::reservationLimit, not kept for as long, and
+//     so on
 // Statements about the run time are believed only where the holder can preempt the gang that breaks them.
 // (Lost: a count of gangs that cannot be preempted and are believed all the same. Sixteen that never end are
 // a cluster.)
