@@ -77,20 +77,4 @@ TEST_CASE("Tiresias by Muri's rules ends where all jobs come at once") {
   CHECK(result->jobs == trace->jobs.size());
 }
 
-ReplayOptions resumable(int trace) {
-  ReplayOptions options = muri(trace, ReplayPolicy{});
-  // As in Muri's simulator a stop costs the start-up alone.
-  options.checkpoint.permille = ReplayCheckpoint::kAll;
-  return options;
-}
-
-// As docs/replay.md has them.
-TEST_CASE("The default order on trace 3 with durations") {
-  ReplayOptions options = resumable(3);
-  options.withDurations = true;
-  const ReplayResult knowing = replay(options);
-  CHECK(knowing.meanCompletionSeconds == Approx(171'800.4906).epsilon(1e-6).margin(0));
-  CHECK(knowing.meanCompletionSeconds < published(3, "SRSF").mean);
-}
-
 }  // namespace
