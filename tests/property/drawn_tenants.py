@@ -50,7 +50,10 @@ class Draw:
 
     def text(self, title):
         out = [f"scenario {title}", *self.lines, ""]
+        last = max(second for second, statements in self.events if any(each.startswith("expect") for each in statements))
         for second, statements in sorted(self.events, key=lambda each: each[0]):
+            if second > last:
+                break
             out.append(f"at {second}s")
             out += [f"  {each}" for each in statements]
         return "\n".join(out) + "\n"

@@ -118,7 +118,9 @@ void ProtocolLaws::checkRecord(const model::Job& before, const model::Job& after
       violated(
           fmt::format("job {}: proposal {} follows epoch {}", after.key, is.proposal->id, was.lastEpoch));
     }
-    if (was.proposal)
+    // Nothing that is under way protects a gang from a claim.
+    const bool isPreempted = after.status.preemptions.count > before.status.preemptions.count;
+    if (was.proposal && !isPreempted)
       violated(fmt::format("job {}: proposal {} was overwritten", after.key, was.proposal->id));
   }
   if (same && was.proposal->phase == model::ProposalPhase::kClaiming &&

@@ -49,6 +49,7 @@ struct JobPlan {
   bool preemptible = true;
   std::chrono::seconds estimate{0};  // 0: none
   std::chrono::seconds deadline{0};  // activeDeadlineSeconds, 0: none
+  bool neverEnds = false;
 };
 
 // GPUs, of a Queue.
@@ -122,6 +123,8 @@ struct Scenario {
   std::vector<JobPlan> jobs;
   std::vector<TroublePlan> troubles;  // by time
   FaultOdds odds;
+  // Some of its jobs never end by themselves: in the end they are deleted.
+  bool lending = false;
 
   // Whether members with this wish may run on that node, by its number: nodes fill one rack after the other.
   [[nodiscard]] bool mayUse(int node, NodeWish wish) const {
@@ -131,8 +134,14 @@ struct Scenario {
 };
 
 // `contention`: with more gangs than fit, in queues and of priorities (contention_draw.h). Without, the same
-// life is drawn but for that; `late` likewise: with gangs that may begin before all their members are there.
-[[nodiscard]] Scenario drawScenario(std::uint64_t seed, bool contention, bool late = false);
+// life is drawn but for that; `late` likewise: with gangs that may begin before all their members are there;
+// `lending`, with contention: with jobs that never end, and one within its queue's guarantee.
+struct DrawOptions {
+  bool contention = false;
+  bool late = false;
+  bool lending = false;
+};
+[[nodiscard]] Scenario drawScenario(std::uint64_t seed, const DrawOptions& options);
 // One line a thing, for people who look at a failing seed.
 [[nodiscard]] std::string describe(const Scenario& scenario);
 

@@ -20,11 +20,11 @@ using std::chrono::milliseconds;
 
 class Draw {
  public:
-  Draw(std::uint64_t seed, bool contention, bool late)
+  Draw(std::uint64_t seed, const DrawOptions& options)
       : rng_(seed * 0x9E37'79B9'7F4A'7C15ULL + 1),
         wishes_(seed * 0x9E37'79B9'7F4A'7C15ULL + 2),
-        contention_(contention),
-        late_(late) {
+        lent_(seed * 0x9E37'79B9'7F4A'7C15ULL + 3),
+        options_(options) {
     scenario_.seed = seed;
   }
 
@@ -37,9 +37,10 @@ class Draw {
     for (int i = 0; i < troubles; ++i) trouble();
     odds();
     // Lives that were arranged for one step stay as they are.
-    if (contention_ && !arranged_) drawContention(scenario_, rng_.split());
-    if (late_) lateMembers();
+    if (options_.contention && !arranged_) drawContention(scenario_, rng_.split());
+    if (options_.late) lateMembers();
     if (!arranged_) nodeWishes();
+    if (options_.contention && options_.lending && !arranged_) lendings();
     std::stable_sort(scenario_.troubles.begin(), scenario_.troubles.end(),
                      [](const auto& a, const auto& b) { return a.at < b.at; });
     return std::move(scenario_);
@@ -99,6 +100,75 @@ class Draw {
     for (JobPlan& plan : scenario_.jobs) {
       if (wishes_.chance(1, 4)) plan.wish = kWishes[wishes_.below(std::size(kWishes))];
     }
+  }
+
+  // Jobs that never end take what is free. Whoever waits is promised some of it: by the guarantee of its
+  // queue, or since it came first.
+  void lendings() {
+    scenario_.lending = true;
+    scenario_.policy.backfill.reservationLimit = milliseconds(lent_.between(1'000, 20'000));
+    const milliseconds first(lent_.between(0, scenario_.length.count() / 2));
+    if (lent_.chance(1, 2))
+      holder(first);
+    else
+      owner();
+    const int jobs = static_cast<int>(lent_.between(1, 5));
+    for (int i = 0; i < jobs; ++i) lentTo(fmt::format("lent{}", i), first);
+  }
+
+  // It wants the whole cluster, and nobody has any right before it but those that are there already.
+  void holder(milliseconds at) {
+    scenario_.policy.ordering = model::Ordering::kFifo;
+    scenario_.queues.clear();
+    for (JobPlan& plan : scenario_.jobs) {
+      plan.queue.clear();
+      plan.priority.clear();
+      plan.preemptible = true;
+    }
+    JobPlan plan;
+    plan.name = "holder";
+    plan.submitAt = at;
+    plan.runFor = milliseconds(3'000);
+    plan.roles.push_back({"worker", scenario_.nodes * scenario_.gpusOnNode, 1});
+    scenario_.jobs.push_back(std::move(plan));
+  }
+
+  void owner() {
+    int left = scenario_.nodes * scenario_.gpusOnNode;
+    for (const QueuePlan& queue : scenario_.queues) left -= queue.guaranteed;
+    if (left <= 0) return;
+    QueuePlan owners;
+    owners.name = "owners";
+    owners.guaranteed = static_cast<int>(lent_.between(1, left));
+    JobPlan plan;
+    plan.name = "owner";
+    plan.queue = owners.name;
+    plan.submitAt = milliseconds(lent_.between(scenario_.length.count() / 2, scenario_.length.count()));
+    plan.runFor = milliseconds(3'000);
+    plan.roles.push_back({"worker", static_cast<int>(lent_.between(1, owners.guaranteed)), 1});
+    scenario_.queues.push_back(std::move(owners));
+    scenario_.jobs.push_back(std::move(plan));
+  }
+
+  void lentTo(std::string name, milliseconds from) {
+    const bool isTeams = !scenario_.queues.empty();
+    JobPlan plan;
+    plan.name = std::move(name);
+    plan.neverEnds = true;
+    plan.runFor = std::chrono::hours(24);
+    plan.submitAt = milliseconds(lent_.between(isTeams ? 0 : from.count(), scenario_.length.count()));
+    plan.restartWhole = lent_.chance(1, 2);
+    if (lent_.chance(1, 3)) plan.estimate = std::chrono::seconds(lent_.chance(1, 2) ? 1 : 36'000);
+    if (isTeams) {
+      plan.preemptible = !lent_.chance(1, 10);
+      const std::size_t queue = lent_.below(scenario_.queues.size());
+      if (scenario_.queues[queue].name != "owners") plan.queue = scenario_.queues[queue].name;
+      if (lent_.chance(1, 4)) plan.priority = "high";
+    }
+    const int gpus = lent_.chance(1, 2) ? 1 : scenario_.gpusOnNode;
+    const int most = scenario_.nodes * scenario_.gpusOnNode / gpus;
+    plan.roles.push_back({"worker", static_cast<int>(lent_.between(1, most)), gpus});
+    scenario_.jobs.push_back(std::move(plan));
   }
 
   // It changes its size, more often than once, while it runs.
@@ -287,8 +357,8 @@ class Draw {
 
   base::Rng rng_;
   base::Rng wishes_;
-  const bool contention_;
-  const bool late_;
+  base::Rng lent_;
+  const DrawOptions options_;
   Scenario scenario_;
   std::uint64_t pick_ = 0;
   bool arranged_ = false;
@@ -296,8 +366,6 @@ class Draw {
 
 }  // namespace
 
-Scenario drawScenario(std::uint64_t seed, bool contention, bool late) {
-  return Draw(seed, contention, late).run();
-}
+Scenario drawScenario(std::uint64_t seed, const DrawOptions& options) { return Draw(seed, options).run(); }
 
 }  // namespace trainyard::simulation

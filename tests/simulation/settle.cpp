@@ -13,6 +13,8 @@ using namespace std::chrono_literals;
 // After the last fault: a lease runs out, an attempt meets its deadline, backs off, and goes well.
 constexpr base::Instant::duration kLongest = 400s;
 constexpr base::Instant::duration kLook = 500ms;
+constexpr base::Instant::duration kTakeOver = 16s;
+constexpr base::Instant::duration kServed = 90s;
 // A life of half a minute with every fault takes some hundreds.
 constexpr std::uint64_t kMostCalls = 6'000;
 
@@ -112,6 +114,20 @@ void World::checkWaiting() {
   }
 }
 
+// Nobody ends by himself: who waits is served by those who give back what they were lent.
+void World::serve() {
+  // Another operator leads by then.
+  runFor(kTakeOver);
+  const base::Instant end = cluster_->loop().now() + kServed;
+  while (cluster_->loop().now() < end && result_.problems.empty()) {
+    runFor(kLook);
+    service_->look(cluster_->loop().wallNow());
+  }
+  for (const JobPlan& plan : scenario_.jobs) {
+    if (plan.neverEnds) deleteJob(plan.name);
+  }
+}
+
 void World::settle() {
   const base::Instant end = cluster_->loop().now() + kLongest;
   while (cluster_->loop().now() < end) {
@@ -121,7 +137,7 @@ void World::settle() {
       const auto& jobs = truth().jobs.all();
       const bool waits =
           std::any_of(jobs.begin(), jobs.end(), [](const auto& job) { return !job->finished(); });
-      runFor(waits ? 16s : 3s);
+      runFor(waits ? kTakeOver : 3s);
       if (atRest()) return checkWaiting();
     }
     if (!cluster_->invariants().violations().empty() || !laws_->violations().empty()) return;

@@ -66,8 +66,7 @@ class Campaign {
       const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
       // Every hundredth is run again: equal seeds must make equal runs.
       if (options_.replay || seed % 100 == 0) {
-        const RunResult again =
-            runSeed(seed, {.contention = run.contention, .late = run.late, .types = run.types});
+        const RunResult again = runSeed(seed, {.draw = run.draw, .types = run.types});
         if (again.trace != result.trace)
           result.problems.push_back(
               fmt::format("a second run differs: {} and {} lines", result.lines, again.lines));
@@ -81,8 +80,7 @@ class Campaign {
     hits_.add(result.hits);
     times_.push_back(ms);
     if (options_.count == 1)
-      fmt::print("{}trace {:016x}, {} lines\n",
-                 describe(drawScenario(seed, options_.run.contention, options_.run.late)), result.trace,
+      fmt::print("{}trace {:016x}, {} lines\n", describe(drawScenario(seed, options_.run.draw)), result.trace,
                  result.lines);
     if (result.problems.empty()) return;
     ++failed_;
@@ -130,9 +128,11 @@ int main(int argc, char** argv) {
   app.add_flag("--until-found", options.untilFound, "stop at the first seed that fails");
   app.add_flag("--replay", options.replay, "run every seed twice and compare");
   app.add_flag("--table", options.table, "print how often which fault met which step");
-  app.add_flag("--contention", options.run.contention,
+  app.add_flag("--contention", options.run.draw.contention,
                "more gangs than fit, with queues and priorities: some have to make room");
-  app.add_flag("--late", options.run.late, "gangs that may begin before all their members are there");
+  app.add_flag("--late", options.run.draw.late, "gangs that may begin before all their members are there");
+  app.add_flag("--lending", options.run.draw.lending,
+               "with contention: some jobs never end, and those who were promised are served all the same");
   app.add_flag("--trace", options.run.trace, "print every API call of the operators on stderr");
   app.add_flag("--log", options.run.log, "print what the programs log on stderr");
   CLI11_PARSE(app, argc, argv);

@@ -70,6 +70,8 @@ bool World::build() {
   };
   nodeWishes_ = std::make_unique<NodeWishLaws>(scenario_, cluster_->observer(), readPod,
                                                [this](std::string what) { problem(std::move(what)); });
+  service_ = std::make_unique<ServiceLaws>(scenario_, cluster_->observer(),
+                                           [this](std::string what) { problem(std::move(what)); });
   chaos_.attach({.loop = cluster_->loop(),
                  .kill = [this](const std::string& client) { killAndReplace(numberOf(client)); },
                  .pause = [this](const std::string& client,
@@ -106,6 +108,7 @@ RunResult World::run() {
   runFor(scenario_.length);
   chaos_.end();
   heal();
+  if (scenario_.lending) serve();
   settle();
   checkEnd();
   result_.trace = trace_.hash();
@@ -129,7 +132,7 @@ void World::submit(const JobPlan& plan) {
 }
 
 RunResult runSeed(std::uint64_t seed, const RunOptions& options) {
-  return World(drawScenario(seed, options.contention, options.late), options).run();
+  return World(drawScenario(seed, options.draw), options).run();
 }
 
 }  // namespace trainyard::simulation

@@ -10,14 +10,14 @@
 #include "simulation/chaos.h"
 #include "simulation/node_wish_laws.h"
 #include "simulation/scenario.h"
+#include "simulation/service_laws.h"
 
 namespace trainyard::simulation {
 
 struct RunOptions {
   bool trace = false;  // every call on stderr
   bool log = false;    // what the programs say
-  bool contention = false;
-  bool late = false;  // gangs that may begin before all their members are there
+  DrawOptions draw;
   std::shared_ptr<const sim::Registry> types = nullptr;
 };
 
@@ -69,6 +69,7 @@ class World {
   void heal();
   // settle.cpp
   void settle();
+  void serve();
   [[nodiscard]] bool atRest() const;
   [[nodiscard]] NodeWish wishOf(const model::Job& job) const;
   [[nodiscard]] bool fits(const model::Job& job) const;
@@ -91,6 +92,7 @@ class World {
   std::unique_ptr<sim::SimulatedCluster> cluster_;
   std::unique_ptr<ProtocolLaws> laws_;
   std::unique_ptr<NodeWishLaws> nodeWishes_;
+  std::unique_ptr<ServiceLaws> service_;
   std::map<std::string, std::string> goneNodes_;  // name and body of nodes that were deleted
   std::set<std::string> submitted_;
   std::set<int> paused_;
