@@ -118,7 +118,7 @@ void ProtocolLaws::checkRecord(const model::Job& before, const model::Job& after
       violated(
           fmt::format("job {}: proposal {} follows epoch {}", after.key, is.proposal->id, was.lastEpoch));
     }
-    // Nothing that is under way protects a gang from a claim.
+    // A claim may preempt a gang that has a proposal.
     const bool isPreempted = after.status.preemptions.count > before.status.preemptions.count;
     if (was.proposal && !isPreempted)
       violated(fmt::format("job {}: proposal {} was overwritten", after.key, was.proposal->id));

@@ -102,8 +102,8 @@ class Draw {
     }
   }
 
-  // Jobs that never end take what is free. Whoever waits is promised some of it: by the guarantee of its
-  // queue, or since it came first.
+  // Jobs that never end take the free capacity. One pending job is entitled to some of it: by the guarantee
+  // of its queue, or as it came first.
   void lendings() {
     scenario_.lending = true;
     scenario_.policy.backfill.reservationLimit = milliseconds(lent_.between(1'000, 20'000));
@@ -116,7 +116,7 @@ class Draw {
     for (int i = 0; i < jobs; ++i) lentTo(fmt::format("lent{}", i), first);
   }
 
-  // It wants the whole cluster, and nobody has any right before it but those that are there already.
+  // It needs the whole cluster. Only jobs that run already have precedence.
   void holder(milliseconds at) {
     scenario_.policy.ordering = model::Ordering::kFifo;
     scenario_.queues.clear();

@@ -101,7 +101,7 @@ std::optional<base::WallTime> ServiceLaws::holdsSince(const Job& job) const {
   for (const auto& each : truth_.cache().jobs.all()) {
     if (each->uid == job.uid || each->finished()) continue;
     const auto& gang = each->status.gang;
-    // Whoever may come before it in any order leaves it uncertain.
+    // The promise is uncertain beside a job that any rule may serve first.
     const bool isAlike = each->spec.queue == job.spec.queue &&
                          each->spec.priorityClassName == job.spec.priorityClassName && each->spec.preemptible;
     if (!isAlike) return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/time.h"
@@ -10,13 +11,13 @@
 
 namespace trainyard::simulation {
 
-// When who waits is served (docs/preemption.md, "What is promised"), looked at again and again while nothing
-// goes wrong. Jobs that never end hold what they were lent:
+// Checks when pending jobs start (docs/preemption.md, "What is promised"), while no fault occurs and jobs
+// that never end hold lent capacity:
 //  - a gang of single GPUs within its queue's guarantee starts within minRuntime + grace + 10 s
 //  - the holder of a reservation starts within the larger of minRuntime and reservationLimit + grace + 10 s
 //    after the last start of another gang, once all that run have started after its reservation, in its
-//    queue, and may be preempted. Only where the order is that of submission: in others who comes first has
-//    the run that is expected of him
+//    queue, and may be preempted. Only with `ordering: fifo`: under the others a job that is served first
+//    may run as long as expected
 // Written down without the product's help, and narrower than the page: what is not certain is no violation.
 class ServiceLaws {
  public:

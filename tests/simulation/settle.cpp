@@ -114,9 +114,9 @@ void World::checkWaiting() {
   }
 }
 
-// Nobody ends by himself: who waits is served by those who give back what they were lent.
+// Jobs that never end hold lent capacity; the laws check that pending jobs get it back in time.
 void World::serve() {
-  // Another operator leads by then.
+  // A crashed leader has been replaced by then.
   runFor(kTakeOver);
   const base::Instant end = cluster_->loop().now() + kServed;
   while (cluster_->loop().now() < end && result_.problems.empty()) {

@@ -132,7 +132,7 @@ int main(int argc, char** argv) {
                "more gangs than fit, with queues and priorities: some have to make room");
   app.add_flag("--late", options.run.draw.late, "gangs that may begin before all their members are there");
   app.add_flag("--lending", options.run.draw.lending,
-               "with contention: some jobs never end, and those who were promised are served all the same");
+               "with contention: some jobs never end, and entitled jobs must still start in time");
   app.add_flag("--trace", options.run.trace, "print every API call of the operators on stderr");
   app.add_flag("--log", options.run.log, "print what the programs log on stderr");
   CLI11_PARSE(app, argc, argv);

@@ -19,7 +19,7 @@ constexpr std::size_t kMostElectable = 64;
 }  // namespace
 
 bool Overdue::isOverdue(const Contender& contender) {
-  // Nobody that comes later goes first.
+  // Under the order of submission no later job is served first.
   if (!model::traitsOf(in_.snapshot.policy.ordering).takesTurns) return false;
   const bool takesPart = takesTurns(in_.snapshot.policy) && survivesStops(contender.waiting->job->spec);
   return responseRatio(contender) > (takesPart ? kPatienceOfTurns * in_.report.load() : 1);
@@ -30,7 +30,7 @@ double Overdue::responseRatio(const Contender& contender) {
   const model::Job& job = *contender.waiting->job;
   const Seconds waited = in_.snapshot.now - in_.placer.waitingSinceOf(job, contender.position);
   Seconds run = cautiousRun(job, in_.snapshot.now, in_.runs).time;
-  // Nothing holds a job that cannot be preempted to that.
+  // A job that cannot be preempted may run longer than it states.
   if (!job.spec.preemptible) run = std::max<Seconds>(run, in_.snapshot.policy.backfill.reservationLimit);
   return waited.count() / std::max(1.0, run.count());
 }

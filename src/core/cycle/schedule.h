@@ -83,8 +83,8 @@ struct ScheduleRequest {
   const Domains& domains;
   QueueTree& queues;  // of this snapshot; what starts is charged to it
   PlacementCache& cache;
-  // Since when anything has been reserved without a break, whoever the holders were; absent: nothing is. As
-  // the last scheduling left it; with nothing left, since the oldest holder's reservation.
+  // The start of the unbroken period in which reservations have existed; absent if none exists. Read and
+  // updated. A new leader, which has no value, takes the time of the oldest holder's reservation.
   std::optional<base::WallTime>& reservedSince;
   std::vector<WaitingJob> waiting;  // jobs of the snapshot
   // Placed gangs whose record this cycle changes already, or that end: none of them is asked for room, or

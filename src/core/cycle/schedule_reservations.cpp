@@ -19,7 +19,7 @@ void Scheduler::keepPlaces(const Contender& contender, const GangShape& shape) {
   // The pool number identifies a job's nodes only if no node of the pool is excluded for that job.
   const bool isWhole = placer_.closedTo(*job) == nullptr;
   const std::pair pool(job->key.ns, request_.cache.poolOf(*job, shape.key));
-  // What a job is guaranteed is kept for it whoever of its namespace waits before it.
+  // A job within its guarantee has a reservation even if another job of its namespace comes before it.
   const bool isGuaranteed = entitled(contender);
   if ((!isGuaranteed && isWhole && pools_.contains(pool)) || !hasReservationLeft(contender)) return;
   if (!words_.waitsForRoom(contender, shape) || (!isGuaranteed && keptByAnother(contender))) return;
@@ -160,7 +160,7 @@ void Scheduler::noteReservedSince(const std::vector<Contender>& contenders) {
   request_.reservedSince = since;
 }
 
-// In an order by expected run times; in any other whoever comes first does so by right.
+// Only for orderings by expected run time. Under the others a job that is served first needs no condition.
 void Scheduler::listHoldersToCome(const std::vector<Contender>& contenders) {
   if (!snapshot_.policy.backfill.enabled || !model::traitsOf(snapshot_.policy.ordering).takesTurns) return;
   for (const Contender& each : contenders) {
@@ -168,10 +168,10 @@ void Scheduler::listHoldersToCome(const std::vector<Contender>& contenders) {
   }
 }
 
-// A gang that is served before the holder of a reservation in their queue, as it is expected to take less,
-// has no reservation in its way. It starts on the condition that the holder preempts it once it has run for
-// that long. (Lost: without a condition. Who states a second and never ends then takes the capacity of
-// whoever waits in that queue for ever.)
+// A gang with a shorter expected run is served before the holder of a reservation in its queue, so no
+// reservation is in its way yet. The holder may preempt it minRuntime after that run should have ended.
+// (Lost: no condition. A job that states one second and never ends then keeps a pending gang of its queue
+// from its capacity for ever.)
 Scheduler::Conditions Scheduler::towardsHoldersToCome(const Contender& contender,
                                                       const std::vector<model::Assignment>& places) {
   Conditions conditions;

@@ -60,10 +60,10 @@ struct Rank {
 
 // Assumes: GPUs are what is scarce, and a job's mean time from submission to end is what people feel.
 //
-// Higher priority is served first, whatever the ordering; then who is expected to take less, in orderings
-// that go by what is stated or learnt an unbounded job last; then those that
-// run, which costs nothing; then the earlier submitted; then by namespace and name. What is expected each
-// ordering says in its own file (core/order/orderings/).
+// Jobs are served by priority, whatever the ordering; then by expected work, the least first; running jobs
+// before pending ones, as they cost nothing; then by submission, namespace and name. Orderings that go by
+// stated or learnt run times serve an unbounded job last. Each ordering defines expected work in its own file
+// (core/order/orderings/).
 [[nodiscard]] Rank rankOf(const OrderView& job, const OrderSettings& settings);
 
 // Whether it pays to stop `running` for `waiting`, of the same priority: when this is expected to take less

@@ -43,7 +43,7 @@ struct BackfillRequest {
 struct ReservedTime {
   // When the holder expects its capacity; absent: not even when all others have ended.
   std::optional<ExpectedTime> start;
-  // Since when anything has been reserved, for this holder or others.
+  // The start of the unbroken period in which reservations have existed.
   base::WallTime keptSince{};
 };
 

@@ -29,7 +29,7 @@ struct Holder {
   std::uint32_t shape = 0;     // PlacementCache::shapeOf
   std::size_t widest = 0;      // may be placed this wide now
   base::WallTime since{};      // has kept a reservation since
-  base::WallTime keptSince{};  // anybody has kept one since, without a break
+  base::WallTime keptSince{};  // one holder or another has existed since
 };
 
 // Capacity that is kept for a pending gang on the nodes that its members may use, its pool (EASY backfilling:
