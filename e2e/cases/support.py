@@ -312,10 +312,21 @@ class Case(unittest.TestCase):
             delete_job(namespace, item["metadata"]["name"])
         core().delete_collection_namespaced_pod(
             namespace, label_selector=f"!{JOB_NAME}", grace_period_seconds=0)
-        with watch_jobs(namespace) as jobs:
-            jobs.wait(lambda all_: not all_, f"all jobs of {namespace} are gone")
-        with watch_pods(namespace) as pods:
-            pods.wait(lambda all_: not all_, f"all pods of {namespace} are gone")
+        try:
+            with watch_jobs(namespace) as jobs:
+                jobs.wait(lambda all_: not all_, f"all jobs of {namespace} are gone")
+            with watch_pods(namespace) as pods:
+                pods.wait(lambda all_: not all_, f"all pods of {namespace} are gone")
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{what_stays(namespace)}") from None
+
+
+def what_stays(namespace):
+    """The jobs and pods of a namespace, whole, and what the simulated kubelets could not do for these pods."""
+    kept = kubectl("get", "trainingjobs,pods", "-n", namespace, "-o", "yaml")
+    refused = [line for line in given().log("kwok").read_text().splitlines()
+               if '"ERROR"' in line and f'"{namespace}/' in line]
+    return "\n".join(["--- what stays", kept, "--- errors of kwok", *refused])
 
 
 # ---- processes

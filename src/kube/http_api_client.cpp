@@ -154,7 +154,11 @@ class HttpApiClient::Impl : public std::enable_shared_from_this<Impl> {
         again(call, call->backoff.next(executor_.now()));
         return;
       }
-      call->done(base::fail(named(std::move(answer.error()), call->request)));
+      base::Error error = named(std::move(answer.error()), call->request);
+      // A server that is away refuses every request; one that took it and says nothing does so rarely.
+      if (error.code == ErrorCode::kOutcomeUnknown)
+        log_.warning("a request was not answered", {{"error", error.message}});
+      call->done(base::fail(std::move(error)));
       return;
     }
     logWarnings(answer->headers);
