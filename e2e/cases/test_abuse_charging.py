@@ -70,6 +70,20 @@ class Charges(Abuse):
         support.delete_job(self.others, "own")
         support.delete_job(self.namespace, "lent")
 
+    def test_a_deadline_raised_after_the_start(self):
+        """A job that cannot be preempted starts before the holder of a reservation when its deadline ends it in time."""
+        firm = job("firm", replicas=1, preemptible=False, run={"activeDeadlineSeconds": 600})
+        support.create_job(self.namespace, firm)
+        wait_phase(self.jobs, self.namespace, "firm", "Running")
+        for later in (86400, None):
+            with self.assertRaisesRegex(ApiException, "can only be lowered while the job has its places"):
+                self.patch("firm", {"run": {"activeDeadlineSeconds": later}})
+        self.patch("firm", {"run": {"activeDeadlineSeconds": 300}})
+        support.delete_job(self.namespace, "firm")
+        self.runs("lent", replicas=1, run={"activeDeadlineSeconds": 600})
+        self.patch("lent", {"run": {"activeDeadlineSeconds": 86400}})
+        support.delete_job(self.namespace, "lent")
+
     def test_another_queue_while_the_pods_still_end(self):
         """Suspended, moved to another queue and made small, resumed: the other team paid, or nobody, as long as the
         pods were there; and whether the queue was open to it was not asked again."""
