@@ -7,7 +7,7 @@ Each seed is one scenario file (docs/scenarios.md) that the whole operator runs 
   guarantee  a gang within its queue's guarantee starts within minRuntime + grace + 10 s, whatever tenants of other
              queues create, delete, scale, suspend, never end and lie about
   holder     a gang that waits for what runs before it starts within the larger of minRuntime and
-             backfill.reservationLimit + grace + 10 s after that has ended, whatever has been started since
+             backfill.reservationLimit + twice the grace + 10 s after that has ended, whatever has been started since
   end        jobs that end by themselves all end, whoever preempts whom
 A scenario that fails is printed with its seed.
 """
@@ -144,7 +144,7 @@ def holder(seed):
     for i in range(rng.randint(1, 8)):
         draw.attack(f"bad/a{i}", None, rng.randint(6, old + 5))
     lent = max(draw.min_runtime, draw.reservation_limit)
-    draw.at(old + 5 + lent + draw.grace + SLACK + SETTLE, "expect good/large runs")
+    draw.at(old + 5 + lent + 2 * draw.grace + SLACK + SETTLE, "expect good/large runs")
     return draw.text(f"a holder starts in time, seed {seed}")
 
 
@@ -213,6 +213,7 @@ def main():
     parser.add_argument("--from", dest="first", type=int, default=1, metavar="SEED")
     parser.add_argument("--count", type=int, default=100, metavar="N")
     parser.add_argument("--keep", metavar="DIR", help="keep the files of scenarios that fail here")
+    parser.add_argument("--until-found", action="store_true", help="stop after the first batch in which one fails")
     parser.add_argument("--print", action="store_true", dest="show", help="print the scenario of the first seed")
     args = parser.parse_args()
     if args.show:
@@ -229,6 +230,8 @@ def main():
             if args.keep:
                 Path(args.keep).mkdir(parents=True, exist_ok=True)
                 (Path(args.keep) / f"{seed}.scenario").write_text(scenario(seed))
+        if failed and args.until_found:
+            break
     print(f"{args.count} clusters from seed {args.first}: {failed} break a promise")
     return 1 if failed else 0
 

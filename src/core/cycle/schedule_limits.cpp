@@ -74,7 +74,7 @@ BackfillVerdict Scheduler::judgeBelow(const LimitHold& hold, const Contender& co
                                       const QueueTree::Amounts& held) {
   if (hold.leavesRoom(tree_, contender.queue, held) || entitled(contender)) return {};
   if (hold.own == contender.queue && contender.priority > hold.rank.priority) return {};
-  return lendReserved(requestOf(contender, hold.own, *hold.job), {hold.start, hold.keptSince}, snapshot_.now,
+  return lendReserved(requestOf(contender, hold.own, *hold.job), hold.reserved, snapshot_.now,
                       snapshot_.policy);
 }
 
@@ -102,8 +102,7 @@ void Scheduler::keepBelowLimits(const Contender& contender, const QueueTree::Amo
                              .at = at,
                              .dimension = d,
                              .demand = demand[d],
-                             .start = reservations_.back().start(),
-                             .keptSince = *request_.reservedSince});
+                             .reserved = reservations_.back().reserved()});
     }
   }
 }
@@ -131,8 +130,8 @@ void Scheduler::holdBelowLimit(const Contender& contender, const QueueTree::Exce
        .at = beyond.queue,
        .dimension = beyond.dimension,
        .demand = demand,
-       .start = roomBelowLimit(tree_, beyond.queue, beyond.dimension, demand, seen ? *seen : ends_),
-       .keptSince = *request_.reservedSince});
+       .reserved = roomBelowLimit(tree_, beyond.queue, beyond.dimension, demand, seen ? *seen : ends_,
+                                  *request_.reservedSince, snapshot_.now)});
   words_.keepsLimit(contender);
 }
 
@@ -141,9 +140,11 @@ Scheduler::PendingPtr Scheduler::limitWords(const Contender& contender) {
   if (keptBelow_) {
     const auto hold = std::find_if(limitHolds_.begin(), limitHolds_.end(),
                                    [&](const LimitHold& each) { return each.job == keptBelow_; });
-    const bool known = hold != limitHolds_.end() && hold->start && hold->start->basis != Basis::kGuess;
-    return std::make_shared<Pending>(explainKeptBelowLimit(
-        tree_, exhausted_->queue, *keptBelow_, known ? std::optional(hold->start->at) : std::nullopt));
+    const bool known =
+        hold != limitHolds_.end() && hold->reserved.start && hold->reserved.start->basis != Basis::kGuess;
+    return std::make_shared<Pending>(
+        explainKeptBelowLimit(tree_, exhausted_->queue, *keptBelow_,
+                              known ? std::optional(hold->reserved.start->at) : std::nullopt));
   }
   return words_.limits().limitReached(contender, *exhausted_, awaitedBy(contender));
 }

@@ -197,6 +197,31 @@ GangStep createMissing(const Job& job, const std::vector<Member>& members, const
   return step;
 }
 
+// Whether a record is being written of a gang that a pod of this name may be a member of: it is shown as it
+// will be, which it may not come to.
+bool isBeingWritten(const model::ObjectKey& pod, const GangContext& context) {
+  if (context.others == nullptr) return false;
+  for (auto dash = pod.name.find('-'); dash != std::string::npos; dash = pod.name.find('-', dash + 1)) {
+    const auto told = context.others->find({pod.ns, pod.name.substr(0, dash)});
+    if (told != context.others->end() && told->second.writing) return true;
+  }
+  return false;
+}
+
+// A victim that is gone or has ended, and whose place the record of its gang may still have: what says
+// otherwise is not known to be written. With the claim's places as well, queues could hold more than they
+// may. Null where there is none.
+const model::Victim* notGivenUp(const Proposal& claim, const GangContext& context) {
+  for (const model::Victim& victim : claim.victims) {
+    const model::Pod* pod = findVictim(*context.pods, victim);
+    if (pod != nullptr && !pod->finished()) continue;
+    const VictimsPlace place = placeOf(victim, *context.pods, *context.jobs);
+    if (place.gang != nullptr && !place.givenUp) return &victim;
+    if (isBeingWritten(victim.pod, context)) return &victim;
+  }
+  return nullptr;
+}
+
 // What has to come before anybody is stopped: the API server takes all our pods, and nothing but the victims
 // is in their way. Nothing once that is so, and the claim stands.
 std::optional<GangStep> makeSure(const Job& job, const JobPods& pods,
@@ -218,9 +243,12 @@ std::optional<GangStep> makeSure(const Job& job, const JobPods& pods,
   switch (barrier.verdict) {
     case BarrierVerdict::kPass: return std::nullopt;
     case BarrierVerdict::kWait: return GangStep{};
-    case BarrierVerdict::kAbort: return abort(job, {barrier.reason, barrier.lostNodes}, context);
+    case BarrierVerdict::kAbort: break;
   }
-  return std::nullopt;
+  // The ledger counts such a place beside the claim's own: that is no shortage. (Lost: the attempt is given
+  // up. A tenant could suspend a gang as soon as it was to be preempted.)
+  if (notGivenUp(*job.status.gang.proposal, context) != nullptr) return GangStep{};
+  return abort(job, {barrier.reason, barrier.lostNodes}, context);
 }
 
 // Whether the pod's gang shrinks by it: it is told, and has its time; then its own gang deletes it.
@@ -276,28 +304,6 @@ GangStep stepVictims(const Job& job, const JobPods& pods, const std::vector<cons
   }
   if (!step.record) step.wakeAt = step.wakeAt ? std::min(*step.wakeAt, proposal.deadline) : proposal.deadline;
   return step;
-}
-
-// Whether a record is being written of a gang that a pod of this name may be a member of: it is shown as it
-// will be, which it may not come to.
-bool isBeingWritten(const model::ObjectKey& pod, const GangContext& context) {
-  if (context.others == nullptr) return false;
-  for (auto dash = pod.name.find('-'); dash != std::string::npos; dash = pod.name.find('-', dash + 1)) {
-    const auto told = context.others->find({pod.ns, pod.name.substr(0, dash)});
-    if (told != context.others->end() && told->second.writing) return true;
-  }
-  return false;
-}
-
-// A victim whose place the record of its gang may still have: what says otherwise is not known to be written.
-// With the claim's places as well, queues could hold more than they may. Null where there is none.
-const model::Victim* notGivenUp(const Proposal& claim, const GangContext& context) {
-  for (const model::Victim& victim : claim.victims) {
-    const VictimsPlace place = placeOf(victim, *context.pods, *context.jobs);
-    if (place.gang != nullptr && !place.givenUp) return &victim;
-    if (isBeingWritten(victim.pod, context)) return &victim;
-  }
-  return nullptr;
 }
 
 // What was claimed is free. Whose it was may have been late to write that it gives it up.

@@ -17,6 +17,7 @@ base::WallTime keptUntil(base::WallTime since, base::WallTime now, const model::
 
 BackfillVerdict lendUntilPreempted(const BackfillRequest& request, const ReservedTime& reserved,
                                    base::WallTime now, const model::Policy& policy) {
+  if (reserved.isImminent && !request.comesFirst) return {.kind = Kind::kKept};
   const bool isKnown = reserved.start && reserved.start->basis != Basis::kGuess;
   if (isKnown && request.run.basis != Basis::kGuess && now + request.run.time <= reserved.start->at) {
     const base::WallTime from = std::min(reserved.start->at, conditionFrom(request.run, now, policy));
@@ -31,6 +32,10 @@ BackfillVerdict lendUntilPreempted(const BackfillRequest& request, const Reserve
 }
 
 }  // namespace
+
+bool isImminent(const ExpectedTime& start, bool awaitsLeaving, base::WallTime now) {
+  return awaitsLeaving && start.basis == Basis::kStated && start.at <= now + kLeastOverrun;
+}
 
 base::WallTime conditionFrom(const ExpectedRun& run, base::WallTime now, const model::Policy& policy) {
   const base::WallTime::duration least = policy.preemption.minRuntime;

@@ -45,20 +45,29 @@ struct ReservedTime {
   std::optional<ExpectedTime> start;
   // The start of the unbroken period in which reservations have existed.
   base::WallTime keptSince{};
+  // All that is in the holder's way is leaving already, or may be preempted by it now.
+  bool isImminent = false;
 };
+
+// `awaitsLeaving`: some of what is in the holder's way is leaving already.
+[[nodiscard]] bool isImminent(const ExpectedTime& start, bool awaitsLeaving, base::WallTime now);
 
 // Reserved capacity is lent only to a gang that is certain to return it.
 //
 // Steps; the first that holds decides:
-//  1. the holder may preempt the gang: it starts, on the condition that the holder preempts it once that
-//     gives the holder its placement. If the gang is expected to end before the holder's expected start, not
-//     before conditionFrom(); if it comes before the holder in the order, not before it has run minRuntime
-//     longer than it is expected to; else not before the policy's minRuntime has passed, for which there must
-//     be time. A gang that takes this capacity from others by preemption has no more time than those had
+//  1. the holder may preempt the gang, and does not wait for the last of others to leave: the gang starts, on
+//     the condition that the holder preempts it once that gives the holder its placement. If the gang is
+//     expected to end before the holder's expected start, not before conditionFrom(); if it comes before the
+//     holder in the order, not before it has run minRuntime longer than it is expected to; else not before
+//     the policy's minRuntime has passed, for which there must be time. A gang that takes this capacity from
+//     others by preemption has no more time than those had
 //  2. the gang's own deadline ends it before the holder's expected start: it starts
 //  3. reservations have lapsed: it starts. Since anything was first reserved, capacity is kept from
 //     gangs that cannot be preempted for BackfillPolicy::reservationLimit, not kept for as long, and
 //     so on
+// While the last of others leave nothing starts but who comes before the holder in the order. (Lost: for as
+// long as minRuntime, as before. Two gangs of one tenant that fail again and again, each while the other one
+// leaves, keep a holder waiting for ever.)
 // Statements about the run time are believed only where the holder can preempt the gang that breaks them.
 // (Lost: a count of gangs that cannot be preempted and are believed all the same. Sixteen that never end are
 // a cluster.)

@@ -89,7 +89,7 @@ const std::vector<Ending>& Ends::all() {
         if (soon < end.at) end = {soon, Basis::kLearnt};
       }
     }
-    all_.push_back({end.at, job.get(), end.basis});
+    all_.push_back({.at = end.at, .job = job.get(), .basis = end.basis, .isLeaving = facts.leaving});
   }
   // In the order of keys they are already, but for what was added.
   std::stable_sort(all_.begin() + static_cast<std::ptrdiff_t>(added), all_.end(),
@@ -102,11 +102,10 @@ std::optional<Ends> Ends::seenBy(const PreemptibleFrom& preemptibleFrom) {
   std::vector<std::pair<std::size_t, base::WallTime>> sooner;
   for (std::size_t i = 0; i < all().size(); ++i) {
     const auto from = preemptibleFrom(*all_[i].job);
-    if (!from || *from >= all_[i].at) continue;
+    if (!from) continue;
     // A gang that may be preempted now is gone in moments.
-    const bool isDue = *from <= snapshot_.now;
-    sooner.emplace_back(i,
-                        isDue ? std::min<base::WallTime>(all_[i].at, snapshot_.now + kLeastOverrun) : *from);
+    const base::WallTime by = *from <= snapshot_.now ? base::WallTime(snapshot_.now + kLeastOverrun) : *from;
+    sooner.emplace_back(i, std::min(all_[i].at, by));
   }
   if (sooner.empty()) return std::nullopt;
   Ends seen = *this;

@@ -63,7 +63,8 @@ struct Ending {
   const model::Job* job = nullptr;
   Basis basis = Basis::kGuess;
   std::optional<NodeAmounts> holds =
-      std::nullopt;  // asked for only where it matters: there are thousands that run
+      std::nullopt;        // asked for only where it matters: there are thousands that run
+  bool isLeaving = false;  // it has ended, or goes back to waiting; its pods are going away
 };
 
 // All that becomes free by itself; the earlier first, then by namespace and name.
@@ -77,7 +78,7 @@ class Ends {
   // What the one at `index` leaves to others than the claims that stand; per node the sum of its entries, of
   // which some may be negative.
   [[nodiscard]] const NodeAmounts& holds(std::size_t index);
-  // The same ends, but a gang that a holder may preempt has ended when it may be. Nothing where there is
+  // The same ends, but a gang that a holder may preempt has ended by then for certain. Nothing where there is
   // none. `preemptibleFrom`: from when on the holder may preempt that gang, if ever.
   using PreemptibleFrom = std::function<std::optional<base::WallTime>(const model::Job&)>;
   [[nodiscard]] std::optional<Ends> seenBy(const PreemptibleFrom& preemptibleFrom);

@@ -22,11 +22,12 @@ bool LimitHold::leavesRoom(const QueueTree& tree, QueueTree::Index queue,
   return base::saturatingAdd(node.usage[dimension], wanted) <= node.limit[dimension];
 }
 
-std::optional<ExpectedTime> roomBelowLimit(const QueueTree& tree, QueueTree::Index at, std::size_t dimension,
-                                           std::int64_t demand, Ends& ends) {
+ReservedTime roomBelowLimit(const QueueTree& tree, QueueTree::Index at, std::size_t dimension,
+                            std::int64_t demand, Ends& ends, base::WallTime keptSince, base::WallTime now) {
   const QueueTree::Node& node = tree.node(at);
   std::int64_t missing = base::saturatingAdd(node.usage[dimension], demand) - node.limit[dimension];
   Basis basis = Basis::kStated;
+  bool awaitsLeaving = false;
   for (const Ending& ending : ends.all()) {
     // What has ended is not charged any more.
     if (ending.job->finished()) continue;
@@ -35,10 +36,13 @@ std::optional<ExpectedTime> roomBelowLimit(const QueueTree& tree, QueueTree::Ind
     const std::int64_t held = tree.holdingsOf(*ending.job)[dimension];
     if (held <= 0) continue;
     basis = std::min(basis, ending.basis);
+    awaitsLeaving = awaitsLeaving || ending.isLeaving;
     missing -= held;
-    if (missing <= 0) return ExpectedTime{ending.at, basis};
+    if (missing > 0) continue;
+    const ExpectedTime start{ending.at, basis};
+    return {start, keptSince, isImminent(start, awaitsLeaving, now)};
   }
-  return std::nullopt;
+  return {std::nullopt, keptSince, false};
 }
 
 }  // namespace trainyard::core

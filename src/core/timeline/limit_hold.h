@@ -7,6 +7,7 @@
 
 #include "core/order/order_policy.h"
 #include "core/queues/queue_tree.h"
+#include "core/timeline/backfill.h"
 #include "core/timeline/ends.h"
 
 namespace trainyard::core {
@@ -26,16 +27,16 @@ struct LimitHold {
   QueueTree::Index at = QueueTree::kCluster;   // whose limit
   std::size_t dimension = 0;
   std::int64_t demand = 0;
-  std::optional<ExpectedTime> start = std::nullopt;
-  base::WallTime keptSince{};  // as Holder::keptSince
+  ReservedTime reserved = {};
 
   [[nodiscard]] bool leavesRoom(const QueueTree& tree, QueueTree::Index queue,
                                 const QueueTree::Amounts& more) const;
 };
 
 // When so much will fit below the limit, as those end that hold the rest. `ends`: as seenBy() the holder.
-[[nodiscard]] std::optional<ExpectedTime> roomBelowLimit(const QueueTree& tree, QueueTree::Index at,
-                                                         std::size_t dimension, std::int64_t demand,
-                                                         Ends& ends);
+// `keptSince`: ReservedTime.
+[[nodiscard]] ReservedTime roomBelowLimit(const QueueTree& tree, QueueTree::Index at, std::size_t dimension,
+                                          std::int64_t demand, Ends& ends, base::WallTime keptSince,
+                                          base::WallTime now);
 
 }  // namespace trainyard::core

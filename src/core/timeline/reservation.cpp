@@ -76,6 +76,9 @@ void Reservation::findStart(Ends& ends, GangPlacer& placer) {
   start_ = fit->time;
   places_ = std::move(fit->placement.assignments);
   for (const auto& [node, amount] : amountsOf(job, places_, ledger_)) spare_[node].subtract(amount);
+  const auto isLeaving = [&](std::size_t ending) { return ends.all()[ending].isLeaving; };
+  isImminent_ =
+      isImminent(*start_, std::any_of(fit->ended.begin(), fit->ended.end(), isLeaving), snapshot_.now);
   for (const std::size_t ending : fit->ended) {
     for (const auto& [node, amount] : ends.holds(ending)) {
       if (const auto at = spare_.find(node); at != spare_.end()) at->second.add(amount);
@@ -95,8 +98,7 @@ BackfillVerdict Reservation::judge(const Asking& asking, const Places& places) {
     if (start_ && start_->basis != Basis::kGuess) from = std::max(from, start_->at);
     return {Kind::kConditional, from};
   }
-  const BackfillVerdict lent =
-      lendReserved(asking.request, {start_, holder_.keptSince}, snapshot_.now, snapshot_.policy);
+  const BackfillVerdict lent = lendReserved(asking.request, reserved(), snapshot_.now, snapshot_.policy);
   return !lent.isKept() && !lent.endsInTime && justFreed(places) ? briefly : lent;
 }
 

@@ -72,6 +72,7 @@ class Reservation {
   [[nodiscard]] const Holder& holder() const { return holder_; }
   // Absent: even when all have ended it does not fit.
   [[nodiscard]] const std::optional<ExpectedTime>& start() const { return start_; }
+  [[nodiscard]] ReservedTime reserved() const { return {start_, holder_.keptSince, isImminent_}; }
   // Empty without a start.
   [[nodiscard]] const std::vector<model::Assignment>& places() const { return places_; }
   // Whether any of these nodes is one that it might use.
@@ -99,6 +100,7 @@ class Reservation {
   // Free at the reserved time beyond what is free now, less what the holder takes.
   std::map<std::size_t, model::Resources> spare_;
   FreedPlaces freed_;
+  bool isImminent_ = false;  // ReservedTime
 };
 
 // The nodes that members of the job may use, room aside: by index into Ledger::nodes(). Only those with GPUs
