@@ -4,7 +4,7 @@ ARGS ?=
 PRESET ?= release
 PREFIX ?= /usr/local
 
-.PHONY: help deps build install images dist reproducible arm64 demo monitoring test e2e-full faults abuse real network soak sanitize simulate planted-bugs tsan lint fuzz bench tools cluster-up \
+.PHONY: help deps build install images dist reproducible arm64 demo monitoring test e2e-full faults abuse real network soak sanitize simulate drawn-clusters planted-bugs tsan lint fuzz bench tools cluster-up \
   cluster-status cluster-down clean
 
 help: ## list the targets
@@ -76,7 +76,12 @@ sanitize: deps ## the tests under the address and undefined-behaviour sanitizers
 simulate: build ## the operator through drawn lives with faults at every API call (ARGS="--count 10000 --table")
 	build/$(PRESET)/tests/simulation/simulate-seeds $(ARGS)
 
-planted-bugs: deps ## known bugs, planted one at a time: the simulation must find each (ten to twenty minutes)
+drawn-clusters: deps ## the promises of docs/preemption.md, in drawn clusters with tenants that do their worst (ARGS="--count 10000")
+	cmake --preset bench
+	cmake --build --preset bench --target scenario_runner
+	tests/property/drawn_tenants.py --runner build/bench/tests/scenario/scenario_runner $(ARGS)
+
+planted-bugs: deps ## known bugs, planted one at a time: each must be found (ten to twenty minutes)
 	tests/simulation/planted/find $(ARGS)
 
 tsan: deps ## the core's tests and a hundred simulated lives under the thread sanitizer

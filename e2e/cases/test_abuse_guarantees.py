@@ -84,6 +84,25 @@ class Loans(Tenants):
                             {"metadata": {"ownerReferences": None}})
         self.owner_is_served(since)
 
+    def test_members_with_a_second_owner(self):
+        """The garbage collector keeps a pod that has another owner when its job is deleted, and no queue was charged for it."""
+        self.lend()
+        for number in range(4):
+            self.holds(f"lent-{number}", role(gpus=8), queue="borrower")
+        since = time.monotonic() + MIN_RUNTIME
+        mine = self.core.create_namespaced_config_map(self.namespace, {"metadata": {"name": "mine"}})
+        second = {"apiVersion": "v1", "kind": "ConfigMap", "name": "mine", "uid": mine.metadata.uid}
+        for number in range(4):
+            self.is_refused("ownerReferences", self.core.patch_namespaced_pod, f"lent-{number}-worker-0", self.namespace,
+                            [{"op": "add", "path": "/metadata/ownerReferences/-", "value": second}])
+        # Where no policy refuses it the operator deletes what was kept.
+        patch = [{"op": "add", "path": "/metadata/ownerReferences/-", "value": second}]
+        support.core().patch_namespaced_pod("lent-0-worker-0", self.namespace, patch)
+        support.delete_job(self.namespace, "lent-0")
+        with support.watch_pods(self.namespace) as pods:
+            pods.wait(lambda all_: (self.namespace, "lent-0-worker-0") not in all_, "what the garbage collector kept is gone")
+        self.owner_is_served(since)
+
     def test_members_that_are_orphaned(self):
         """`kubectl delete --cascade=orphan`, and the finalizer by which it does that."""
         since = self.borrow()

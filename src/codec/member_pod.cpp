@@ -227,6 +227,18 @@ std::optional<std::int64_t> graceOf(const Pod& pod, const JsonValue& spec) {
   return needed > own ? std::optional(needed) : std::nullopt;
 }
 
+constexpr std::string_view kDeadline = "activeDeadlineSeconds";
+
+// When the kubelet ends the pod, where that is ours to say: for a gang of one that cannot be preempted others
+// may have stepped aside because of its job's deadline, and the job can be edited before its record, which
+// then forbids that, is written. A pod's deadline can only be lowered.
+std::optional<std::int64_t> deadlineOf(const Pod& pod, const JsonValue& spec) {
+  const model::JobSpec& job = pod.job.spec;
+  if (!pod.context.pinned || job.preemptible || !job.run.activeDeadline) return std::nullopt;
+  const std::int64_t ofJob = job.run.activeDeadline->count();
+  return std::min(ofJob, spec.find(kDeadline).integer().value_or(ofJob));
+}
+
 // Kubernetes' default would ask the node's own resolver, which does not know the members' names.
 bool needsClusterDns(const JsonValue& spec) {
   const auto own = spec.find("dnsPolicy").string();
@@ -242,10 +254,11 @@ bool isOurs(std::string_view specMember) {
 void writeSpec(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
   const MemberContext& context = pod.context;
   const std::optional<std::int64_t> grace = graceOf(pod, spec);
+  const std::optional<std::int64_t> deadline = deadlineOf(pod, spec);
   out.key("spec").beginObject();
   spec.forEachMember([&](std::string_view name, JsonValue value) {
     if (!value.present() || isOurs(name) || (name == "affinity" && context.pinned)) return;
-    if (name == kGrace && grace) return;
+    if ((name == kGrace && grace) || (name == kDeadline && deadline)) return;
     if (name == "dnsPolicy" && needsClusterDns(spec)) return;
     const bool ownVolumes = pod.overSsh || pod.elastic;
     if (name == "containers" || name == "initContainers" || (name == "volumes" && ownVolumes)) return;
@@ -256,6 +269,7 @@ void writeSpec(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
   if (pod.overSsh || pod.elastic) writeVolumes(pod, spec, out);
   out.member("restartPolicy", "Never").member("hostname", pod.name);
   if (grace) out.member(kGrace, *grace);
+  if (deadline) out.member(kDeadline, *deadline);
   if (needsClusterDns(spec)) out.member("dnsPolicy", "ClusterFirstWithHostNet");
   // Quotas that are scoped by class must see what the queues see.
   if (!pod.job.spec.priorityClassName.empty())

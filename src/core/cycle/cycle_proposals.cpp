@@ -155,6 +155,7 @@ void Cycle::awaitMove(const JobPtr& job) {
   }
   if (begins) {
     news.preemptedBy = gang.proposal->movesFor;
+    news.preemptedByOtherQueue = isOfOtherQueue(*gang.proposal->movesFor, *job);
     news.where = describePlaces(gang.proposal->add, ledger_, topology);
     write(
         job, beginMove(*job),

@@ -177,7 +177,7 @@ model::QueueStatus QueueReport::statusOf(QueueTree::Index index, const model::Sn
   status.observedGeneration = queue.generation;
   status.usage = {};
   std::int64_t share = 0;
-  for (std::size_t d = 0; d < node.usage.size(); ++d) {
+  for (std::size_t d = 0; d < tree_.firstBeside(); ++d) {
     const std::int64_t held = base::saturatingAdd(node.usage[d], node.leaving[d]);
     if (held != 0) status.usage.set(tree_.dimensions()[d], held);
     if (tree_.counts(d)) share = std::max(share, thousandths(held, tree_.capacity()[d]));

@@ -43,10 +43,7 @@ Schedule Scheduler::run() {
   if (unreachedBefore_ && std::none_of(contenders.begin(), contenders.end(), isUnreached))
     unreachedBefore_.reset();
   report_.countWaiting(contenders);
-  std::set<std::string_view> namespaces;
-  for (const Contender& each : contenders) namespaces.insert(each.waiting->job->key.ns);
-  reservationsPerNamespace_ =
-      std::max(1, kMostReservations / std::max(1, static_cast<int>(namespaces.size())));
+  for (const Contender& each : contenders) parts_.addWaiting(each.waiting->job->key.ns, each.queue);
   keepTurns(contenders);
   noteReservedSince(contenders);
   listHoldersToCome(contenders);

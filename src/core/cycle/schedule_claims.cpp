@@ -61,7 +61,7 @@ bool Scheduler::claims(const Contender& contender, const GangShape& shape) {
 bool Scheduler::claimsGuaranteed(const Contender& contender, const GangShape& shape) {
   const Job& job = *contender.waiting->job;
   if (!mayStartSmaller(job, snapshot_.policy) || contender.waiting->silent) return false;
-  if (!isGuaranteedAny(contender)) return false;
+  if (!isGuaranteedAny(tree_.node(contender.queue), contender.demand)) return false;
   if (!preemption_.anyRunning() || wouldFitWider(contender, shape)) return false;
   const int least = job.spec.elastic->minReplicas;
   int members = least;

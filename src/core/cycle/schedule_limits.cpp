@@ -79,17 +79,8 @@ BackfillVerdict Scheduler::judgeBelow(const LimitHold& hold, const Contender& co
 }
 
 bool Scheduler::entitled(const Contender& contender) {
-  return isGuaranteedAny(contender) &&
+  return isGuaranteedAny(tree_.node(contender.queue), contender.demand) &&
          isWithinGuarantee(contender.queue, typedDemandOf(contender, *contender.waiting->job), tree_);
-}
-
-// Of what it asks for: a guarantee of GPUs is none of cpu.
-bool Scheduler::isGuaranteedAny(const Contender& contender) const {
-  const auto& guaranteed = tree_.node(contender.queue).guaranteed;
-  for (std::size_t d = 0; d < guaranteed.size(); ++d) {
-    if (guaranteed[d] > 0 && contender.demand[d] > 0) return true;
-  }
-  return false;
 }
 
 void Scheduler::keepBelowLimits(const Contender& contender, const QueueTree::Amounts& demand) {

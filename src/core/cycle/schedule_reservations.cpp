@@ -28,15 +28,13 @@ void Scheduler::keepPlaces(const Contender& contender, const GangShape& shape) {
 }
 
 bool Scheduler::hasReservationLeft(const Contender& contender) const {
-  if (reservations_.size() >= kMostReservations) return false;
-  const auto own = reservationsOf_.find(contender.waiting->job->key.ns);
-  return own == reservationsOf_.end() || own->second < reservationsPerNamespace_;
+  return parts_.hasLeft(contender.waiting->job->key.ns, contender.queue);
 }
 
 void Scheduler::reserve(const Contender& contender, const GangShape& shape) {
   if (!hasReservationLeft(contender)) return;
   const JobPtr& job = contender.waiting->job;
-  ++reservationsOf_[job->key.ns];
+  parts_.take(job->key.ns, contender.queue);
   // An elastic gang waits for its minimum.
   const JobPtr least = leastOf(*job, snapshot_.policy);
   const JobPtr awaited = least ? least : job;
@@ -46,6 +44,7 @@ void Scheduler::reserve(const Contender& contender, const GangShape& shape) {
                 .queue = contender.queue,
                 .rank = contender.rank,
                 .overdue = contender.overdue,
+                .isEntitled = entitled(contender),
                 .shape = shape.key,
                 .widest = shape.relaxation.widest,
                 .since = contender.asks->reservedSince.value_or(snapshot_.now),
@@ -119,7 +118,7 @@ Scheduler::Judgement Scheduler::judge(const Contender& contender,
     const bool isInQueue = holder.queue == contender.queue;
     const bool isHigher = isInQueue && contender.priority > holder.rank.priority;
     const bool comesFirst = isInQueue && !holder.overdue && contender.rank.before(holder.rank);
-    const bool isOlder = ownSince && *ownSince < holder.since;
+    const bool isOlder = ownSince && *ownSince < holder.since && (isInQueue || !holder.isEntitled);
     BackfillRequest request = requestOf(contender, holder.queue, *holder.job);
     request.comesFirst = comesFirst;
     const Passed passed = preempted == nullptr ? Passed{} : passBeside(holder, *preempted);

@@ -15,6 +15,7 @@
 #include "core/cycle/equals.h"
 #include "core/cycle/overdue.h"
 #include "core/cycle/queue_report.h"
+#include "core/cycle/reservation_parts.h"
 #include "core/cycle/schedule.h"
 #include "core/cycle/type_demand.h"
 #include "core/cycle/waiting_order.h"
@@ -67,7 +68,6 @@ class Scheduler {
   void stopQueueIfRoomIsShort(const Contender& contender, const GangShape& shape);
   std::optional<QueueTree::Excess> keptBelowLimit(const Contender& contender, const QueueTree::Amounts& held);
   [[nodiscard]] bool entitled(const Contender& contender);
-  [[nodiscard]] bool isGuaranteedAny(const Contender& contender) const;
   void keepBelowLimits(const Contender& contender, const QueueTree::Amounts& demand);
   void holdBelowLimit(const Contender& contender, const QueueTree::Excess& beyond);
   [[nodiscard]] PendingPtr limitWords(const Contender& contender);
@@ -90,9 +90,6 @@ class Scheduler {
   std::optional<std::size_t> equalInVain(const Contender& contender);
   void noteInVain(const Contender& contender, const GangShape& shape);
   [[nodiscard]] static bool asksForRoomAlone(const Contender& contender);
-  // Reservations at the same time; each costs some placements. A namespace has its part of them: jobs of one
-  // tenant that wait for different nodes would take all.
-  static constexpr int kMostReservations = 8;
   [[nodiscard]] static Equals equalsOf(const Contender& contender, const GangShape& shape);
 
   // schedule_smaller.cpp: phase 5 for an elastic gang: fewer members than it wishes for.
@@ -212,8 +209,7 @@ class Scheduler {
   std::vector<Reservation> reservations_;
   // Namespaces that keep one for a pool (PlacementCache::poolOf).
   std::set<std::pair<std::string, std::uint32_t>> pools_;
-  std::map<std::string, int> reservationsOf_;  // by namespace
-  int reservationsPerNamespace_ = 0;
+  ReservationParts parts_;
   std::vector<LimitHold> limitHolds_;
   std::vector<HolderToCome> holdersToCome_;
 };

@@ -23,7 +23,7 @@ std::int64_t gpusOf(const Job& job, const model::Role& role) {
 void TypeDemand::readNodes() {
   if (!typeOf_.empty()) return;
   typeOf_.assign(ledger_.nodes().size(), kNoType);
-  for (std::size_t d = 0; d < tree_.dimensions().size(); ++d) {
+  for (std::size_t d = 0; d < tree_.firstBeside(); ++d) {
     for (const model::NodeName& name : tree_.nodesOfType(d)) {
       if (const auto node = ledger_.find(name)) typeOf_[*node] = d;
     }
@@ -87,7 +87,7 @@ std::shared_ptr<const GangPlacer::NodeNames> TypeDemand::findClosed(QueueTree::I
   const std::int64_t takes = leastOf(least);
   auto closed = std::make_shared<GangPlacer::NodeNames>();
   std::set<std::size_t> types;
-  for (std::size_t d = 0; d < tree_.dimensions().size(); ++d) {
+  for (std::size_t d = 0; d < tree_.firstBeside(); ++d) {
     const auto& path = tree_.node(queue).path;
     const bool isBeyond =
         std::any_of(path.begin(), path.end(), [&](auto at) { return takes > tree_.node(at).limit[d]; });

@@ -6,6 +6,7 @@
 
 #include "core/order/run_times.h"
 #include "core/order/stop_cost.h"
+#include "core/queues/eligibility.h"
 
 namespace trainyard::core {
 namespace {
@@ -92,6 +93,7 @@ WaitingOrder::WaitingOrder(const QueueTree& tree, const std::vector<Contender>& 
 bool WaitingOrder::before(const Line& a, const Line& b) const {
   const Contender& jobA = *a.jobs[a.head];
   const Contender& jobB = *b.jobs[b.head];
+  if (a.isWithinGuarantee != b.isWithinGuarantee) return a.isWithinGuarantee;
   if (jobA.keepsSince != jobB.keepsSince) return keepsSince(jobA) < keepsSince(jobB);
   std::int64_t shareA = a.share;
   std::int64_t shareB = b.share;
@@ -104,8 +106,10 @@ bool WaitingOrder::before(const Line& a, const Line& b) const {
 }
 
 void WaitingOrder::weigh(Line& line) const {
-  if (!line.isRoot) return;
   const Contender& head = *line.jobs[line.head];
+  line.isWithinGuarantee = isGuaranteedAny(tree_.node(head.queue), head.demand) &&
+                           isWithinGuarantee(head.queue, head.demand, tree_);
+  if (!line.isRoot) return;
   line.share = shareOf({head.queue, false}, head.demand);
 }
 

@@ -59,8 +59,9 @@ class WaitingOrder {
   struct Line {
     std::vector<const Contender*> jobs;  // in order
     std::size_t head = 0;
-    bool isRoot = false;     // its queue: then its share is the same beside all other such
-    std::int64_t share = 0;  // of a root's head
+    bool isRoot = false;             // its queue: then its share is the same beside all other such
+    std::int64_t share = 0;          // of a root's head
+    bool isWithinGuarantee = false;  // its head
   };
   [[nodiscard]] bool before(const Line& a, const Line& b) const;
   void weigh(Line& line) const;

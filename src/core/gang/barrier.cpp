@@ -83,9 +83,10 @@ BarrierResult checkBarrier(const Job& job, const std::vector<Member>& members, c
     }
     // On each node the ledger counts the larger of our places and what our victims hold, not their sum.
     model::Resources ours = demand.planned;
-    if (const auto victims = leaving.find(name); victims != leaving.end()) ours.raiseTo(victims->second);
+    if (const auto held = leaving.pods.find(name); held != leaving.pods.end()) ours.raiseTo(held->second);
     model::Resources free = room.free;
     free.add(ours);
+    if (const auto held = leaving.places.find(name); held != leaving.places.end()) free.add(held->second);
     const auto shortfall = free.shortfallFor(demand.created);
     if (!shortfall) continue;
     if (anotherWillYield(job, name, jobs)) {

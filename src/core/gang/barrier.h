@@ -32,7 +32,11 @@ struct BarrierResult {
 //
 // `leaving`: what victims of the proposal still hold, by node; the check is then what it will be without
 // them.
-using LeavingRoom = std::map<model::NodeName, model::Resources>;
+struct LeavingRoom {
+  std::map<model::NodeName, model::Resources> pods;
+  // Of their gangs, places without a pod. The ledger counts these beside the proposal's own.
+  std::map<model::NodeName, model::Resources> places;
+};
 [[nodiscard]] BarrierResult checkBarrier(const model::Job& job, const std::vector<Member>& members,
                                          const Ledger& ledger, const model::SharedList<model::Job>& jobs,
                                          const LeavingRoom& leaving = {});

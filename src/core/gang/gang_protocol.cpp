@@ -1,6 +1,9 @@
 #include "core/gang/gang_protocol.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -197,29 +200,65 @@ GangStep createMissing(const Job& job, const std::vector<Member>& members, const
   return step;
 }
 
-// Whether a record is being written of a gang that a pod of this name may be a member of: it is shown as it
-// will be, which it may not come to.
-bool isBeingWritten(const model::ObjectKey& pod, const GangContext& context) {
-  if (context.others == nullptr) return false;
-  for (auto dash = pod.name.find('-'); dash != std::string::npos; dash = pod.name.find('-', dash + 1)) {
-    const auto told = context.others->find({pod.ns, pod.name.substr(0, dash)});
-    if (told != context.others->end() && told->second.writing) return true;
-  }
-  return false;
+// The gang that the victim is a member of, by its pod or by its record.
+const Job* gangOf(const model::Victim& victim, const GangContext& context) {
+  const model::Pod* pod = findVictim(*context.pods, victim);
+  if (pod == nullptr) return placeOf(victim, *context.pods, *context.jobs).gang;
+  if (!pod->member) return nullptr;
+  const model::ObjectKey key{victim.pod.ns, pod->member->jobName};
+  const auto at = std::lower_bound(context.jobs->begin(), context.jobs->end(), key,
+                                   [](const auto& gang, const auto& wanted) { return gang->key < wanted; });
+  return at != context.jobs->end() && (*at)->key == key && (*at)->uid == pod->controllerUid ? at->get()
+                                                                                            : nullptr;
 }
 
-// A victim that is gone or has ended, and whose place the record of its gang may still have: what says
-// otherwise is not known to be written. With the claim's places as well, queues could hold more than they
-// may. Null where there is none.
-const model::Victim* notGivenUp(const Proposal& claim, const GangContext& context) {
-  for (const model::Victim& victim : claim.victims) {
-    const model::Pod* pod = findVictim(*context.pods, victim);
-    if (pod != nullptr && !pod->finished()) continue;
-    const VictimsPlace place = placeOf(victim, *context.pods, *context.jobs);
-    if (place.gang != nullptr && !place.givenUp) return &victim;
-    if (isBeingWritten(victim.pod, context)) return &victim;
+// Places of the gang that no pod fills, as the ledger counts them: of members that are gone, and of those
+// that its own proposal would make.
+std::map<model::NodeName, model::Resources> unfilledPlaces(const Job& gang, const JobPods& pods) {
+  const auto& placed = gang.status.gang.placed;
+  const auto& proposal = gang.status.gang.proposal;
+  std::vector<Member> members;
+  if (placed && !gang.deleting) members = placedMembers(gang, *placed, pods);
+  if (proposal) {
+    std::erase_if(members, [&](const Member& each) { return proposal->removes(each.role, each.index); });
+    const std::vector<Member> added = addedMembers(gang, *proposal, pods);
+    members.insert(members.end(), added.begin(), added.end());
   }
-  return nullptr;
+  std::map<model::NodeName, model::Resources> places;
+  for (const Member& member : members) {
+    const model::Role* role = gang.spec.findRole(member.role);
+    const bool isFilled = member.pod != nullptr &&
+                          (!member.pod->finished() || member.pod->phase == model::PodPhase::kSucceeded);
+    if (!isFilled && !member.succeeded && role != nullptr) places[member.node].add(role->shape.requests);
+  }
+  if (!proposal) return places;
+  // A new place has the room of the pod that it replaces.
+  for (const auto& pod : pods) {
+    const bool replaced = pod->member && pod->member->epoch != proposal->epoch &&
+                          proposal->removes(pod->member->role, pod->member->index);
+    if (const auto at = places.find(pod->node); replaced && at != places.end())
+      at->second.subtractUpTo(pod->shape.requests);
+  }
+  return places;
+}
+
+// Of gangs that leave as a whole. (Lost: their pods only. A gang that was suspended, or that started anew,
+// just when it was to be preempted defeated the claim: its places counted beside the claim's own.)
+void addPlaces(const Proposal& claim, const GangContext& context, LeavingRoom& leaving) {
+  std::set<const Job*> gangs;
+  std::set<std::string_view> named;
+  for (const model::Victim& victim : claim.victims) {
+    named.insert(victim.uid.str());
+    if (const Job* gang = gangOf(victim, context)) gangs.insert(gang);
+  }
+  for (const Job* gang : gangs) {
+    const JobPods& pods = context.ledger->pods().of(*gang);
+    const bool leavesWhole = std::all_of(pods.begin(), pods.end(), [&](const auto& pod) {
+      return pod->finished() || named.contains(pod->uid.str());
+    });
+    if (gang->finished() || !leavesWhole) continue;
+    for (const auto& [node, amount] : unfilledPlaces(*gang, pods)) leaving.places[node].add(amount);
+  }
 }
 
 // What has to come before anybody is stopped: the API server takes all our pods, and nothing but the victims
@@ -238,17 +277,15 @@ std::optional<GangStep> makeSure(const Job& job, const JobPods& pods,
   // A pod that somebody else holds back cannot be bound, whatever room it has: nothing is stopped for it.
   if (any([](const Member& m) { return !m.pod->otherGate.empty(); })) return GangStep{};
   LeavingRoom leaving;
-  for (const model::Pod* victim : victims) leaving[victim->node].add(victim->shape.requests);
+  for (const model::Pod* victim : victims) leaving.pods[victim->node].add(victim->shape.requests);
+  addPlaces(*job.status.gang.proposal, context, leaving);
   const BarrierResult barrier = checkBarrier(job, members, *context.ledger, *context.jobs, leaving);
   switch (barrier.verdict) {
     case BarrierVerdict::kPass: return std::nullopt;
     case BarrierVerdict::kWait: return GangStep{};
-    case BarrierVerdict::kAbort: break;
+    case BarrierVerdict::kAbort: return abort(job, {barrier.reason, barrier.lostNodes}, context);
   }
-  // The ledger counts such a place beside the claim's own: that is no shortage. (Lost: the attempt is given
-  // up. A tenant could suspend a gang as soon as it was to be preempted.)
-  if (notGivenUp(*job.status.gang.proposal, context) != nullptr) return GangStep{};
-  return abort(job, {barrier.reason, barrier.lostNodes}, context);
+  return std::nullopt;
 }
 
 // Whether the pod's gang shrinks by it: it is told, and has its time; then its own gang deletes it.
@@ -304,6 +341,28 @@ GangStep stepVictims(const Job& job, const JobPods& pods, const std::vector<cons
   }
   if (!step.record) step.wakeAt = step.wakeAt ? std::min(*step.wakeAt, proposal.deadline) : proposal.deadline;
   return step;
+}
+
+// Whether a record is being written of a gang that a pod of this name may be a member of: it is shown as it
+// will be, which it may not come to.
+bool isBeingWritten(const model::ObjectKey& pod, const GangContext& context) {
+  if (context.others == nullptr) return false;
+  for (auto dash = pod.name.find('-'); dash != std::string::npos; dash = pod.name.find('-', dash + 1)) {
+    const auto told = context.others->find({pod.ns, pod.name.substr(0, dash)});
+    if (told != context.others->end() && told->second.writing) return true;
+  }
+  return false;
+}
+
+// A victim whose place the record of its gang may still have: what says otherwise is not known to be written.
+// With the claim's places as well, queues could hold more than they may. Null where there is none.
+const model::Victim* notGivenUp(const Proposal& claim, const GangContext& context) {
+  for (const model::Victim& victim : claim.victims) {
+    const VictimsPlace place = placeOf(victim, *context.pods, *context.jobs);
+    if (place.gang != nullptr && !place.givenUp) return &victim;
+    if (isBeingWritten(victim.pod, context)) return &victim;
+  }
+  return nullptr;
 }
 
 // What was claimed is free. Whose it was may have been late to write that it gives it up.

@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "core/gang/gang_removal.h"
-#include "core/ledger/members.h"
+#include "model/job.h"
 #include "model/managed_by.h"
 #include "model/names.h"
 
@@ -13,18 +13,22 @@ namespace trainyard::core {
 
 namespace {
 
-// Members whose owner reference was removed: they would run on, and no queue would be charged for them. Their
-// name and epoch are those of a member that the job's record had.
+// Members without a controller: somebody removed the reference to their job, or gave them a second owner, for
+// which the garbage collector kept them when it removed the reference to a job that is gone. They would run
+// on, and no queue would be charged for them. Labels and name are the operator's, who never makes a pod
+// without a controller. (Lost: only members that the record of a job has. A job can be deleted first.)
 std::vector<DeletePod> disownedMembers(const model::Snapshot& snapshot) {
   std::vector<DeletePod> disowned;
   for (const auto& pod : snapshot.pods) {
     if (!pod->member || !pod->controllerUid.empty() || pod->terminating || pod->finished()) continue;
-    const model::ObjectKey key{pod->key.ns, pod->member->jobName};
+    const model::MemberLabels& member = *pod->member;
+    if (pod->key.name != model::podName(member.jobName, member.role, member.index)) continue;
+    const model::ObjectKey key{pod->key.ns, member.jobName};
     const auto job =
         std::lower_bound(snapshot.jobs.begin(), snapshot.jobs.end(), key,
                          [](const auto& each, const auto& wanted) { return each->key < wanted; });
-    if (job == snapshot.jobs.end() || (*job)->key != key || !namedAsMember(*pod, **job)) continue;
-    if (model::leftToOthers(**job) || pod->member->epoch > newestEpoch((*job)->status.gang)) continue;
+    const bool exists = job != snapshot.jobs.end() && (*job)->key == key;
+    if (exists && model::leftToOthers(**job)) continue;
     disowned.push_back({pod->key, pod->uid});
   }
   return disowned;

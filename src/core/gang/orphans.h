@@ -8,7 +8,7 @@
 
 namespace trainyard::core {
 
-// Members that no longer name their job as their owner. And of pods whose TrainingJob is gone: gated ones,
+// Members that name no job as their controller. And of pods whose TrainingJob is gone: gated ones,
 // which can never run, and the garbage collector may be slow or absent; and those that it told to end in
 // their own time, where that is more than anybody has.
 [[nodiscard]] std::vector<DeletePod> sweepOrphans(const model::Snapshot& snapshot, const Settings& settings);

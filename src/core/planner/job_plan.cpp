@@ -182,7 +182,7 @@ std::map<std::size_t, std::int64_t> tightestLimits(const Job& job, const QueueTr
   }
   if (job.spec.preemptible || path.empty()) return tightest;
   // What cannot be stopped must fit beside what others are guaranteed.
-  for (std::size_t d = 0; d < queues.dimensions().size(); ++d) {
+  for (std::size_t d = 0; d < queues.firstBeside(); ++d) {
     const std::int64_t others =
         queues.node(QueueTree::kCluster).guaranteed[d] - queues.node(path.front()).guaranteed[d];
     if (others > 0) bound(d, std::max<std::int64_t>(queues.capacity()[d] - others, 0));

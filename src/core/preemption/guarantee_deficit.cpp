@@ -28,7 +28,7 @@ GuaranteeDeficit::GuaranteeDeficit(const QueueTree& tree, QueueTree::Index claim
       if (at == queues_.end()) queues_.push_back(queue);
     }
   }
-  for (std::size_t d = 0; d < tree.dimensions().size(); ++d) {
+  for (std::size_t d = 0; d < tree.firstBeside(); ++d) {
     if (d < tree.cpu()) allGpus_ = base::saturatingAdd(allGpus_, tree.capacity()[d]);
     const auto guaranteed = [&](QueueTree::Index queue) { return tree.node(queue).guaranteed[d] > 0; };
     if (std::any_of(queues_.begin(), queues_.end(), guaranteed)) dimensions_.push_back(d);

@@ -71,6 +71,9 @@ class Search {
     const auto& node = in_.queues.node(each.queue);
     if (each.queue == claimant_.queue)
       return node.queue == nullptr || (*node.queue)->withinQueue != model::WithinQueue::kNever;
+    // As for fair share: each time that another queue has it moved it is left alone for twice as long. (Lost:
+    // for minRuntime. A tenant could have a job without checkpoints moved every five minutes for good.)
+    if (!each.isUnprotected) return false;
     const QueueTree::Index branch = in_.queues.branches(claimant_.queue, each.queue).b;
     const QueueTree::Amounts yielded = in_.queues.yieldedOf(claimant_.demand, each.held);
     const auto borrows = [&](auto queue) { return in_.queues.borrows(queue, yielded); };

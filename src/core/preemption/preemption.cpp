@@ -417,7 +417,9 @@ void Preemption::listRunning() {
     if (atPeace) wakeAt(turnEnds(*job, started, snapshot_));
     const base::WallTime placed = facts.placedSince.value_or(snapshot_.now);
     const QueueTree::Index queue = tree_.queueOf(*job);
-    const base::WallTime unprotectedFrom = started + protectionOf(*job, snapshot_.policy);
+    // A move does not begin a run anew.
+    const base::WallTime unprotectedFrom =
+        std::max(started, job->status.preemptions.last) + protectionOf(*job, snapshot_.policy);
     if (unprotectedFrom > snapshot_.now) wakeAt(unprotectedFrom);
     running_.push_back({.job = job,
                         .priority = priorities.of(*job),

@@ -35,14 +35,6 @@ bool isWithinGuaranteeBelow(QueueTree::Index branch, const Claimant& claimant, c
                      [&](auto queue) { return !tree.beyondOwnGuarantee(queue, claimant.demand); });
 }
 
-// Whether the queue is guaranteed any of what these amounts name.
-bool isGuaranteedAny(const QueueTree::Node& node, const QueueTree::Amounts& amounts) {
-  for (std::size_t d = 0; d < amounts.size(); ++d) {
-    if (node.guaranteed[d] > 0 && amounts[d] > 0) return true;
-  }
-  return false;
-}
-
 // Guarantee and fair share: both need the queue's leave to reclaim.
 bool reclaims(const Claimant& claimant, const Victim& victim, const QueueTree& tree, KnownShares& shares) {
   const auto& own = tree.node(claimant.queue);
@@ -85,6 +77,13 @@ std::int64_t KnownShares::with(QueueTree::Index queue, const QueueTree::Amounts&
 std::int64_t KnownShares::without(QueueTree::Index queue, const QueueTree::Amounts& less,
                                   const QueueTree::Amounts& wanted) {
   return known(without_, queue, less, wanted, [&] { return tree_.shareWithout(queue, less, wanted); });
+}
+
+bool isGuaranteedAny(const QueueTree::Node& node, const QueueTree::Amounts& amounts) {
+  for (std::size_t d = 0; d < amounts.size(); ++d) {
+    if (node.guaranteed[d] > 0 && amounts[d] > 0) return true;
+  }
+  return false;
 }
 
 bool isWithinGuarantee(QueueTree::Index queue, const QueueTree::Amounts& more, const QueueTree& tree) {

@@ -81,6 +81,8 @@ struct Victim {
 inline constexpr int kMostProtectionDoublings = 6;
 [[nodiscard]] base::WallTime::duration protectionOf(const model::Job& job, const model::Policy& policy);
 
+// Whether the queue is guaranteed any of what these amounts name: a guarantee of GPUs is none of cpu.
+[[nodiscard]] bool isGuaranteedAny(const QueueTree::Node& node, const QueueTree::Amounts& amounts);
 // Whether the queue, or one above it, is guaranteed so much more than it holds. One suffices: what a sibling
 // borrows below the same parent does not end a queue's guarantee, and a parent's is for all queues below it.
 [[nodiscard]] bool isWithinGuarantee(QueueTree::Index queue, const QueueTree::Amounts& more,

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,7 +38,9 @@ class QueueCache {
   std::string gpuTypeLabel_;
   model::SharedList<model::Node> nodes_;
   std::vector<std::int64_t> capacity_;
-  std::vector<std::int64_t> besideGpus_;
+  std::vector<std::string> besideNames_;
+  std::shared_ptr<const std::set<model::NodeName>> gpuNodes_;
+  std::shared_ptr<const std::set<model::NodeName>> heldBeside_;  // by which held_ was added up
   std::shared_ptr<const std::map<model::NodeName, std::size_t>> typeOf_;
   model::SharedList<model::Job> jobs_;
   std::map<Key, Held> held_;

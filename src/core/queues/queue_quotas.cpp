@@ -75,7 +75,8 @@ std::optional<QueueTree::Excess> QueueTree::beyondOwnGuarantee(Index queue, cons
 // Whether it says of GPUs which type they are; where several resources are GPUs no type tells which.
 bool QueueTree::wantsTypes(const Amounts& wanted) const {
   if (cpu_ != 1 || wanted[0] <= 0) return false;
-  return std::any_of(wanted.begin() + static_cast<std::ptrdiff_t>(firstType_), wanted.end(),
+  return std::any_of(wanted.begin() + static_cast<std::ptrdiff_t>(firstType_),
+                     wanted.begin() + static_cast<std::ptrdiff_t>(firstBeside_),
                      [](std::int64_t amount) { return amount > 0; });
 }
 
@@ -85,7 +86,7 @@ std::int64_t QueueTree::beyondTypes(const Node& node, const Amounts* more) const
     return more == nullptr ? node.usage[d] : base::saturatingAdd(node.usage[d], (*more)[d]);
   };
   std::int64_t beyond = held(0);
-  for (std::size_t d = firstType_; d < dimensions_.size(); ++d)
+  for (std::size_t d = firstType_; d < firstBeside_; ++d)
     beyond = base::saturatingSubtract(beyond, std::min(held(d), node.guaranteed[d]));
   return beyond;
 }
@@ -93,22 +94,20 @@ std::int64_t QueueTree::beyondTypes(const Node& node, const Amounts* more) const
 // GPUs that it is guaranteed, whatever their type.
 std::int64_t QueueTree::ofAnyType(const Node& node) const {
   std::int64_t any = node.guaranteed[0];
-  for (std::size_t d = firstType_; d < dimensions_.size(); ++d)
+  for (std::size_t d = firstType_; d < firstBeside_; ++d)
     any = base::saturatingSubtract(any, node.guaranteed[d]);
   return any;
 }
 
-// What the queue is guaranteed. A guarantee of GPUs is one of what lies beside them, where no queue names an
-// own guarantee of that: as large a part of the cores, memory and pods of the nodes with GPUs as it is
-// guaranteed of the GPUs. Else jobs that cannot be preempted could keep guaranteed GPUs idle.
+// What the queue is guaranteed. A guarantee of GPUs is one of what lies beside them: as large a part of that
+// as of the GPUs. Else jobs that cannot be preempted could keep guaranteed GPUs idle.
 std::int64_t QueueTree::guaranteedOf(const Node& node, std::size_t dimension) const {
-  const bool isGpu = dimension < cpu_ || dimension >= firstType_;
-  if (isGpu || nodes_[kCluster].guaranteed[dimension] > 0) return node.guaranteed[dimension];
+  if (dimension < firstBeside_) return node.guaranteed[dimension];
   std::int64_t part = 0;
   for (std::size_t d = 0; d < cpu_; ++d) {
     if (capacity_[d] > 0) part = std::max(part, base::scaled(node.guaranteed[d], kShareUnit, capacity_[d]));
   }
-  return base::scaled(besideGpus_[dimension], std::min(part, kShareUnit), kShareUnit);
+  return base::scaled(capacity_[dimension], std::min(part, kShareUnit), kShareUnit);
 }
 
 // What a subtree may claim at any moment: the guarantee, or what its jobs that cannot be preempted hold where
@@ -201,7 +200,7 @@ std::int64_t QueueTree::servingShare(const Serving& serving, const Amounts& more
 }
 
 QueueTree::Amounts QueueTree::yieldedOf(const Amounts& wanted, const Amounts& held) const {
-  const auto isGpu = [&](std::size_t d) { return d < cpu_ || d >= firstType_; };
+  const auto isGpu = [&](std::size_t d) { return d < cpu_ || (d >= firstType_ && d < firstBeside_); };
   bool givesGpus = false;
   for (std::size_t d = 0; d < wanted.size(); ++d) {
     givesGpus = givesGpus || (isGpu(d) && wanted[d] > 0 && held[d] > 0);
@@ -227,7 +226,7 @@ bool QueueTree::borrows(Index queue, const Amounts& wanted) const {
     if (matters && hasMore(d)) return true;
   }
   if (!typed || beyondTypes(node, nullptr) <= ofAnyType(node)) return false;
-  for (std::size_t d = firstType_; d < wanted.size(); ++d) {
+  for (std::size_t d = firstType_; d < firstBeside_; ++d) {
     if (hasMore(d)) return true;
   }
   return false;
@@ -262,20 +261,21 @@ bool QueueTree::holdsBeyondItsPart(Index queue, const Amounts& held, const Amoun
   const auto partOf = [&](std::size_t d) {
     return capacity_[d] <= 0 ? 0 : base::scaled(held[d], kShareUnit, capacity_[d]);
   };
-  std::int64_t guaranteed =
-      0;  // the largest part of the cluster that it holds of what the queue is guaranteed
+  // The largest part of the cluster that it holds of what the queue is guaranteed.
+  std::int64_t guaranteed = 0;
   for (std::size_t d = 0; d < held.size(); ++d) {
     if (node.guaranteed[d] > 0) guaranteed = std::max(guaranteed, partOf(d));
   }
   if (guaranteed == 0) return true;
-  for (std::size_t d = 0; d < held.size(); ++d) {
-    if (node.guaranteed[d] == 0 && wanted[d] > 0 && partOf(d) > guaranteed) return true;
+  for (std::size_t d = firstBeside_; d < held.size(); ++d) {
+    if (wanted[d] > 0 && partOf(d) > guaranteed) return true;
   }
   return false;
 }
 
 std::vector<model::NodeName> QueueTree::nodesOfType(std::size_t dimension) const {
   std::vector<model::NodeName> nodes;
+  if (dimension >= firstBeside_) return {gpuNodes_->begin(), gpuNodes_->end()};
   for (const auto& [node, type] : *typeOf_) {
     if (type == dimension) nodes.push_back(node);  // NOLINT(*-naming)
   }
@@ -283,7 +283,8 @@ std::vector<model::NodeName> QueueTree::nodesOfType(std::size_t dimension) const
 }
 
 std::string QueueTree::amount(std::size_t dimension, std::int64_t amount) const {
-  return model::amountOf(dimensions_[dimension], amount);
+  std::string text = model::amountOf(dimensions_[dimension], amount);
+  return dimension < firstBeside_ ? text : text + " on nodes with GPUs";
 }
 
 std::string QueueTree::plain(std::size_t dimension, std::int64_t amount) const {

@@ -33,6 +33,25 @@ JobPods membersAmong(const JobPods& pods, const model::Job& job) {
   return members;
 }
 
+std::int64_t amountIn(const model::Resources& requests, const std::string& name) {
+  if (name == "cpu") return requests.cpu.value;
+  if (name == "memory") return requests.memory.value;
+  if (name == "ephemeral-storage") return requests.ephemeralStorage.value;
+  if (name == "pods") return requests.pods;
+  return requests.extended(name);
+}
+
+bool guaranteesGpus(const model::Snapshot& snapshot) {
+  return std::any_of(snapshot.queues.begin(), snapshot.queues.end(), [](const auto& queue) {
+    const auto& entries = queue->guaranteed.entries();
+    return std::any_of(entries.begin(), entries.end(), [](const auto& entry) {
+      const auto& gpus = model::gpuResources();
+      const bool isGpu = std::find(gpus.begin(), gpus.end(), entry.first) != gpus.end();
+      return entry.second > 0 && (isGpu || entry.first.starts_with(model::kGpuTypePrefix));
+    });
+  });
+}
+
 }  // namespace
 
 QueueTree::QueueTree(const model::Snapshot& snapshot) {
@@ -42,6 +61,7 @@ QueueTree::QueueTree(const model::Snapshot& snapshot) {
 
 QueueTree::QueueTree(const model::Snapshot& snapshot, QueueCache& cache) {
   nameDimensions(snapshot);
+  nameBesideGpus(snapshot, cache);
   readQueues(snapshot);
   readNamespaces(snapshot);
   readCapacity(snapshot, cache);
@@ -76,9 +96,37 @@ void QueueTree::nameDimensions(const model::Snapshot& snapshot) {
   if (guaranteed.empty()) counts_[cpu_] = counts_[cpu_ + 1] = 1;
 }
 
+// Only where some queue is guaranteed GPUs, and of nothing of which a queue names an own guarantee.
+void QueueTree::nameBesideGpus(const model::Snapshot& snapshot, QueueCache& cache) {
+  firstBeside_ = dimensions_.size();
+  if (!guaranteesGpus(snapshot)) return;
+  if (!cache.gpuNodes_ || !cache.nodes_.isSameAs(snapshot.nodes)) {
+    std::set<std::string> names{"cpu", "memory", "ephemeral-storage", "pods"};
+    std::set<model::NodeName> nodes;
+    for (const auto& node : snapshot.nodes) {
+      if (node->allocatable.gpus() <= 0) continue;
+      nodes.insert(node->name);
+      for (const auto& [name, amount] : node->allocatable.extendedAll()) names.insert(name);
+    }
+    for (const std::string& gpus : model::gpuResources()) names.erase(gpus);
+    cache.besideNames_.assign(names.begin(), names.end());
+    if (!cache.gpuNodes_ || *cache.gpuNodes_ != nodes)
+      cache.gpuNodes_ = std::make_shared<const std::set<model::NodeName>>(std::move(nodes));
+  }
+  gpuNodes_ = cache.gpuNodes_;
+  for (const std::string& name : cache.besideNames_) {
+    const auto known =
+        std::find(dimensions_.begin(), dimensions_.begin() + static_cast<std::ptrdiff_t>(firstType_), name);
+    const auto d = static_cast<std::size_t>(known - dimensions_.begin());
+    if (d < firstType_ && counts_[d] != 0) continue;
+    dimensions_.push_back(name);
+    counts_.push_back(0);
+  }
+}
+
 Amounts QueueTree::amountsOf(const model::Quota& quota, std::int64_t absent) const {
   Amounts amounts(dimensions_.size(), absent);
-  for (std::size_t i = 0; i < dimensions_.size(); ++i) {
+  for (std::size_t i = 0; i < firstBeside_; ++i) {
     if (const auto amount = quota.find(dimensions_[i])) amounts[i] = *amount;
   }
   return amounts;
@@ -197,8 +245,7 @@ void QueueTree::raiseGuarantees(Index index) {
   // type tells which.
   if (cpu_ != 1) return;
   std::int64_t typed = 0;
-  for (std::size_t d = firstType_; d < guaranteed.size(); ++d)
-    typed = base::saturatingAdd(typed, guaranteed[d]);
+  for (std::size_t d = firstType_; d < firstBeside_; ++d) typed = base::saturatingAdd(typed, guaranteed[d]);
   guaranteed[0] = std::max(guaranteed[0], typed);
 }
 
@@ -212,22 +259,21 @@ void QueueTree::readCapacity(const model::Snapshot& snapshot, QueueCache& cache)
     cache.nodes_ = snapshot.nodes;
     auto types = typesOfNodes(snapshot);
     // Where nothing that amounts depend on has changed, those of the jobs stay right.
-    if (!sameDimensions || !cache.typeOf_ || *cache.typeOf_ != types) {
+    if (!sameDimensions || !cache.typeOf_ || *cache.typeOf_ != types || cache.heldBeside_ != gpuNodes_) {
       cache.held_.clear();
       cache.jobs_ = {};
     }
+    cache.heldBeside_ = gpuNodes_;
     cache.typeOf_ = std::make_shared<const std::map<model::NodeName, std::size_t>>(std::move(types));
-    cache.capacity_ = capacityOf(snapshot, *cache.typeOf_, false);
-    cache.besideGpus_ = capacityOf(snapshot, *cache.typeOf_, true);
+    cache.capacity_ = capacityOf(snapshot, *cache.typeOf_);
   }
   typeOf_ = cache.typeOf_;
   capacity_ = cache.capacity_;
-  besideGpus_ = cache.besideGpus_;
 }
 
 std::map<model::NodeName, std::size_t> QueueTree::typesOfNodes(const model::Snapshot& snapshot) const {
   std::map<model::NodeName, std::size_t> types;
-  if (firstType_ == dimensions_.size()) return types;
+  if (!namesTypes()) return types;
   for (const auto& node : snapshot.nodes) {
     const std::string* label = node->labels.find(snapshot.policy.gpuTypeLabel);
     if (label == nullptr) continue;
@@ -240,12 +286,12 @@ std::map<model::NodeName, std::size_t> QueueTree::typesOfNodes(const model::Snap
 }
 
 Amounts QueueTree::capacityOf(const model::Snapshot& snapshot,
-                              const std::map<model::NodeName, std::size_t>& types, bool withGpus) const {
+                              const std::map<model::NodeName, std::size_t>& types) const {
   Amounts capacity(dimensions_.size(), 0);
   for (const auto& node : snapshot.nodes) {
     if (!node->ready || node->unschedulable || node->deleting) continue;
-    if (withGpus && node->allocatable.gpus() <= 0) continue;
     addRequests(node->allocatable, 1, capacity);
+    if (node->allocatable.gpus() > 0) addBeside(node->allocatable, 1, capacity);
     if (const auto type = types.find(node->name); type != types.end()) {
       capacity[type->second] = base::saturatingAdd(capacity[type->second], node->allocatable.gpus());
     }
@@ -260,14 +306,13 @@ void QueueTree::addRequests(const model::Resources& requests, std::int64_t count
   for (std::size_t d = 0; d < cpu_; ++d) add(d, requests.extended(dimensions_[d]));
   add(cpu_, requests.cpu.value);
   add(cpu_ + 1, requests.memory.value);
-  for (std::size_t d = cpu_ + 2; d < firstType_; ++d) {
-    if (dimensions_[d] == "ephemeral-storage") {
-      add(d, requests.ephemeralStorage.value);
-    } else if (dimensions_[d] == "pods") {
-      add(d, requests.pods);
-    } else {
-      add(d, requests.extended(dimensions_[d]));
-    }
+  for (std::size_t d = cpu_ + 2; d < firstType_; ++d) add(d, amountIn(requests, dimensions_[d]));
+}
+
+void QueueTree::addBeside(const model::Resources& requests, std::int64_t count, Amounts& into) const {
+  for (std::size_t d = firstBeside_; d < dimensions_.size(); ++d) {
+    const std::int64_t amount = base::saturatingMultiply(amountIn(requests, dimensions_[d]), count);
+    into[d] = base::saturatingAdd(into[d], amount);
   }
 }
 
@@ -371,6 +416,9 @@ Amounts QueueTree::demandOf(const model::Job& job) const {
   Amounts amounts(dimensions_.size(), 0);
   for (const model::Role& role : job.spec.roles) {
     addRequests(role.shape.requests, model::gangMembers(job, role), amounts);
+    // Of members without GPUs the places tell.
+    if (role.shape.requests.gpus() > 0)
+      addBeside(role.shape.requests, model::gangMembers(job, role), amounts);
   }
   return amounts;
 }
@@ -396,6 +444,7 @@ void QueueTree::addHeldOn(const model::Assignment& place, const model::Resources
   const auto count = static_cast<std::int64_t>(place.indices.size());
   if (place.gpuType.empty()) return addHeldOn(place.node, requests, count, into);
   addRequests(requests, count, into);
+  if (gpuNodes_ && gpuNodes_->contains(place.node)) addBeside(requests, count, into);
   const auto dimension = std::find(dimensions_.begin() + static_cast<std::ptrdiff_t>(firstType_),
                                    dimensions_.end(), std::string(model::kGpuTypePrefix) + place.gpuType);
   if (dimension == dimensions_.end()) return;
@@ -406,6 +455,7 @@ void QueueTree::addHeldOn(const model::Assignment& place, const model::Resources
 void QueueTree::addHeldOn(const model::NodeName& node, const model::Resources& requests, std::int64_t count,
                           Amounts& into) const {
   addRequests(requests, count, into);
+  if (gpuNodes_ && gpuNodes_->contains(node)) addBeside(requests, count, into);
   if (const auto type = typeOf_->find(node); type != typeOf_->end()) {
     into[type->second] =
         base::saturatingAdd(into[type->second], base::saturatingMultiply(requests.gpus(), count));

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -99,9 +100,12 @@ class QueueTree {
   // The node's type of GPU where a quota names that, else nothing.
   [[nodiscard]] std::string_view gpuTypeOf(const model::NodeName& node) const;
   // Whether any quota names a type of GPU: then what a gang holds follows from its places, heldBy().
-  [[nodiscard]] bool namesTypes() const { return firstType_ < dimensions_.size(); }
+  [[nodiscard]] bool namesTypes() const { return firstType_ < firstBeside_; }
   // Dimensions from here on are types of GPUs.
   [[nodiscard]] std::size_t firstType() const { return firstType_; }
+  // Dimensions from here on are what lies beside GPUs: cores, memory, storage, pod slots and devices of nodes
+  // with GPUs. No quota names them. There are some only where a queue is guaranteed GPUs.
+  [[nodiscard]] std::size_t firstBeside() const { return firstBeside_; }
   // Whether the dimension counts in shares.
   [[nodiscard]] bool counts(std::size_t dimension) const { return counts_[dimension] != 0; }
 
@@ -191,12 +195,13 @@ class QueueTree {
   // Whether a job that waits in the queue, or below it, would be within its guarantee once a gang that holds
   // this has gone. Resource by resource: of several jobs it may be said too early, never too late.
   [[nodiscard]] bool takesBack(Index queue, const Amounts& held) const;
-  // Whether a gang of the queue that holds this holds a larger part of the cluster of something wanted that
-  // the queue is not guaranteed than of all that it is guaranteed: all cores of a node beside one guaranteed
-  // GPU. So does every gang that holds nothing that the queue is guaranteed.
+  // Whether a gang of the queue that holds this holds a larger part of something wanted that lies beside GPUs
+  // than of all that the queue is guaranteed: all cores of a node beside one guaranteed GPU. So does every
+  // gang that holds nothing that the queue is guaranteed.
   [[nodiscard]] bool holdsBeyondItsPart(Index queue, const Amounts& held, const Amounts& wanted) const;
 
-  // Nodes of the type of GPU that the dimension stands for; none for any other resource.
+  // Nodes of the type of GPU that the dimension stands for; those with GPUs for what lies beside these; none
+  // for any other resource.
   [[nodiscard]] std::vector<model::NodeName> nodesOfType(std::size_t dimension) const;
   // A resource's amount in the words of a manifest: "8 nvidia.com/gpu".
   [[nodiscard]] std::string amount(std::size_t dimension, std::int64_t amount) const;
@@ -206,11 +211,11 @@ class QueueTree {
  private:
   void readQueues(const model::Snapshot& snapshot);
   void nameDimensions(const model::Snapshot& snapshot);
+  void nameBesideGpus(const model::Snapshot& snapshot, QueueCache& cache);
   void readCapacity(const model::Snapshot& snapshot, QueueCache& cache);
   [[nodiscard]] std::map<model::NodeName, std::size_t> typesOfNodes(const model::Snapshot& snapshot) const;
-  // Of all nodes, or of those with GPUs.
   [[nodiscard]] Amounts capacityOf(const model::Snapshot& snapshot,
-                                   const std::map<model::NodeName, std::size_t>& types, bool withGpus) const;
+                                   const std::map<model::NodeName, std::size_t>& types) const;
   void readJobs(const model::Snapshot& snapshot, QueueCache& cache);
   void addHeld(const model::Job& job, int sign, QueueCache& cache) const;
   void addDeleted(const model::QueueName& name, const std::vector<model::QueueName>& ancestors);
@@ -224,6 +229,8 @@ class QueueTree {
   void raiseGuarantees(Index index);
   [[nodiscard]] Amounts amountsOf(const model::Quota& quota, std::int64_t absent) const;
   void addRequests(const model::Resources& requests, std::int64_t count, Amounts& into) const;
+  // Of members on nodes with GPUs.
+  void addBeside(const model::Resources& requests, std::int64_t count, Amounts& into) const;
   // With the type of GPU that the node has.
   void addHeldOn(const model::Assignment& place, const model::Resources& requests, Amounts& into) const;
   void addHeldOn(const model::NodeName& node, const model::Resources& requests, std::int64_t count,
@@ -247,8 +254,9 @@ class QueueTree {
   std::vector<char> counts_;
   std::size_t cpu_ = 0;  // dimensions before it are the resources that are GPUs, after it comes memory
   std::size_t firstType_ = 0;
+  std::size_t firstBeside_ = 0;
   Amounts capacity_;
-  Amounts besideGpus_;  // the part of it on nodes that have GPUs
+  std::shared_ptr<const std::set<model::NodeName>> gpuNodes_;  // null: nothing lies beside GPUs
   std::uint64_t version_ = 0;
   // Dimension of each node's GPU type where some quota names it.
   std::shared_ptr<const std::map<model::NodeName, std::size_t>> typeOf_;

@@ -24,7 +24,10 @@ BackfillVerdict lendUntilPreempted(const BackfillRequest& request, const Reserve
     return {.kind = Kind::kConditional, .from = from, .endsInTime = true};
   }
   const base::WallTime from = now + policy.preemption.minRuntime;
-  if (request.comesFirst) return {Kind::kConditional, from + request.run.time};
+  if (request.comesFirst) {
+    const bool isGuess = request.run.basis == Basis::kGuess;
+    return {Kind::kConditional, isGuess ? from : from + request.run.time};
+  }
   const bool isStated = reserved.start && reserved.start->basis == Basis::kStated;
   if (!isStated || from <= reserved.start->at) return {Kind::kConditional, from};
   return {.kind = Kind::kKept,

@@ -58,9 +58,9 @@ struct ReservedTime {
 //  1. the holder may preempt the gang, and does not wait for the last of others to leave: the gang starts, on
 //     the condition that the holder preempts it once that gives the holder its placement. If the gang is
 //     expected to end before the holder's expected start, not before conditionFrom(); if it comes before the
-//     holder in the order, not before it has run minRuntime longer than it is expected to; else not before
-//     the policy's minRuntime has passed, for which there must be time. A gang that takes this capacity from
-//     others by preemption has no more time than those had
+//     holder in the order, and more than a guess says how long it runs, not before it has run minRuntime
+//     longer than that; else not before the policy's minRuntime has passed, for which there must be time. A
+//     gang that takes this capacity from others by preemption has no more time than those had
 //  2. the gang's own deadline ends it before the holder's expected start: it starts
 //  3. reservations have lapsed: it starts. Since anything was first reserved, capacity is kept from
 //     gangs that cannot be preempted for BackfillPolicy::reservationLimit, not kept for as long, and

@@ -26,6 +26,7 @@ struct Holder {
   QueueTree::Index queue = QueueTree::kCluster;
   Rank rank = {};              // in its queue
   bool overdue = false;        // keeps its turn in its queue, whatever its rank is by now
+  bool isEntitled = false;     // its queue is guaranteed what it needs
   std::uint32_t shape = 0;     // PlacementCache::shapeOf
   std::size_t widest = 0;      // may be placed this wide now
   base::WallTime since{};      // has kept a reservation since
@@ -42,7 +43,8 @@ struct Holder {
 //
 // Steps, for a gang that has found a placement in the pool; the first that holds decides:
 //  1. its queue is guaranteed what it needs, it has a higher priority in the holder's own queue (or comes
-//     first there, if the order does not go by expected run times), or it holds an older reservation: it
+//     first there, if the order does not go by expected run times), or it holds an older reservation, and the
+//     holder is not one of another queue within its guarantee: it
 //     starts
 //  2. it leaves the reserved placement its capacity: it starts, unless a gang has left one of its nodes a
 //     moment ago (core/timeline/freed_places.h). If the holder may preempt it, under the same condition as in

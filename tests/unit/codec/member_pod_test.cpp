@@ -149,6 +149,25 @@ TEST_CASE("a member has the time to end that its job asks for, and never less th
   CHECK_FALSE(graceOf(seconds(30), ""));  // Kubernetes gives 30
 }
 
+TEST_CASE(
+    "the pod of a gang of one that cannot be preempted ends at its job's deadline, whatever becomes of "
+    "that") {
+  const auto deadlineOf = [](bool preemptible, std::optional<model::NodeName> pinned, std::string_view own) {
+    model::Job job = jobWith(fmt::format(R"({{"spec":{{{}"containers":[{{"name":"c"}}]}}}})", own), 1);
+    job.spec.preemptible = preemptible;
+    job.spec.run.activeDeadline = std::chrono::seconds(30);
+    const auto document = codec::JsonDocument::parse(encoded(job, 0, {.pinned = std::move(pinned)}));
+    REQUIRE(document);
+    return document->root().find("spec").find("activeDeadlineSeconds").integer();
+  };
+  const model::NodeName node("n1");
+  CHECK(deadlineOf(false, node, "") == 30);
+  CHECK(deadlineOf(false, node, R"("activeDeadlineSeconds":20,)") == 20);
+  CHECK(deadlineOf(false, node, R"("activeDeadlineSeconds":60,)") == 30);
+  CHECK_FALSE(deadlineOf(true, node, ""));
+  CHECK_FALSE(deadlineOf(false, std::nullopt, ""));
+}
+
 TEST_CASE("a member carries the priority class of its job, and no finalizer") {
   model::Job job = jobWith(kPlain);
   job.spec.roles[0].templateJson =

@@ -653,6 +653,16 @@ TEST_CASE("a gated pod whose job is gone is swept") {
   CHECK(plan.orphans.size() == 1);
 }
 
+TEST_CASE("a member that the garbage collector kept for a second owner is swept") {
+  const model::Job gone = running();
+  model::Pod kept = memberOn(gone, 0, "n1");
+  kept.controllerUid = model::Uid();
+  kept.controllerKind.clear();
+  CHECK(cycle(input(threeNodes().add(kept))).orphans.size() == 1);
+  kept.key.name = "notebook";
+  CHECK(cycle(input(threeNodes().add(kept))).orphans.empty());
+}
+
 TEST_CASE(
     "an elastic gang for which there is no room starts smaller, on a node that failed it where it has to") {
   JobBuilder gang = job("ml/bert");
