@@ -5,6 +5,7 @@
 
 #include "core/ledger/what_if.h"
 #include "model/gang_size.h"
+#include "model/names.h"
 
 namespace trainyard::core {
 namespace {
@@ -52,6 +53,41 @@ std::size_t leastMoments(const model::Job& job, const std::vector<Moment>& momen
   return moments.size();
 }
 
+NodeAmounts straysLeaving(const Ledger& ledger) {
+  NodeAmounts leaving;
+  for (std::size_t node = 0; node < ledger.nodes().size(); ++node) {
+    ledger.forEachHolding(node, [&](const Ledger::Holding& each) {
+      if (each.pod == nullptr) return;
+      // The garbage collector deletes it in a moment.
+      const bool isOrphan = each.job == nullptr && each.pod->controllerKind == model::names::kTrainingJobKind;
+      if (!each.pod->terminating && !isOrphan) return;
+      const bool isRecorded =
+          each.job != nullptr && (each.job->status.gang.placed || each.job->status.gang.proposal);
+      if (!isRecorded) leaving.emplace_back(node, each.amount);
+    });
+  }
+  return leaving;
+}
+
+// The least number from `least` to `most` for which fits(number) holds, if any; more fits where less does.
+template <typename Fits>
+std::optional<std::size_t> leastThatFits(std::size_t least, std::size_t most, const WorkBudget& budget,
+                                         Fits fits) {
+  std::size_t enough = least;
+  std::size_t tooFew = least == 0 ? 0 : least - 1;
+  for (std::size_t step = 1; enough != tooFew && !fits(enough); step *= 2) {
+    tooFew = enough;
+    enough = std::min(enough + step, most);
+    if (budget.exhausted()) return std::nullopt;
+  }
+  if (enough == tooFew) return std::nullopt;
+  while (enough - tooFew > 1) {
+    const std::size_t middle = tooFew + (enough - tooFew) / 2;
+    (fits(middle) ? enough : tooFew) = middle;
+  }
+  return enough;
+}
+
 }  // namespace
 
 std::optional<EarliestFit> earliestFit(const model::Job& job,
@@ -65,25 +101,30 @@ std::optional<EarliestFit> earliestFit(const model::Job& job,
     for (std::size_t i = 0; i < count; ++i) {
       if (moments[i].ending) ended.release(ends.holds(*moments[i].ending));
     }
-    auto placed = placer.tryPlace(job, moments[count - 1].widest);
+    auto placed = placer.tryPlace(job, count == 0 ? widestNow : moments[count - 1].widest);
     if (!placed) return false;
     places = std::move(placed);
     return true;
   };
-  std::size_t enough = leastMoments(job, moments, ends.all(), ledger);
-  std::size_t tooFew = std::max<std::size_t>(enough, 1) - 1;
-  for (std::size_t step = 1; enough != tooFew && !fitsAfter(enough); step *= 2) {
-    tooFew = enough;
-    enough = std::min(enough + step, moments.size());
-    if (placer.budget().exhausted()) return std::nullopt;
+  std::optional<std::size_t> count = leastThatFits(leastMoments(job, moments, ends.all(), ledger),
+                                                   moments.size(), placer.budget(), fitsAfter);
+  bool awaitsStrays = false;
+  if (!count && !placer.budget().exhausted()) {
+    const NodeAmounts strays = straysLeaving(ledger);
+    if (strays.empty()) return std::nullopt;
+    WhatIf gone(ledger);
+    gone.release(strays);
+    awaitsStrays = true;
+    count = fitsAfter(0) ? std::optional<std::size_t>(0)
+                         : leastThatFits(std::min<std::size_t>(1, moments.size()), moments.size(),
+                                         placer.budget(), fitsAfter);
   }
-  if (enough == tooFew) return std::nullopt;
-  while (enough - tooFew > 1) {
-    const std::size_t middle = tooFew + (enough - tooFew) / 2;
-    (fitsAfter(middle) ? enough : tooFew) = middle;
-  }
-  EarliestFit fit{{moments[enough - 1].at, Basis::kStated}, std::move(*places)};
-  for (std::size_t i = 0; i < enough; ++i) {
+  if (!count) return std::nullopt;
+  EarliestFit fit{.time = {*count == 0 ? ends.now() : moments[*count - 1].at, Basis::kStated},
+                  .placement = std::move(*places),
+                  .awaitsStrays = awaitsStrays};
+  if (awaitsStrays) fit.time.at = std::max<base::WallTime>(fit.time.at, ends.now() + kLeastOverrun);
+  for (std::size_t i = 0; i < *count; ++i) {
     fit.time.basis = std::min(fit.time.basis, moments[i].basis);
     if (moments[i].ending) fit.ended.push_back(*moments[i].ending);
   }

@@ -75,6 +75,7 @@ class Ends {
       : snapshot_(snapshot), notes_(notes), ledger_(ledger), runs_(runs) {}
 
   [[nodiscard]] const std::vector<Ending>& all();
+  [[nodiscard]] base::WallTime now() const { return snapshot_.now; }
   // What the one at `index` leaves to others than the claims that stand; per node the sum of its entries, of
   // which some may be negative.
   [[nodiscard]] const NodeAmounts& holds(std::size_t index);

@@ -78,7 +78,8 @@ void Reservation::findStart(Ends& ends, GangPlacer& placer) {
   for (const auto& [node, amount] : amountsOf(job, places_, ledger_)) spare_[node].subtract(amount);
   const auto isLeaving = [&](std::size_t ending) { return ends.all()[ending].isLeaving; };
   isImminent_ =
-      isImminent(*start_, std::any_of(fit->ended.begin(), fit->ended.end(), isLeaving), snapshot_.now);
+      isImminent(*start_, fit->awaitsStrays || std::any_of(fit->ended.begin(), fit->ended.end(), isLeaving),
+                 snapshot_.now);
   for (const std::size_t ending : fit->ended) {
     for (const auto& [node, amount] : ends.holds(ending)) {
       if (const auto at = spare_.find(node); at != spare_.end()) at->second.add(amount);
