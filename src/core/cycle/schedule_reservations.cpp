@@ -163,7 +163,7 @@ void Scheduler::noteReservedSince(const std::vector<Contender>& contenders) {
 void Scheduler::listHoldersToCome(const std::vector<Contender>& contenders) {
   if (!snapshot_.policy.backfill.enabled || !model::traitsOf(snapshot_.policy.ordering).takesTurns) return;
   for (const Contender& each : contenders) {
-    if (each.asks->reservedSince && !each.waiting->silent) holdersToCome_.push_back({&each});
+    if (each.asks->reservedSince) holdersToCome_.push_back({&each});
   }
 }
 
