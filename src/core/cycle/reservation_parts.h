@@ -8,8 +8,8 @@
 
 namespace trainyard::core {
 
-// How many reservations a cycle makes, and for whom: each queue with waiting jobs has an equal part of them,
-// and so has each namespace, at least one each, as long as there are any left. A reservation costs a search
+// Divides the reservations of a cycle equally among the queues that have waiting jobs, and among the
+// namespaces that have some. Each gets at least one, as long as any are left. A reservation costs a search
 // for its holder's expected start.
 //
 // (Lost: equal parts by namespace alone. A tenant with nine namespaces had all of them.)
@@ -17,7 +17,7 @@ class ReservationParts {
  public:
   static constexpr int kMost = 8;
 
-  // Of the jobs that wait.
+  // Counts the queue and the namespace of a waiting job.
   void addWaiting(const std::string& ns, QueueTree::Index queue) {
     ofNamespace_.try_emplace(ns, 0);
     ofQueue_.try_emplace(queue, 0);

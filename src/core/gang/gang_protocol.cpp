@@ -242,8 +242,9 @@ std::map<model::NodeName, model::Resources> unfilledPlaces(const Job& gang, cons
   return places;
 }
 
-// Of gangs that leave as a whole. (Lost: their pods only. A gang that was suspended, or that started anew,
-// just when it was to be preempted defeated the claim: its places counted beside the claim's own.)
+// Adds the unfilled places of gangs whose pods are all victims. (Lost: their pods only. A gang that was
+// suspended, or that started anew, just when it was to be preempted defeated the claim: its places counted
+// beside the claim's own.)
 void addPlaces(const Proposal& claim, const GangContext& context, LeavingRoom& leaving) {
   std::set<const Job*> gangs;
   std::set<std::string_view> named;

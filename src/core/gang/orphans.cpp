@@ -13,8 +13,8 @@ namespace trainyard::core {
 
 namespace {
 
-// Members without a controller: somebody removed the reference to their job, or gave them a second owner, for
-// which the garbage collector kept them when it removed the reference to a job that is gone. They would run
+// Lists members without a controller. Either a user removed the reference to the job, or a second owner made
+// the garbage collector keep the pod and remove only the reference to the deleted job. They would run
 // on, and no queue would be charged for them. Labels and name are the operator's, who never makes a pod
 // without a controller. (Lost: only members that the record of a job has. A job can be deleted first.)
 std::vector<DeletePod> disownedMembers(const model::Snapshot& snapshot) {

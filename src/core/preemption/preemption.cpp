@@ -417,7 +417,7 @@ void Preemption::listRunning() {
     if (atPeace) wakeAt(turnEnds(*job, started, snapshot_));
     const base::WallTime placed = facts.placedSince.value_or(snapshot_.now);
     const QueueTree::Index queue = tree_.queueOf(*job);
-    // A move does not begin a run anew.
+    // startedSince() does not change when a gang is moved, so the last preemption counts as well.
     const base::WallTime unprotectedFrom =
         std::max(started, job->status.preemptions.last) + protectionOf(*job, snapshot_.policy);
     if (unprotectedFrom > snapshot_.now) wakeAt(unprotectedFrom);
