@@ -99,7 +99,8 @@ void QueueTree::nameDimensions(const model::Snapshot& snapshot) {
 // Only where some queue is guaranteed GPUs, and of nothing of which a queue names an own guarantee.
 void QueueTree::nameBesideGpus(const model::Snapshot& snapshot, QueueCache& cache) {
   firstBeside_ = dimensions_.size();
-  if (!guaranteesGpus(snapshot)) return;
+  // The nodes may change while nobody asks.
+  if (!guaranteesGpus(snapshot)) return cache.gpuNodes_.reset();
   if (!cache.gpuNodes_ || !cache.nodes_.isSameAs(snapshot.nodes)) {
     std::set<std::string> names{"cpu", "memory", "ephemeral-storage", "pods"};
     std::set<model::NodeName> nodes;
