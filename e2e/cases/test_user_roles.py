@@ -180,10 +180,13 @@ class PoliciesTest(UserCase):
             with self.subTest(change=change):
                 self.refused("ownerReferences of a gang's pod", "admin", "patch", pod, f"--type={kind}",
                              "-p", json.dumps(change))
-        # More owners, and an end of the blocking, change nothing of that.
+        # With a second owner the pod stays when its job is deleted.
         second = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "x"}
+        self.refused("no other owner than its job", "admin", "patch", pod, "--type=merge", "-p", json.dumps(
+            {"metadata": {"ownerReferences": [owner, second]}}))
+        # Whether the pod holds up a deletion in the foreground changes nothing of that.
         self.as_user("admin", "patch", pod, "--dry-run=server", "--type=merge", "-p", json.dumps(
-            {"metadata": {"ownerReferences": [{**owner, "blockOwnerDeletion": False}, second]}}))
+            {"metadata": {"ownerReferences": [{**owner, "blockOwnerDeletion": False}]}}))
         kubectl("patch", pod, "-n", self.namespace, "--dry-run=server", "--type=merge",
                 "-p", '{"metadata":{"ownerReferences":null}}')  # an administrator
 
