@@ -47,6 +47,17 @@ Json emptiedConditions(base::WallTime now) {
                     "All content-preserving finalizers finished")};
 }
 
+// Whether a write may give a round something to do. Most change a status or a lease, or create an Event.
+bool concernsOwnership(const StoreEvent& event) {
+  if (event.after == nullptr || event.table == "namespaces") return true;
+  const Json& after = *event.after;
+  if (event.before == nullptr) return !listAt(after, {"metadata", "ownerReferences"}).empty();
+  const Json& before = *event.before;
+  return isDeleting(before) != isDeleting(after) ||
+         listAt(before, {"metadata", "ownerReferences"}) != listAt(after, {"metadata", "ownerReferences"}) ||
+         listAt(before, {"metadata", "finalizers"}) != listAt(after, {"metadata", "finalizers"});
+}
+
 class Round {
  public:
   explicit Round(ApiServer::Impl& server) : server_(server) {
@@ -220,7 +231,9 @@ class Round {
 GarbageCollector::GarbageCollector(ApiServer& server, base::Executor& executor,
                                    std::chrono::milliseconds delay)
     : server_(server), executor_(executor), delay_(delay) {
-  server_.setChangeListener([this] { schedule(); });
+  server_.setChangeListener([this](const StoreEvent& event) {
+    if (timer_.value == 0 && concernsOwnership(event)) schedule();
+  });
   schedule();
 }
 
@@ -230,7 +243,6 @@ GarbageCollector::~GarbageCollector() {
 }
 
 void GarbageCollector::schedule() {
-  if (timer_.value != 0) return;
   timer_ = executor_.postAfter(delay_, [this] { run(); });
 }
 

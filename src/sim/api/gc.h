@@ -9,8 +9,8 @@ namespace trainyard::sim {
 
 // What kube-controller-manager does for the objects we depend on: deletes whose owners are gone (background,
 // foreground and orphan propagation), empties namespaces that terminate, gives new ones a default
-// ServiceAccount. Runs on the executor a little after each change, never inside a request: a client sees the
-// in-between states that a real cluster shows.
+// ServiceAccount. Runs on the executor a little after each change that concerns it, never inside a request: a
+// client sees the in-between states that a real cluster shows.
 class GarbageCollector {
  public:
   GarbageCollector(ApiServer& server, base::Executor& executor,

@@ -44,7 +44,7 @@ ApiServer::Impl::Impl(const ApiServerOptions& given, std::shared_ptr<const Regis
       hub(store) {
   store.setListener([this](const StoreEvent& event) {
     hub.publish(event);
-    if (onChange) onChange();
+    if (onChange) onChange(event);
   });
   installDefaults();
 }
@@ -248,6 +248,8 @@ void ApiServer::sendBookmark(std::uint64_t id) { impl_->hub.bookmark(id); }
 void ApiServer::endWatches() { impl_->hub.endAll(); }
 void ApiServer::compact() { impl_->store.forget(); }
 std::uint64_t ApiServer::resourceVersion() const { return impl_->store.version(); }
-void ApiServer::setChangeListener(std::function<void()> listener) { impl_->onChange = std::move(listener); }
+void ApiServer::setChangeListener(std::function<void(const StoreEvent&)> listener) {
+  impl_->onChange = std::move(listener);
+}
 
 }  // namespace trainyard::sim

@@ -17,7 +17,8 @@
 
 namespace trainyard::sim {
 
-class Registry;  // the resource types of a server
+class Registry;     // the resource types of a server
+struct StoreEvent;  // one committed write
 
 struct ApiServerOptions {
   std::vector<std::string> crds = {};  // texts of CustomResourceDefinitions, YAML
@@ -82,7 +83,7 @@ class ApiServer {
   [[nodiscard]] std::uint64_t resourceVersion() const;
 
   // Called after every write, from within handle().
-  void setChangeListener(std::function<void()> listener);
+  void setChangeListener(std::function<void(const StoreEvent&)> listener);
 
   struct Impl;
   // For the controllers of this library.

@@ -108,7 +108,7 @@ struct ApiServer::Impl {
   std::shared_ptr<const Registry> registry;
   ApiStore store;
   WatchHub hub;
-  std::function<void()> onChange;
+  std::function<void(const StoreEvent&)> onChange;
 };
 
 }  // namespace trainyard::sim
