@@ -7,9 +7,12 @@
 #include "codec/pod.h"
 #include "model/membership.h"
 #include "sim/api/json.h"
+#include "sim/nodes/read_json.h"
 
 namespace trainyard::sim {
 namespace {
+
+using codec::JsonValue;
 
 constexpr const char* kRunFor = "sim.trainyard.dev/run-for";
 constexpr const char* kStopFor = "sim.trainyard.dev/stop-for";
@@ -17,42 +20,42 @@ constexpr const char* kLeaveFor = "sim.trainyard.dev/leave-for";
 constexpr const char* kExitCode = "sim.trainyard.dev/exit-code";
 constexpr const char* kReason = "sim.trainyard.dev/reason";
 
-std::vector<KubeletContainer> readContainers(const Json& pod, const char* list) {
+std::vector<KubeletContainer> readContainers(JsonValue pod, const char* list) {
   std::vector<KubeletContainer> containers;
-  for (const Json& each : listAt(pod, {"spec", list})) {
+  valueAt(pod, {"spec", list}).forEachElement([&](JsonValue each) {
     containers.push_back(
         {textAt(each, {"name"}), textAt(each, {"image"}), textAt(each, {"restartPolicy"}) == "Always"});
-  }
+  });
   return containers;
 }
 
 // How long the taint manager leaves a pod on a node that is lost.
-std::optional<std::chrono::seconds> readToleration(const Json& pod) {
+std::optional<std::chrono::seconds> readToleration(JsonValue pod) {
   std::optional<std::chrono::seconds> shortest;
   bool tolerated = false;
-  for (const Json& each : listAt(pod, {"spec", "tolerations"})) {
+  valueAt(pod, {"spec", "tolerations"}).forEachElement([&](JsonValue each) {
     const std::string key = textAt(each, {"key"});
     const std::string effect = textAt(each, {"effect"});
-    if (!key.empty() && key != "node.kubernetes.io/unreachable") continue;
-    if (!effect.empty() && effect != "NoExecute") continue;
+    if (!key.empty() && key != "node.kubernetes.io/unreachable") return;
+    if (!effect.empty() && effect != "NoExecute") return;
     tolerated = true;
-    const auto seconds = intAt(each, {"tolerationSeconds"});
+    const auto seconds = each.find("tolerationSeconds").integer();
     if (seconds && (!shortest || std::chrono::seconds(*seconds) < *shortest))
       shortest = std::chrono::seconds(*seconds);
-  }
+  });
   return tolerated ? shortest : std::chrono::seconds(0);
 }
 
 // As a member reads its file: who is beyond the size of its role does not belong to the job.
-bool readDismissed(const Json& pod, const model::Pod& member) {
+bool readDismissed(JsonValue pod, const model::Pod& member) {
   const std::string text = textAt(pod, {"metadata", "annotations", model::kMembershipAnnotation});
   if (text.empty() || !member.member) return false;
-  const auto told = parseJson(text);
-  return told && textAt(*told, {"role"}) == member.member->role &&
-         member.member->index >= intAt(*told, {"size"}).value_or(INT64_MAX);
+  const auto told = codec::JsonDocument::parse(text);
+  return told && textAt(told->root(), {"role"}) == member.member->role &&
+         member.member->index >= told->root().find("size").integer().value_or(INT64_MAX);
 }
 
-base::Result<void> readAnnotations(const Json& pod, KubeletPod& result) {
+base::Result<void> readAnnotations(JsonValue pod, KubeletPod& result) {
   const auto complain = [&](const char* name, std::string_view what) {
     return base::fail(base::ErrorCode::kInvalid,
                       fmt::format("pod {}: annotation {}: {}", result.pod.key, name, what));
@@ -147,16 +150,17 @@ base::Result<std::chrono::microseconds> parseGoDuration(std::string_view text) {
 base::Result<KubeletPod> decodeKubeletPod(std::string_view json) {
   auto pod = codec::decodePod(json);
   if (!pod) return base::fail(pod.error());
-  const auto document = parseJson(json);
+  const auto document = codec::JsonDocument::parseObject(json);
   if (!document) return base::fail(document.error());
+  const JsonValue root = document->root();
   KubeletPod result;
   result.pod = std::move(*pod);
-  result.initContainers = readContainers(*document, "initContainers");
-  result.containers = readContainers(*document, "containers");
+  result.initContainers = readContainers(root, "initContainers");
+  result.containers = readContainers(root, "containers");
   result.grace =
-      std::chrono::seconds(intAt(*document, {"metadata", "deletionGracePeriodSeconds"}).value_or(0));
-  result.toleratesLostNode = readToleration(*document);
-  if (auto read = readAnnotations(*document, result); !read) return base::fail(read.error());
+      std::chrono::seconds(valueAt(root, {"metadata", "deletionGracePeriodSeconds"}).integer().value_or(0));
+  result.toleratesLostNode = readToleration(root);
+  if (auto read = readAnnotations(root, result); !read) return base::fail(read.error());
   return result;
 }
 

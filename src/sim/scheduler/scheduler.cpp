@@ -10,6 +10,7 @@
 #include "core/ledger/fit.h"
 #include "model/one_a_node.h"
 #include "sim/api/json.h"
+#include "sim/nodes/read_json.h"
 
 namespace trainyard::sim {
 namespace {
@@ -77,15 +78,16 @@ bool counts(const SchedulerPod& each) { return each.pod.bound() && !each.pod.fin
 base::Result<SchedulerPod> decodeSchedulerPod(std::string_view json) {
   auto pod = codec::decodePodToSchedule(json);
   if (!pod) return base::fail(pod.error());
-  const auto document = parseJson(json);
+  const auto document = codec::JsonDocument::parseObject(json);
   if (!document) return base::fail(document.error());
-  SchedulerPod result{std::move(*pod), textAt(*document, {"spec", "schedulerName"}), {}, {}, {}};
-  for (const Json& condition : listAt(*document, {"status", "conditions"})) {
-    if (textAt(condition, {"type"}) != "PodScheduled") continue;
+  const codec::JsonValue root = document->root();
+  SchedulerPod result{std::move(*pod), textAt(root, {"spec", "schedulerName"}), {}, {}, {}};
+  valueAt(root, {"status", "conditions"}).forEachElement([&](codec::JsonValue condition) {
+    if (textAt(condition, {"type"}) != "PodScheduled") return;
     result.conditionStatus = textAt(condition, {"status"});
     result.conditionReason = textAt(condition, {"reason"});
     result.conditionMessage = textAt(condition, {"message"});
-  }
+  });
   return result;
 }
 
