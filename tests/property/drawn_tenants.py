@@ -138,7 +138,7 @@ def holder(seed):
     draw.policy("fifo")
     old = rng.randint(30, 60)
     first = rng.randint(1, draw.total)
-    stated = rng.choice(["", f" estimate={old}s", " estimate=10h"])
+    stated = rng.choice(["", f" estimate={old}s", " estimate=20h"])  # longer than those who come after it state
     draw.at(0, f"job old/first{stated}", f"role worker x{first} gpus=1 cpu=1 runs-for={old}s")
     draw.at(5, "job good/large", f"role worker x{draw.total} gpus=1 cpu=1 runs-for=30m")
     for i in range(rng.randint(1, 8)):

@@ -90,6 +90,7 @@ class LivingCluster {
       case 10: return pretender();
       case 11: return addVictim();
       case 12: return putQueue(static_cast<int>(rng_.below(kQueues)));
+      case 13: return endGuarantees();
       default: return;
     }
   }
@@ -108,7 +109,8 @@ class LivingCluster {
   }
 
   void putNode(int i) {
-    NodeBuilder made = node(fmt::format("n{}", i)).gpus(4).zone("z").rack(fmt::format("r{}", rng_.below(3)));
+    NodeBuilder made = node(fmt::format("n{}", i)).zone("z").rack(fmt::format("r{}", rng_.below(3)));
+    made.gpus(rng_.chance(1, 6) ? 0 : 4);
     if (rng_.chance(1, 8)) made.cordoned();
     if (rng_.chance(1, 8)) made.notReady();
     const model::Node each = made;
@@ -176,6 +178,10 @@ class LivingCluster {
     queue->reclaim = rng_.chance(3, 4);
     queue->withinQueue = rng_.chance(3, 4) ? model::WithinQueue::kLowerPriority : model::WithinQueue::kNever;
     queues_[queue->name] = std::move(queue);
+  }
+
+  void endGuarantees() {
+    for (auto& [name, queue] : queues_) edit(queue, [](model::Queue& each) { each.guaranteed = {}; });
   }
 
   void drawPolicy() {

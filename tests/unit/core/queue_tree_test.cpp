@@ -56,6 +56,26 @@ TEST_CASE("what cannot be stopped must leave room for everybody's guarantee") {
   CHECK_FALSE(tree.beyondNonPreemptible(indexOf(tree, "a"), more));
 }
 
+TEST_CASE("which nodes have GPUs is read again once a queue is guaranteed some") {
+  QueueCache cache;
+  const model::Job gang = job("ml/gang").role("worker", 1, requests(1, 4));
+  const auto held = [&](const model::Snapshot& snapshot) {
+    const std::vector<model::Assignment> places = {{model::NodeName("n2"), "worker", model::IndexSet({0})}};
+    const auto amounts = QueueTree(snapshot).heldBy(gang, places);
+    CHECK(QueueTree(snapshot, cache).heldBy(gang, places) == amounts);
+    return amounts;
+  };
+  const auto guaranteed = [](model::Snapshot snapshot) {
+    snapshot.queues.edit().push_back(std::make_shared<const model::Queue>(queue("a", "", 4)));
+    return snapshot;
+  };
+  const auto without = cluster().add(node("n1").gpus(8)).add(node("n2").gpus(0)).now(1000).build();
+  const auto with = cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)).now(1000).build();
+  const auto before = held(guaranteed(without));
+  held(with);
+  CHECK(held(guaranteed(with)) != before);
+}
+
 TEST_CASE("pods of no TrainingJob are charged to the queue of their namespace if the policy says so") {
   model::Queue tools = queue("tools");
   tools.namespaceSelector.requirements = {{"team", model::SelectorOperator::kIn, {"tools"}}};
