@@ -4,8 +4,8 @@
 usage: tests/property/drawn_tenants.py --runner scenario_runner [--from SEED] [--count N] [--keep DIR] [--print]
 
 Each seed is one scenario file (docs/scenarios.md) that the whole operator runs through in virtual time. Three kinds:
-  guarantee  a gang within its queue's guarantee starts within minRuntime + grace + 10 s, whatever tenants of other
-             queues create, delete, scale, suspend, never end and lie about
+  guarantee  a gang within its queue's guarantee, or two at once, start within minRuntime + grace + 10 s, whatever
+             tenants of other queues create, delete, scale, suspend, never end and lie about
   holder     a gang that waits for what runs before it starts within the larger of minRuntime and
              backfill.reservationLimit + twice the grace + 10 s after that has ended, whatever has been started since
   end        jobs that end by themselves all end, whoever preempts whom
@@ -127,8 +127,12 @@ def guarantee(seed):
         draw.attack(f"bad/a{i}", f"evil{rng.randint(1, queues)}", rng.randint(0, 60), firm=True)
     asked = rng.randint(1, own)
     begin = rng.randint(35, 60)
-    draw.at(begin, "job good/mine queue=own", f"role worker x{asked} gpus=1 cpu=1 runs-for=30m")
-    draw.at(begin + draw.min_runtime + draw.grace + SLACK + SETTLE, "expect good/mine runs")
+    gangs = {"mine": asked}
+    if asked < own and rng.random() < 0.4:
+        gangs["other"] = rng.randint(1, own - asked)
+    for name, members in gangs.items():
+        draw.at(begin, f"job good/{name} queue=own", f"role worker x{members} gpus=1 cpu=1 runs-for=30m")
+    draw.at(begin + draw.min_runtime + draw.grace + SLACK + SETTLE, *[f"expect good/{name} runs" for name in gangs])
     return draw.text(f"a guarantee is met in time, seed {seed}")
 
 

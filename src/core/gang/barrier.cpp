@@ -66,10 +66,13 @@ BarrierResult checkBarrier(const Job& job, const std::vector<Member>& members, c
 
   BarrierResult result;
   for (const auto& [name, demand] : demands) {
-    const auto lose = [&](std::string why) {
+    const auto abort = [&](std::string why) {
       result.verdict = BarrierVerdict::kAbort;
-      result.lostNodes.push_back(name);
       if (result.reason.empty()) result.reason = std::move(why);
+    };
+    const auto lose = [&](std::string why) {
+      abort(std::move(why));
+      result.lostNodes.push_back(name);
     };
     const auto at = ledger.find(name);
     if (!at) {
@@ -93,8 +96,15 @@ BarrierResult checkBarrier(const Job& job, const std::vector<Member>& members, c
       if (result.verdict == BarrierVerdict::kPass) result.verdict = BarrierVerdict::kWait;
       continue;
     }
-    lose(fmt::format("node {} has {} {} left where {} are needed", name, shortfall->available,
-                     shortfall->resource, shortfall->wanted));
+    std::string why = fmt::format("node {} has {} {} left where {} are needed", name, shortfall->available,
+                                  shortfall->resource, shortfall->wanted);
+    // The next plan counts what has been taken since the last one. It does not count that pods are larger
+    // than their templates.
+    if (free.shortfallFor(demand.planned)) {
+      abort(std::move(why));
+    } else {
+      lose(std::move(why));
+    }
   }
   return result;
 }

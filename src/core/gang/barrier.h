@@ -20,6 +20,8 @@ enum class BarrierVerdict {
 struct BarrierResult {
   BarrierVerdict verdict = BarrierVerdict::kPass;
   std::string reason = {};
+  // The nodes that another plan would choose again: all that abort but those that lack capacity for the
+  // templates.
   std::vector<model::NodeName> lostNodes = {};
 };
 

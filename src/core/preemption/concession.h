@@ -24,7 +24,7 @@ struct Concession {
   QueueTree::Amounts held = {};  // of its queue, QueueTree::holdingsOf()
   NodeAmounts frees = {};        // roomHeldBy(); left empty where nobody asked
   bool isYoung = false;          // minRuntime has not passed: only a holder may preempt it, for its condition
-  bool isUnprotected = true;     // protectionOf() has passed
+  bool isUnprotected = true;     // protectedUntil() has passed
   bool isStarting = false;       // its capacity is reserved, and its members are on their way
 };
 

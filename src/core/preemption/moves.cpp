@@ -207,7 +207,8 @@ class Search {
     }
     const auto wanted = tree.heldBy(*claimant_.job, arranged.placement.assignments);
     allowed = allowed && !tree.beyondLimit(claimant_.queue, wanted) &&
-              !tree.beyondLimitYet(claimant_.queue, wanted);
+              !tree.beyondLimitYet(claimant_.queue, wanted) &&
+              (claimant_.job->spec.preemptible || !tree.beyondNonPreemptible(claimant_.queue, wanted));
     for (std::size_t i = 0; i < charged; ++i) tree.discharge(changes[i].queue, changes[i].after, false);
     for (const Held& each : changes) tree.charge(each.queue, each.before, false);
     return allowed;

@@ -69,7 +69,8 @@ std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t wid
                                return allowed;
                              },
                              [&](const Chosen& gone) {
-                               if (!tree_.namesTypes()) return placer_.tryClaim(*claimant.job, widest);
+                               if (!tree_.dependsOnPlaces(claimant.job->spec.preemptible))
+                                 return placer_.tryClaim(*claimant.job, widest);
                                leave(candidates, gone, false);
                                auto placement = placeInQuota(claimant, widest);
                                leave(candidates, gone, true);
@@ -149,7 +150,7 @@ std::optional<Placement> Preemption::placedBeside(const Claimant& claimant, std:
 // In the ledger as it is, beside what these changes leave of quotas.
 std::optional<Placement> Preemption::placeBeside(const Claimant& claimant, std::size_t widest,
                                                  const std::vector<Change>& gone) {
-  if (!tree_.namesTypes()) return placer_.tryClaim(*claimant.job, widest);
+  if (!tree_.dependsOnPlaces(claimant.job->spec.preemptible)) return placer_.tryClaim(*claimant.job, widest);
   leave(gone, false);
   auto placement = placeInQuota(claimant, widest);
   leave(gone, true);
@@ -184,16 +185,17 @@ void Preemption::leave(const std::vector<Concession>& candidates, const Chosen& 
   }
 }
 
-// What the claimant asks for; on places with the types of GPU that it takes there.
+// What the claimant asks for; with a placement, what it holds there.
 bool Preemption::quotaAllows(const Claimant& claimant, const Placement* placement) const {
-  const bool typed = placement != nullptr && tree_.namesTypes();
+  const bool byPlaces = placement != nullptr && tree_.dependsOnPlaces(claimant.job->spec.preemptible);
   const QueueTree::Amounts wanted =
-      typed ? tree_.heldBy(*claimant.job, placement->assignments) : claimant.demand;
+      byPlaces ? tree_.heldBy(*claimant.job, placement->assignments) : claimant.demand;
   return !tree_.beyondLimit(claimant.queue, wanted) &&
          (claimant.job->spec.preemptible || !tree_.beyondNonPreemptible(claimant.queue, wanted));
 }
 
-// Nodes of a type of GPU that its queue may have no more of are left out.
+// Nodes of a type of GPU of which its queue may have no more are left out, and nodes with GPUs where a job
+// that cannot be preempted would hold too much beside them.
 std::optional<Placement> Preemption::placeInQuota(const Claimant& claimant, std::size_t widest) {
   std::vector<model::NodeName> avoid;
   while (auto placement = placer_.tryClaim(*claimant.job, widest, avoid)) {
@@ -417,9 +419,7 @@ void Preemption::listRunning() {
     if (atPeace) wakeAt(turnEnds(*job, started, snapshot_));
     const base::WallTime placed = facts.placedSince.value_or(snapshot_.now);
     const QueueTree::Index queue = tree_.queueOf(*job);
-    // startedSince() does not change when a gang is moved, so the last preemption counts as well.
-    const base::WallTime unprotectedFrom =
-        std::max(started, job->status.preemptions.last) + protectionOf(*job, snapshot_.policy);
+    const base::WallTime unprotectedFrom = protectedUntil(*job, snapshot_);
     if (unprotectedFrom > snapshot_.now) wakeAt(unprotectedFrom);
     running_.push_back({.job = job,
                         .priority = priorities.of(*job),

@@ -179,13 +179,11 @@ void Preemption::listElastic(const JobPtr& job, int priority) {
   const int has = elasticMembers(*job);
   constexpr std::int64_t kPermille = 1'000;
   const std::int64_t each = kPermille * has / (has - job->spec.elastic->minReplicas);
-  elastic_.push_back(
-      {.job = job,
-       .priority = priority,
-       .queue = tree_.queueOf(*job),
-       .cost = base::saturatingMultiply(pause.count() + 1, each),
-       .isUnprotected =
-           startedSince(*job, snapshot_.now) + protectionOf(*job, snapshot_.policy) <= snapshot_.now});
+  elastic_.push_back({.job = job,
+                      .priority = priority,
+                      .queue = tree_.queueOf(*job),
+                      .cost = base::saturatingMultiply(pause.count() + 1, each),
+                      .isUnprotected = protectedUntil(*job, snapshot_) <= snapshot_.now});
 }
 
 }  // namespace trainyard::core

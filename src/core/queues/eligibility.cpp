@@ -117,9 +117,10 @@ std::optional<base::WallTime> preemptibleFrom(const Job& job, const model::Snaps
   return startedSince(job, snapshot.now) + snapshot.policy.preemption.minRuntime;
 }
 
-base::WallTime::duration protectionOf(const Job& job, const model::Policy& policy) {
+base::WallTime protectedUntil(const Job& job, const model::Snapshot& snapshot) {
   const int times = std::clamp(job.status.preemptions.byOtherQueues, 0, kMostProtectionDoublings);
-  return policy.preemption.minRuntime * (std::int64_t{1} << times);
+  return std::max(startedSince(job, snapshot.now), job.status.preemptions.last) +
+         snapshot.policy.preemption.minRuntime * (std::int64_t{1} << times);
 }
 
 bool outranks(const Claimant& claimant, const Victim& victim, const QueueTree& tree, KnownShares& shares) {

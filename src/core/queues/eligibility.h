@@ -57,7 +57,7 @@ struct Victim {
   int priority = 0;
   QueueTree::Index queue = QueueTree::kCluster;  // kCluster: of none that exists
   const QueueTree::Amounts& held;                // QueueTree::holdingsOf()
-  // protectionOf() is over.
+  // protectedUntil() has passed.
   bool isUnprotected = true;
 };
 
@@ -75,11 +75,12 @@ struct Victim {
 [[nodiscard]] std::optional<base::WallTime> preemptibleFrom(const model::Job& job,
                                                             const model::Snapshot& snapshot);
 
-// So long a gang is protected from claims for fair share: minRuntime, twice as long with each time that
-// another queue has preempted it, at most kMostProtectionDoublings times. It bounds how often any chain of
-// such claims can preempt one gang.
+// Until when a gang is protected from claims for fair share: for minRuntime from its start, or its last
+// preemption where that was later, twice as long with each time that another queue has preempted it, at most
+// kMostProtectionDoublings times. It bounds how often any chain of such claims can preempt one gang. A start
+// does not change when a gang shrinks or is moved.
 inline constexpr int kMostProtectionDoublings = 6;
-[[nodiscard]] base::WallTime::duration protectionOf(const model::Job& job, const model::Policy& policy);
+[[nodiscard]] base::WallTime protectedUntil(const model::Job& job, const model::Snapshot& snapshot);
 
 // Whether the queue is guaranteed any of what these amounts name: a guarantee of GPUs is none of cpu.
 [[nodiscard]] bool isGuaranteedAny(const QueueTree::Node& node, const QueueTree::Amounts& amounts);

@@ -201,9 +201,15 @@ std::int64_t QueueTree::servingShare(const Serving& serving, const Amounts& more
 
 QueueTree::Amounts QueueTree::yieldedOf(const Amounts& wanted, const Amounts& held) const {
   const auto isGpu = [&](std::size_t d) { return d < cpu_ || (d >= firstType_ && d < firstBeside_); };
+  const auto isShort = [&](std::size_t d) {
+    return base::saturatingAdd(nodes_[kCluster].usage[d], wanted[d]) > capacity_[d];
+  };
   bool givesGpus = false;
+  bool areGpusShort = false;
   for (std::size_t d = 0; d < wanted.size(); ++d) {
-    givesGpus = givesGpus || (isGpu(d) && wanted[d] > 0 && held[d] > 0);
+    if (!isGpu(d) || wanted[d] <= 0) continue;
+    givesGpus = givesGpus || held[d] > 0;
+    areGpusShort = areGpusShort || isShort(d);
   }
   Amounts yielded = wanted;
   if (!givesGpus) {
@@ -211,8 +217,7 @@ QueueTree::Amounts QueueTree::yieldedOf(const Amounts& wanted, const Amounts& he
     return yielded;
   }
   for (std::size_t d = cpu_; d < firstType_; ++d) {
-    const std::int64_t then = base::saturatingAdd(nodes_[kCluster].usage[d], wanted[d]);
-    if (then <= capacity_[d]) yielded[d] = 0;
+    if (areGpusShort && !isShort(d)) yielded[d] = 0;
   }
   return yielded;
 }
@@ -258,17 +263,18 @@ bool QueueTree::takesBack(Index queue, const Amounts& held) const {
 
 bool QueueTree::holdsBeyondItsPart(Index queue, const Amounts& held, const Amounts& wanted) const {
   const Node& node = nodes_[queue];
-  const auto partOf = [&](std::size_t d) {
-    return capacity_[d] <= 0 ? 0 : base::scaled(held[d], kShareUnit, capacity_[d]);
+  const auto partOf = [&](std::size_t d, std::int64_t amount) {
+    return capacity_[d] <= 0 ? 0 : base::scaled(amount, kShareUnit, capacity_[d]);
   };
-  // The largest part of the cluster that it holds of what the queue is guaranteed.
+  // The largest part of the cluster that it holds within what the queue is guaranteed. (Lost: all that it
+  // holds of what the queue is guaranteed some of. With one guaranteed core a gang could keep a node's
+  // cores.)
   std::int64_t guaranteed = 0;
-  for (std::size_t d = 0; d < held.size(); ++d) {
-    if (node.guaranteed[d] > 0) guaranteed = std::max(guaranteed, partOf(d));
-  }
+  for (std::size_t d = 0; d < firstBeside_; ++d)
+    guaranteed = std::max(guaranteed, partOf(d, std::min(held[d], node.guaranteed[d])));
   if (guaranteed == 0) return true;
   for (std::size_t d = firstBeside_; d < held.size(); ++d) {
-    if (wanted[d] > 0 && partOf(d) > guaranteed) return true;
+    if (wanted[d] > 0 && partOf(d, held[d]) > guaranteed) return true;
   }
   return false;
 }

@@ -101,6 +101,11 @@ class QueueTree {
   [[nodiscard]] std::string_view gpuTypeOf(const model::NodeName& node) const;
   // Whether any quota names a type of GPU: then what a gang holds follows from its places, heldBy().
   [[nodiscard]] bool namesTypes() const { return firstType_ < firstBeside_; }
+  // Whether a job's amounts follow from its places: by types of GPUs, or by what lies beside GPUs, which
+  // counts for jobs that cannot be preempted.
+  [[nodiscard]] bool dependsOnPlaces(bool isPreemptible) const {
+    return namesTypes() || (!isPreemptible && firstBeside_ < dimensions_.size());
+  }
   // Dimensions from here on are types of GPUs.
   [[nodiscard]] std::size_t firstType() const { return firstType_; }
   // Dimensions from here on are what lies beside GPUs: cores, memory, storage, pod slots and devices of nodes
@@ -183,9 +188,10 @@ class QueueTree {
   };
   [[nodiscard]] Branches branches(Index a, Index b) const;
   // Of what is wanted, that for which whoever holds this may be asked: a gang gives only what it holds, and
-  // one that gives up GPUs gives them for the sake of GPUs, and of cpu or memory where the whole cluster has
-  // too little for both. (Lost: everything that is wanted. Idle cpu that its jobs use beyond their part would
-  // cost a queue its guaranteed GPUs.)
+  // one that gives up GPUs while the cluster has too few gives them for the sake of GPUs, and of cpu or
+  // memory where the cluster has too little of that, too. (Lost: everything that is wanted. Idle cpu that its
+  // jobs use beyond their part would cost a queue its guaranteed GPUs. And GPUs alone in any case: on its
+  // nodes it kept all cores from a queue that was guaranteed them.)
   [[nodiscard]] Amounts yieldedOf(const Amounts& wanted, const Amounts& held) const;
   // Whether the queue holds more than it is guaranteed of something that `wanted` needs; of GPUs of a known
   // type as for beyondGuarantee().
