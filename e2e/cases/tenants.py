@@ -164,7 +164,7 @@ class Tenants(Abuse):
         return wait_phase(self.jobs, *self.submits(name, *roles, **spec), "Running")
 
     def is_placed(self, key, since=None, within=BAR):
-        """Within so many seconds of `since` (a time.monotonic(), now unless given)."""
+        """Within so many seconds of `since` (a time.monotonic(), now unless given). Returns after how many."""
         since = since or time.monotonic()
         seen = lambda: f"{time.monotonic() - since:.1f} s"
         try:
@@ -173,7 +173,9 @@ class Tenants(Abuse):
             status = self.jobs.objects.get(key, {}).get("status", {})
             raise AssertionError(f"{key[1]} is not placed after {seen()}: {status.get('pending')}, "
                                  f"phase {status.get('phase')}") from None
-        print(f"{self.id().rpartition('.')[2]}: {key[1]} runs after {seen()}", file=sys.stderr, flush=True)
+        took = time.monotonic() - since
+        print(f"{self.id().rpartition('.')[2]}: {key[1]} runs after {took:.1f} s", file=sys.stderr, flush=True)
+        return took
 
     def waits_at_all(self, key):
         self.jobs.wait(lambda all_: all_.get(key, {}).get("status", {}).get("pending", {}).get("reason"), f"{key[1]} waits")

@@ -9,7 +9,7 @@ import time
 
 import support
 from lib.faults import Tended
-from support import OPERATOR, given, wait_phase
+from support import GROUP, JOBS, OPERATOR, VERSION, given, wait_phase
 from tenants import Tenants, install_chart, role
 
 RUNS = "whole"
@@ -25,22 +25,24 @@ def setUpModule():
 class Bodies(Tenants):
     """The operator makes bodies of pods only while few are under way, as they are memory."""
 
-    def attack_by_bodies(self, kilobytes):
+    def placed_beside(self, kilobytes):
+        """After how many seconds a gang of two runs beside 500 pods of that size that are being made."""
         heavy = role(replicas=250, cpu="1m")
         heavy["template"]["spec"]["containers"][0]["args"] = ["x" * 1000 * kilobytes]
-        for number in range(2):
-            self.attack(f"heavy-{number}", heavy)
+        attackers = [self.attack(f"of-{kilobytes}-{number}", heavy)[1] for number in range(2)]
         with support.watch_pods(self.namespace) as pods:
             pods.wait(len, "the first of its pods is there")
+            took = self.is_placed(self.submits(f"beside-{kilobytes}", role(replicas=2, gpus=8)), within=180)
+            for name in attackers:
+                self.custom.delete_namespaced_custom_object(GROUP, VERSION, self.namespace, JOBS, name)
+            pods.wait(lambda all_: not all_, "its pods are gone", 180)
+        return took
 
     def test_pods_of_600_kilobytes(self):
         """First come, first served: a gang of two waited for all 500 of them, 47 s."""
-        self.attack_by_bodies(600)
-        self.is_placed(self.submits("gang", role(replicas=2, gpus=8)), within=20)
-
-    def test_control_small_pods(self):
-        self.attack_by_bodies(1)
-        self.is_placed(self.submits("gang", role(replicas=2, gpus=8)), within=20)
+        small = self.placed_beside(1)
+        large = self.placed_beside(600)
+        self.assertLess(large, 3 * small + 10)
 
 
 class Restarts(support.Case):
