@@ -212,39 +212,9 @@ const Job* gangOf(const model::Victim& victim, const GangContext& context) {
                                                                                             : nullptr;
 }
 
-// Places of the gang that no pod fills, as the ledger counts them: of members that are gone, and of those
-// that its own proposal would make.
-std::map<model::NodeName, model::Resources> unfilledPlaces(const Job& gang, const JobPods& pods) {
-  const auto& placed = gang.status.gang.placed;
-  const auto& proposal = gang.status.gang.proposal;
-  std::vector<Member> members;
-  if (placed && !gang.deleting) members = placedMembers(gang, *placed, pods);
-  if (proposal) {
-    std::erase_if(members, [&](const Member& each) { return proposal->removes(each.role, each.index); });
-    const std::vector<Member> added = addedMembers(gang, *proposal, pods);
-    members.insert(members.end(), added.begin(), added.end());
-  }
-  std::map<model::NodeName, model::Resources> places;
-  for (const Member& member : members) {
-    const model::Role* role = gang.spec.findRole(member.role);
-    const bool isFilled = member.pod != nullptr &&
-                          (!member.pod->finished() || member.pod->phase == model::PodPhase::kSucceeded);
-    if (!isFilled && !member.succeeded && role != nullptr) places[member.node].add(role->shape.requests);
-  }
-  if (!proposal) return places;
-  // A new place has the room of the pod that it replaces.
-  for (const auto& pod : pods) {
-    const bool replaced = pod->member && pod->member->epoch != proposal->epoch &&
-                          proposal->removes(pod->member->role, pod->member->index);
-    if (const auto at = places.find(pod->node); replaced && at != places.end())
-      at->second.subtractUpTo(pod->shape.requests);
-  }
-  return places;
-}
-
-// Adds the unfilled places of gangs whose pods are all victims. (Lost: their pods only. A gang that was
-// suspended, or that started anew, just when it was to be preempted defeated the claim: its places counted
-// beside the claim's own.)
+// Adds what the ledger counts for gangs whose pods are all victims, beside these pods: the places of members
+// that are gone or not there yet. (Lost: their pods only. A gang that was suspended, or that started anew,
+// just when it was to be preempted defeated the claim.)
 void addPlaces(const Proposal& claim, const GangContext& context, LeavingRoom& leaving) {
   std::set<const Job*> gangs;
   std::set<std::string_view> named;
@@ -252,13 +222,24 @@ void addPlaces(const Proposal& claim, const GangContext& context, LeavingRoom& l
     named.insert(victim.uid.str());
     if (const Job* gang = gangOf(victim, context)) gangs.insert(gang);
   }
+  std::set<model::Uid> whole;
   for (const Job* gang : gangs) {
     const JobPods& pods = context.ledger->pods().of(*gang);
     const bool leavesWhole = std::all_of(pods.begin(), pods.end(), [&](const auto& pod) {
       return pod->finished() || named.contains(pod->uid.str());
     });
-    if (gang->finished() || !leavesWhole) continue;
-    for (const auto& [node, amount] : unfilledPlaces(*gang, pods)) leaving.places[node].add(amount);
+    if (leavesWhole) whole.insert(gang->uid);
+  }
+  if (whole.empty()) return;
+  std::set<NodeName> nodes;
+  for (const model::Assignment& each : claim.add) nodes.insert(each.node);
+  for (const NodeName& node : nodes) {
+    const auto at = context.ledger->find(node);
+    if (!at) continue;
+    context.ledger->forEachHolding(*at, [&](const Ledger::Holding& holding) {
+      const bool isPlaces = holding.pod == nullptr && holding.job != nullptr;
+      if (isPlaces && whole.contains(holding.job->uid)) leaving.places[node].add(holding.amount);
+    });
   }
 }
 
