@@ -63,9 +63,9 @@ void VolcanoPolicies::addTask(const Json& task, const std::string& role) {
 }
 
 void VolcanoPolicies::write(const Json& spec, const std::string& framework) {
-  for (const Json& policy : listOf(get(spec, "policies"))) apply(policy, "", "policy");
-  // Those of a task come before the job's.
+  // Those of a task come before the job's, and the first rule that matches decides.
   for (const auto& [policy, role] : ofTasks_) apply(policy, role, fmt::format("task {}: policy", role));
+  for (const Json& policy : listOf(get(spec, "policies"))) apply(policy, "", "policy");
   writeSuccess(spec, framework);
   writeFailure(spec, framework);
 }

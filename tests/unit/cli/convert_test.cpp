@@ -114,6 +114,20 @@ TEST_CASE("What a converted job loses is told, on one line each") {
   CHECK(converted->json.find(R"("annotations":{"team":"x"})") != std::string::npos);
 }
 
+TEST_CASE("Volcano's policies of a task come before those of the job") {
+  const auto converted = convertJob(
+      std::string(R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":"a"},"spec":{)"
+                  R"("policies":[{"exitCode":3,"action":"TerminateJob"}],"tasks":[{"name":"w","replicas":2,)"
+                  R"("policies":[{"exitCode":3,"action":"RestartJob"}],"template":)") +
+      kPod + "}]}}");
+  REQUIRE(converted);
+  const auto ofTask = converted->json.find(R"("action":"Count")");
+  const auto ofJob = converted->json.find(R"("action":"FailJob")");
+  REQUIRE(ofTask != std::string::npos);
+  REQUIRE(ofJob != std::string::npos);
+  CHECK(ofTask < ofJob);
+}
+
 TEST_CASE("A TrainJob's metadata for pods and processes of a node are told") {
   const auto converted = convertJob(
       R"({"apiVersion":"trainer.kubeflow.org/v1alpha1","kind":"TrainJob","metadata":{"name":"llama"},"spec":{)"
